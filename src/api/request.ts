@@ -1,0 +1,133 @@
+/**
+ * ApiRequest and ApiResponse: the one form in which a request reaches filters and handlers, whether it came over HTTPS
+ * (http room) or from a component in this process (client room). See DESIGN.md, decision 8.
+ */
+import type { StreamReader } from '../base/stream.ts'
+import type { KubeObject } from './object.ts'
+
+export interface UserInfo {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Kubernetes' request verbs for resources; for other paths the lower-case HTTP method. */
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'connect'
+  | (string & {})
+
+/** What the path names. Made by request info (the first filter). */
+export interface RequestInfo {
+  readonly isResource: boolean
+  readonly verb: Verb
+  readonly path: string
+  /** The fields below are '' where they do not apply. */
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** A request's body: bytes from a socket, or an object from a component in this process (immutable, never decoded twice). */
+export type RequestBody =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly contentType: string }
+  | { readonly kind: 'object'; readonly object: KubeObject; readonly contentType?: string }
+
+export interface ApiRequest {
+  /** Upper-case HTTP method. */
+  readonly method: string
+  /** The URL's path as sent (not decoded), without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Lower-case names. In-process requests carry user-agent, and accept only if they want bytes. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body?: RequestBody
+  /** Set by authentication; in-process requests arrive with their component's identity. */
+  readonly user?: UserInfo
+  readonly info?: RequestInfo
+  /** Aborted when the client has gone or the request's time is up. */
+  readonly signal: AbortSignal
+  /** What the transport knows of the peer: client certificate, remote address, token cache. */
+  readonly connection?: ConnectionInfo
+}
+
+export interface ConnectionInfo {
+  readonly remoteAddress: string
+  /** DER of the verified client certificate, if one was sent and verified against the client CA. */
+  readonly peerCertificate?: Uint8Array
+  /** For authentication to keep the identity it found for this socket. */
+  identity?: UserInfo
+}
+
+/**
+ * One revision of one object, shared by everyone who serves it. `object` parses lazily and is frozen; `bytes` are made
+ * once per representation. `resourceVersion` is set in both.
+ */
+export interface StoredObject {
+  /** Storage key, /registry/… */
+  readonly key: string
+  readonly revision: number
+  readonly object: KubeObject
+  /** The JSON of the object with apiVersion and kind (`full`), or without them as in a list's items. */
+  json(form: 'full' | 'item'): Uint8Array
+}
+
+/** A watch event as it leaves the API server. `object` of BOOKMARK carries kind, apiVersion and metadata.resourceVersion. */
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+  readonly object: KubeObject
+  /** The event's line as JSON, newline included; encoded once for all watchers of the same representation. */
+  json?(): Uint8Array
+}
+
+export type ApiResponse =
+  | { readonly kind: 'object'; readonly status: number; readonly headers?: Headers; readonly object: KubeObject }
+  | {
+      readonly kind: 'bytes'
+      readonly status: number
+      readonly headers?: Headers
+      readonly contentType: string
+      readonly bytes: readonly Uint8Array[]
+    }
+  | {
+      readonly kind: 'watch'
+      readonly status: 200
+      readonly headers?: Headers
+      readonly contentType: string
+      readonly events: StreamReader<WatchEvent>
+      /** Encodes one event for the wire (negotiated). */
+      readonly encode: (event: WatchEvent) => Uint8Array
+    }
+  | {
+      readonly kind: 'list'
+      readonly status: 200
+      readonly headers?: Headers
+      /** The list's own kind, apiVersion and metadata (resourceVersion, continue, remainingItemCount). */
+      readonly list: KubeObject
+      readonly items: readonly StoredObject[]
+    }
+  | {
+      /** The handler takes the socket over (exec, attach, port-forward, proxy). */
+      readonly kind: 'upgrade'
+      readonly status: 101
+      readonly headers?: Headers
+      readonly takeOver: (socket: unknown, head: Uint8Array) => void
+    }
+
+/** Response headers; `warning` may repeat. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>
+
+/** Anything that answers requests: the whole API server, or a filter's inside. Failure is a thrown StatusError. */
+export type Handler = (request: ApiRequest) => Promise<ApiResponse>
+export type Filter = (next: Handler) => Handler

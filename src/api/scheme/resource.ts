@@ -1,0 +1,64 @@
+/**
+ * The scheme is a table (DESIGN.md, decision 4): a resource is a row. Built-in rows come from generated/resources, custom
+ * resources make rows at run time. Handlers know rows, never kinds.
+ */
+import type { KubeObject } from '../object.ts'
+import type { StructSchema } from '../schema/schema.ts'
+
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description?: string
+  readonly priority: number
+}
+
+/** One served resource in one version: what discovery lists and a path names. */
+export interface ResourceRow {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly singular: string
+  readonly kind: string
+  readonly namespaced: boolean
+  /** As discovery prints them, sorted. */
+  readonly verbs: readonly string[]
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  /** As discovery gives it; empty when the resource is not stored. */
+  readonly storageVersionHash: string
+  readonly listKind: string
+  readonly schema: StructSchema
+  /** Where it is stored: /registry/<storagePrefix>/[namespace/]name. '' when it is not (reviews). */
+  readonly storagePrefix: string
+  /** The version written to storage; the hub of conversion, and what strategies and built-in admission see. */
+  readonly storageVersion: string
+  readonly columns: readonly PrinterColumn[]
+  readonly subresources: readonly SubresourceRow[]
+}
+
+export interface SubresourceRow {
+  /** `status`, `scale`, `binding`, `token`, `eviction`, … */
+  readonly name: string
+  readonly group: string
+  readonly version: string
+  /** The kind read and written there (`Scale`, `Binding`, or the parent's). */
+  readonly kind: string
+  readonly verbs: readonly string[]
+  readonly schema: StructSchema
+}
+
+/** Converts between served versions through the storage version. A batch, and possibly asynchronous (webhooks). */
+export interface Converter {
+  convert(objects: readonly KubeObject[], toVersion: string): readonly KubeObject[] | Promise<readonly KubeObject[]>
+}
+
+export interface Scheme {
+  /** undefined when nothing of that name is served. */
+  find(group: string, version: string, resource: string): ResourceRow | undefined
+  findKind(group: string, version: string, kind: string): ResourceRow | undefined
+  rows(): readonly ResourceRow[]
+  /** Rises whenever rows change (custom resources come and go). */
+  readonly generation: number
+  onChange(listener: () => void): () => void
+}

@@ -1,0 +1,101 @@
+/**
+ * Field errors as Kubernetes reports them (apimachinery's field.Error) and the 422 they add up to. Rules return lists of
+ * these, in the order in which Kubernetes reports them.
+ */
+import type { Json } from '../object.ts'
+import { type StatusCause, StatusError } from '../status.ts'
+
+export type FieldErrorType =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueDuplicate'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueNotFound'
+  | 'FieldValueTypeInvalid'
+  | 'InternalError'
+
+export interface FieldError {
+  readonly type: FieldErrorType
+  /** `spec.containers[0].name`; Kubernetes prints `<nil>` for the empty path. */
+  readonly field: string
+  /** Without the field: `Invalid value: "x": must be …`. */
+  readonly message: string
+}
+
+/** A value as Go's %q / %v prints it in messages: strings quoted, numbers bare, objects as JSON. */
+export function printValue(value: Json | undefined): string {
+  if (value === undefined || value === null) return 'null'
+  return JSON.stringify(value)
+}
+
+export const required = (field: string, detail = ''): FieldError => ({
+  type: 'FieldValueRequired',
+  field,
+  message: detail === '' ? 'Required value' : `Required value: ${detail}`,
+})
+export const invalid = (field: string, value: Json | undefined, detail: string): FieldError => ({
+  type: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${printValue(value)}${detail === '' ? '' : `: ${detail}`}`,
+})
+export const typeInvalid = (field: string, value: Json | undefined, detail: string): FieldError => ({
+  type: 'FieldValueTypeInvalid',
+  field,
+  message: `Invalid value: ${printValue(value)}${detail === '' ? '' : `: ${detail}`}`,
+})
+/** `supported` in the order to print (Kubernetes mostly sorts; the caller decides). */
+export const notSupported = (field: string, value: Json | undefined, supported: readonly string[]): FieldError => ({
+  type: 'FieldValueNotSupported',
+  field,
+  message: `Unsupported value: ${printValue(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
+})
+export const duplicate = (field: string, value: Json | undefined): FieldError => ({
+  type: 'FieldValueDuplicate',
+  field,
+  message: `Duplicate value: ${printValue(value)}`,
+})
+export const forbiddenField = (field: string, detail: string): FieldError => ({
+  type: 'FieldValueForbidden',
+  field,
+  message: `Forbidden: ${detail}`,
+})
+export const tooLong = (field: string, maxBytes: number): FieldError => ({
+  type: 'FieldValueTooLong',
+  field,
+  message: `Too long: may not be more than ${maxBytes} bytes`,
+})
+export const tooMany = (field: string, actual: number, max: number): FieldError => ({
+  type: 'FieldValueTooMany',
+  field,
+  message: `Too many: ${actual}: must have at most ${max} item${max === 1 ? '' : 's'}`,
+})
+export const notFoundField = (field: string, value: Json | undefined): FieldError => ({
+  type: 'FieldValueNotFound',
+  field,
+  message: `Not found: ${printValue(value)}`,
+})
+
+/** The 422 Status for field errors: `Kind.group "name" is invalid: …`, one cause per error, equal texts once. */
+export function invalidError(
+  kind: { group: string; kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
+  const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  const texts = [...new Set(errors.map((e) => `${e.field === '' ? '<nil>' : e.field}: ${e.message}`))]
+  const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  const causes: StatusCause[] = errors.map((e) => ({
+    reason: e.type,
+    message: e.message,
+    field: e.field === '' ? '<nil>' : e.field,
+  }))
+  return new StatusError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid${errors.length ? `: ${text}` : ''}`, {
+    ...(name === '' ? {} : { name }),
+    ...(kind.group === '' ? {} : { group: kind.group }),
+    kind: kind.kind,
+    ...(causes.length ? { causes } : {}),
+  })
+}

@@ -1,0 +1,41 @@
+/** Time by injection. Units are milliseconds everywhere unless a name says `Seconds`. */
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch; may be fractional (microsecond resolution). */
+  now(): number
+  /** Milliseconds from an arbitrary origin; never goes back. For durations. */
+  monotonic(): number
+  /** Runs `task` once, `ms` from now, as a hand-over named `label`. A live timer never keeps the process alive. */
+  setTimer(ms: number, label: string, task: () => void): Timer
+}
+
+/** Resolves after `ms`; rejects with the signal's reason if it is aborted first. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const onAbort = () => {
+      timer.cancel()
+      reject(signal?.reason)
+    }
+    const timer = clock.setTimer(ms, 'sleep', () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** `2026-01-02T03:04:05Z`, the form of metav1.Time. */
+export function formatTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+/** `2026-01-02T03:04:05.123456Z`, the form of metav1.MicroTime. */
+export function formatMicroTime(ms: number): string {
+  const micros = Math.floor(ms * 1000)
+  const rest = ((micros % 1_000_000) + 1_000_000) % 1_000_000
+  return `${new Date(Math.floor(micros / 1000)).toISOString().slice(0, 19)}.${String(rest).padStart(6, '0')}Z`
+}

@@ -1,0 +1,17 @@
+/**
+ * base: what every room stands on — time, chance, the scheduler of hand-overs, streams, logging. Imports nothing of ours.
+ *
+ * `Runtime` is the one bundle of ambient things. Live it is made by `liveRuntime()`, under test by
+ * `simulatedRuntime(seed)`; whoever needs time or chance is handed one and uses nothing else.
+ */
+import type { Clock } from './clock.ts'
+import type { Logger } from './log.ts'
+import type { Random } from './random.ts'
+import type { Scheduler } from './scheduler.ts'
+
+export interface Runtime {
+  readonly clock: Clock
+  readonly random: Random
+  readonly scheduler: Scheduler
+  readonly log: Logger
+}

@@ -1,0 +1,88 @@
+/**
+ * client: the one way to talk to an API server (this one or any other): transports, typed access, reflector, informer, work
+ * queue, leader election, event recorder. Controllers, scheduler and kubelet know only this.
+ */
+
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { StoredObject, WatchEvent } from '../api/request.ts'
+import type { StreamReader } from '../base/stream.ts'
+
+export interface GroupVersionResource {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+}
+
+export interface ListOptions {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly resourceVersion?: string
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  readonly limit?: number
+  readonly continue?: string
+}
+
+export interface WatchOptions extends ListOptions {
+  readonly allowWatchBookmarks?: boolean
+  readonly sendInitialEvents?: boolean
+  readonly timeoutSeconds?: number
+}
+
+export interface KubeList<T extends KubeObject = KubeObject> {
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
+  readonly items: readonly T[]
+}
+
+export interface WriteOptions {
+  readonly dryRun?: boolean
+  readonly fieldManager?: string
+}
+
+export interface ClientDeleteOptions {
+  readonly gracePeriodSeconds?: number
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground'
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+}
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+
+/** Requests about one resource, in one namespace or ('') cluster-wide. Every method rejects with a StatusError. */
+export interface ResourceClient<T extends KubeObject = KubeObject> {
+  readonly gvr: GroupVersionResource
+  get(name: string): Promise<T>
+  list(options?: ListOptions): Promise<KubeList<T>>
+  /** An event of type ERROR is thrown by the reader's next() as a StatusError. Closed by `signal`. */
+  watch(options: WatchOptions, signal: AbortSignal): Promise<StreamReader<WatchEvent>>
+  create(object: T, options?: WriteOptions & { readonly subresource?: string; readonly name?: string }): Promise<T>
+  update(object: T, options?: WriteOptions & { readonly subresource?: string }): Promise<T>
+  patch(
+    name: string,
+    type: PatchType,
+    body: JsonObject | readonly JsonObject[],
+    options?: WriteOptions & { readonly subresource?: string; readonly force?: boolean },
+  ): Promise<T>
+  delete(name: string, options?: ClientDeleteOptions): Promise<KubeObject>
+  deleteCollection(options?: ClientDeleteOptions, list?: ListOptions): Promise<void>
+  namespace(namespace: string): ResourceClient<T>
+}
+
+/** One discovered resource (subresources left out). */
+export interface DiscoveredResource extends GroupVersionResource {
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly verbs: readonly string[]
+}
+
+export interface Client {
+  resource<T extends KubeObject = KubeObject>(gvr: GroupVersionResource): ResourceClient<T>
+  /** The preferred version of every resource served. Groups whose discovery fails are named in `failed`. */
+  discover(): Promise<{ readonly resources: readonly DiscoveredResource[]; readonly failed: readonly string[] }>
+  /** A path that is no resource (/version, /readyz). */
+  raw(method: string, path: string, body?: JsonObject): Promise<{ readonly status: number; readonly body: string }>
+}
+
+export type { KubeObject, StoredObject, WatchEvent }

@@ -1,0 +1,21 @@
+/**
+ * controllers: one folder per controller, and the manager that runs them. A controller knows the API only through the
+ * client room; it has its own service account (`system:serviceaccount:kube-system:<name>`), as on a real cluster.
+ */
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+
+export interface ControllerContext {
+  readonly runtime: Runtime
+  /** Speaks as this controller's own service account. */
+  readonly client: Client
+  // informers: InformerFactory — shared by all controllers of the manager (its reads are made as kube-controller-manager)
+  readonly signal: AbortSignal
+}
+
+export interface Controller {
+  /** `deployment-controller`: the service account's name. */
+  readonly name: string
+  /** Resolves when the controller runs (informers synced); throws on what it cannot start from. */
+  start(): Promise<void>
+}

@@ -1,0 +1,92 @@
+/**
+ * storage: bytes in, bytes out, in etcd's model (DESIGN.md, decision 6). Keys are /registry/…, values are opaque, every
+ * write gets the next cluster-wide revision. Knows nothing of objects.
+ *
+ * Guarantees every driver gives (test/storage contract): a write's promise resolves only after the write is durable and
+ * after its event was handed to the watcher registered with `watch` in this process; revisions never go back; a
+ * compare that fails tells nothing that is not durable; after a failed flush every queued write fails with it.
+ */
+import type { StreamReader } from '../base/stream.ts'
+
+export interface KeyValue {
+  readonly key: string
+  readonly value: Uint8Array
+  /** Revision of the last write to the key. */
+  readonly modRevision: number
+  readonly createRevision: number
+}
+
+export interface StorageEvent {
+  readonly type: 'put' | 'delete'
+  readonly key: string
+  readonly revision: number
+  /** put: the new value; delete: undefined. */
+  readonly value: Uint8Array | undefined
+  /** The value before this write, and its modRevision; undefined when the key was not there. */
+  readonly previous: { readonly value: Uint8Array; readonly modRevision: number } | undefined
+}
+
+export interface RangeResult {
+  readonly items: readonly KeyValue[]
+  /** The revision the range was read at. */
+  readonly revision: number
+  /** True when more keys follow the last one. */
+  readonly more: boolean
+  /** Keys in the range behind the last item. */
+  readonly remaining: number
+}
+
+export type Write =
+  | {
+      readonly type: 'put'
+      readonly key: string
+      readonly value: Uint8Array
+      readonly expectRevision: number
+      readonly leaseSeconds?: number
+    }
+  /** expectRevision: the modRevision the key must have; 0 means the key must not exist; for delete it must exist. */
+  | { readonly type: 'delete'; readonly key: string; readonly expectRevision: number }
+
+export type WriteResult =
+  | { readonly ok: true; readonly revision: number }
+  /** The key's durable state when the compare failed. */
+  | { readonly ok: false; readonly current: KeyValue | undefined; readonly revision: number }
+
+export interface Storage {
+  /** Newest durable revision. */
+  readonly revision: number
+  readonly compactedRevision: number
+  get(key: string, revision?: number): Promise<{ item: KeyValue | undefined; revision: number }>
+  /**
+   * Keys k with start <= k < end, in byte order.
+   * @throws CompactedError if `revision` is below the compaction, FutureRevisionError if above the newest
+   */
+  range(start: string, end: string, options?: { revision?: number; limit?: number }): Promise<RangeResult>
+  write(write: Write): Promise<WriteResult>
+  /**
+   * Every event with revision > afterRevision under the prefix, in revision order, then live ones.
+   * @throws CompactedError
+   */
+  watch(prefix: string, afterRevision: number, signal: AbortSignal): StreamReader<readonly StorageEvent[]>
+  /** Drops history up to and including `revision` (latest values stay readable). */
+  compact(revision: number): Promise<void>
+  close(): Promise<void>
+}
+
+export class CompactedError extends Error {
+  readonly compactedRevision: number
+  constructor(compactedRevision: number) {
+    super(`required revision has been compacted (compacted at ${compactedRevision})`)
+    this.name = 'CompactedError'
+    this.compactedRevision = compactedRevision
+  }
+}
+
+export class FutureRevisionError extends Error {
+  readonly current: number
+  constructor(requested: number, current: number) {
+    super(`required revision ${requested} is a future revision (current ${current})`)
+    this.name = 'FutureRevisionError'
+    this.current = current
+  }
+}
