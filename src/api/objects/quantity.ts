@@ -1,0 +1,156 @@
+/**
+ * resource.Quantity: exact decimal numbers with a suffix. A value is a BigInt of nanos (10⁻⁹), which is as fine as
+ * Kubernetes keeps them (finer ones are rounded away from zero), so comparing and adding is exact.
+ */
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
+
+export interface Quantity {
+  readonly nanos: bigint
+  readonly format: QuantityFormat
+}
+
+/** Thrown with the message that a real API server gives. */
+export class QuantityError extends Error {}
+
+const FORMAT_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+const NUMERIC_ERROR = 'unable to parse numeric part of quantity'
+const SUFFIX_ERROR = "unable to parse quantity's suffix"
+
+const ONE = 1_000_000_000n
+const LARGEST = (2n ** 63n - 1n) * ONE
+
+const decimalExponents: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+const binaryExponents: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
+
+const shape = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([-+]?[0-9]*)$/
+
+/** Parses `1500m`, `1.5Gi`, `1e3`, …. Throws QuantityError. */
+export function parseQuantity(text: string): Quantity {
+  if (text === '') throw new QuantityError(FORMAT_ERROR)
+  if (text === '0') return { nanos: 0n, format: 'DecimalSI' }
+  const match = shape.exec(text)
+  if (!match) throw new QuantityError(FORMAT_ERROR)
+  const [, sign, whole, fraction = '', letters, digits] = match
+  if (whole === '' && fraction === '')
+    throw new QuantityError(whole === '' && text.includes('.') ? NUMERIC_ERROR : FORMAT_ERROR)
+  const { base, exponent, format } = parseSuffix(letters!, digits!)
+  const number = whole!.replace(/^0+/, '')
+  const unscaled = BigInt(`${number}${fraction}` || '0')
+  const negative = sign === '-'
+
+  // Past a precision that fits 64 bits Kubernetes caps the value at the largest of them; within it, it does not.
+  const precision =
+    base === 10
+      ? 18 - number.length - fraction.length
+      : fraction === ''
+        ? 15 - number.length - Math.trunc((exponent * 3) / 10) - 1
+        : -1
+  const fast = precision >= 0 && (base === 2 || exponent - fraction.length >= -9)
+  let nanos: bigint
+  if (base === 2) nanos = roundUpDivide(unscaled * 2n ** BigInt(exponent) * ONE, 10n ** BigInt(fraction.length))
+  else {
+    if (exponent > 1000 || exponent < -1000)
+      return { nanos: unscaled === 0n ? 0n : exponent > 0 ? signed(LARGEST, negative) : signed(1n, negative), format }
+    const power = exponent - fraction.length + 9
+    nanos = power >= 0 ? unscaled * 10n ** BigInt(power) : roundUpDivide(unscaled, 10n ** BigInt(-power))
+  }
+  if (!fast && nanos > LARGEST) nanos = LARGEST
+  return { nanos: signed(nanos, negative), format }
+}
+
+const signed = (nanos: bigint, negative: boolean): bigint => (negative ? -nanos : nanos)
+
+function roundUpDivide(dividend: bigint, divisor: bigint): bigint {
+  return dividend % divisor === 0n ? dividend / divisor : dividend / divisor + 1n
+}
+
+function parseSuffix(letters: string, digits: string): { base: 2 | 10; exponent: number; format: QuantityFormat } {
+  if (digits === '') {
+    const decimal = Object.hasOwn(decimalExponents, letters) ? decimalExponents[letters] : undefined
+    if (decimal !== undefined) return { base: 10, exponent: decimal, format: 'DecimalSI' }
+    const binary = Object.hasOwn(binaryExponents, letters) ? binaryExponents[letters] : undefined
+    if (binary !== undefined) return { base: 2, exponent: binary, format: 'BinarySI' }
+  } else if ((letters === 'e' || letters === 'E') && /[0-9]$/.test(digits) && digits.length <= 11) {
+    return { base: 10, exponent: Number(digits), format: 'DecimalExponent' }
+  }
+  throw new QuantityError(SUFFIX_ERROR)
+}
+
+/** The canonical text: no fraction, the largest suffix that keeps it exact. */
+export function formatQuantity({ nanos, format }: Quantity): string {
+  if (nanos === 0n) return '0'
+  const negative = nanos < 0n
+  const size = negative ? -nanos : nanos
+  const sign = negative ? '-' : ''
+  if (format === 'BinarySI' && size >= 1024n * ONE && size % ONE === 0n) {
+    let number = size / ONE
+    let step = 0
+    while (number % 1024n === 0n && step < binarySuffixes.length - 1) {
+      number /= 1024n
+      step++
+    }
+    return `${sign}${number}${binarySuffixes[step]}`
+  }
+  let mantissa = size
+  let exponent = -9
+  while (mantissa % 10n === 0n) {
+    mantissa /= 10n
+    exponent++
+  }
+  while (exponent % 3 !== 0 || (exponent > 18 && format !== 'DecimalExponent')) {
+    mantissa *= 10n
+    exponent--
+  }
+  if (format === 'DecimalExponent') return `${sign}${mantissa}${exponent === 0 ? '' : `e${exponent}`}`
+  return `${sign}${mantissa}${decimalSuffixes[exponent / 3 + 3]}`
+}
+
+/** The canonical form of a text; throws QuantityError. */
+export const canonicalQuantity = (text: string): string => formatQuantity(parseQuantity(text))
+
+/** The value in nanos of a text already known to be a quantity. */
+export const nanosOf = (text: string): bigint => parseQuantity(text).nanos
+
+/** Negative, zero or positive, as `a` is less than, equal to or more than `b`. */
+export function compareQuantities(a: string, b: string): number {
+  if (a === b) return 0
+  const difference = nanosOf(a) - nanosOf(b)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+/** The sum, in the format of the first operand that is not zero. */
+export function addQuantities(a: string, b: string): string {
+  const left = parseQuantity(a)
+  const right = parseQuantity(b)
+  return formatQuantity({ nanos: left.nanos + right.nanos, format: left.nanos === 0n ? right.format : left.format })
+}
+
+/** The value as a whole number of units (Kubernetes' Value()): rounded away from zero. */
+export function quantityValue(text: string): bigint {
+  return roundAway(nanosOf(text), ONE)
+}
+
+/** The value in thousandths (MilliValue()): rounded away from zero. */
+export function quantityMilliValue(text: string): bigint {
+  return roundAway(nanosOf(text), 1_000_000n)
+}
+
+function roundAway(nanos: bigint, unit: bigint): bigint {
+  return nanos < 0n ? -roundUpDivide(-nanos, unit) : roundUpDivide(nanos, unit)
+}
+
+/** Whether the value is a whole number. */
+export const isWholeQuantity = (text: string): boolean => nanosOf(text) % ONE === 0n
