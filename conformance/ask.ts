@@ -1,0 +1,186 @@
+/** Asks a cluster, known by its kubeconfig, the requests of a case, and keeps the normalized answers. */
+import { readFileSync } from 'node:fs'
+import https from 'node:https'
+import { parse } from 'yaml'
+import { createNormalizer } from './normalize.ts'
+import type { Answer, Case, Step } from './recording.ts'
+
+export interface Asker {
+  call(step: Step): Promise<{ code: number; headers: Record<string, string | string[] | undefined>; text: string }>
+  close(): void
+}
+
+const decode = (base64: string | undefined): Buffer | undefined =>
+  base64 === undefined ? undefined : Buffer.from(base64, 'base64')
+const file = (path: string | undefined): Buffer | undefined => (path === undefined ? undefined : readFileSync(path))
+
+/** @throws when the kubeconfig cannot be read. Requests never reject: a broken connection is code 0. */
+export function createAsker(kubeconfig: string): Asker {
+  const config = parse(readFileSync(kubeconfig, 'utf8'))
+  const user = config.users[0].user
+  const server = new URL(config.clusters[0].cluster.server)
+  const agent = new https.Agent({
+    keepAlive: true,
+    maxSockets: 16,
+    cert: decode(user['client-certificate-data']) ?? file(user['client-certificate']),
+    key: decode(user['client-key-data']) ?? file(user['client-key']),
+    rejectUnauthorized: false,
+  })
+  return {
+    call: (step) =>
+      new Promise((resolve) => {
+        const body = step.b === undefined ? undefined : Buffer.from(step.b)
+        const request = https.request(
+          {
+            host: server.hostname,
+            port: server.port,
+            method: step.m,
+            path: step.p,
+            agent,
+            timeout: 20_000,
+            headers: {
+              'user-agent': 'probe/1',
+              accept: 'application/json',
+              ...(body ? { 'content-type': 'application/json', 'content-length': body.length } : {}),
+              ...step.h,
+            },
+          },
+          (response) => {
+            const chunks: Buffer[] = []
+            const done = () =>
+              resolve({
+                code: response.statusCode ?? 0,
+                headers: response.headers,
+                text: Buffer.concat(chunks).toString(),
+              })
+            response.on('data', (chunk) => chunks.push(chunk))
+            response.on('end', done)
+            response.on('error', done)
+          },
+        )
+        request.on('timeout', () => request.destroy(new Error('timeout')))
+        request.on('error', (error) => resolve({ code: 0, headers: {}, text: error.message }))
+        request.end(body)
+      }),
+    close: () => agent.destroy(),
+  }
+}
+
+function substitute(text: string, namespace: string, answers: readonly string[]): string {
+  return text.replaceAll('$NS', namespace).replace(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index, path) => {
+    try {
+      let value = JSON.parse(answers[Number(index)] ?? 'null')
+      for (const key of path.split('.')) value = value?.[key]
+      return String(value ?? '')
+    } catch {
+      return ''
+    }
+  })
+}
+
+const json = (value: unknown): string => JSON.stringify(value)
+
+/** Runs one case in a namespace of its own and cleans up behind it. */
+export async function askCase(asker: Asker, c: Case, namespace: string): Promise<readonly Answer[]> {
+  if (c.ns !== false) {
+    await asker.call({
+      m: 'POST',
+      p: '/api/v1/namespaces',
+      b: json({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }),
+    })
+    await asker.call({
+      m: 'POST',
+      p: `/api/v1/namespaces/${namespace}/serviceaccounts`,
+      b: json({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }),
+    })
+  }
+  const normalize = createNormalizer(namespace)
+  const texts: string[] = []
+  const answers: Answer[] = []
+  for (const step of c.steps) {
+    const answer = await asker.call({
+      ...step,
+      p: substitute(step.p, namespace, texts),
+      b: step.b === undefined ? undefined : substitute(step.b, namespace, texts),
+    })
+    texts.push(answer.text)
+    const warning = answer.headers['warning']
+    answers.push({
+      code: answer.code,
+      type: answer.headers['content-type'] as string | undefined,
+      ...(warning ? { warning: ([] as string[]).concat(warning).join() } : {}),
+      body: normalize(answer.text),
+    })
+  }
+  await removeClusterScoped(asker, c)
+  if (c.ns !== false) await asker.call({ m: 'DELETE', p: `/api/v1/namespaces/${namespace}` })
+  return answers
+}
+
+/** A case whose first request created a cluster-scoped object must leave nothing behind for the next. */
+async function removeClusterScoped(asker: Asker, c: Case): Promise<void> {
+  const first = c.steps[0]
+  if (first?.m !== 'POST' || first.p.includes('$NS') || first.p.includes('dryRun')) return
+  let name: string | undefined
+  try {
+    name = JSON.parse(first.b ?? '').metadata.name
+  } catch {
+    return
+  }
+  if (!name || name === '$NS') return
+  const path = `${first.p}/${name}`
+  await asker.call({ m: 'DELETE', p: path })
+  if (first.p.endsWith('namespaces'))
+    await asker.call({
+      m: 'PUT',
+      p: `${path}/finalize`,
+      b: json({ apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: { finalizers: [] } }),
+    })
+  else
+    await asker.call({
+      m: 'PATCH',
+      p: path,
+      b: '{"metadata":{"finalizers":null}}',
+      h: { 'content-type': 'application/merge-patch+json' },
+    })
+}
+
+const gadget = JSON.parse(readFileSync(new URL('gadget.json', import.meta.url), 'utf8'))
+
+/** The CustomResourceDefinition that some cases are about, installed and served before they start. */
+async function installGadget(asker: Asker): Promise<void> {
+  await asker.call({
+    m: 'POST',
+    p: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    b: json(gadget.crd),
+  })
+  for (let i = 0; i < 100; i++) {
+    const served = await asker.call({ m: 'GET', p: '/apis/probe.example.com/v1/gadgets' })
+    if (served.code === 200) break
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  // The name is served a moment before writes are accepted on a real server.
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+}
+
+/** Asks all cases, `parallel` at once (those marked serial afterwards, one by one); answers in the order of the cases. */
+export async function askAll(
+  asker: Asker,
+  cases: readonly Case[],
+  options: { parallel?: number; run: string },
+): Promise<readonly (readonly Answer[])[]> {
+  if (cases.some((c) => c.gadget)) await installGadget(asker)
+  const answers: (readonly Answer[])[] = []
+  const ask = async (index: number) => {
+    const c = cases[index]
+    if (c) answers[index] = await askCase(asker, c, `c-${options.run}-${index}`)
+  }
+  const parallel = cases.flatMap((c, index) => (c.serial ? [] : [index]))
+  let next = 0
+  const lanes = Array.from({ length: options.parallel ?? 6 }, async () => {
+    while (next < parallel.length) await ask(parallel[next++]!)
+  })
+  await Promise.all(lanes)
+  for (const [index, c] of cases.entries()) if (c.serial) await ask(index)
+  return answers
+}

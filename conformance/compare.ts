@@ -1,0 +1,77 @@
+/** How alike two answers are, in the four steps that agreement.json counts. */
+import type { Answer } from './recording.ts'
+
+export interface Likeness {
+  readonly code: boolean
+  readonly reason: boolean
+  readonly body: boolean
+  readonly managedFields: boolean
+  /** Where the bodies first differ. */
+  readonly difference?: { readonly at: string; readonly want: unknown; readonly got: unknown }
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+function withoutManagedFields(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(withoutManagedFields)
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'managedFields')
+      .map(([key, inner]) => [key, withoutManagedFields(inner)]),
+  )
+}
+
+/** Errors about custom resources come in no fixed order: compare their parts as sets. */
+// biome-ignore lint/suspicious/noExplicitAny: any body
+function unordered(body: any): any {
+  if (body?.kind !== 'Status') return body
+  const parts = (message: unknown) =>
+    typeof message === 'string'
+      ? message
+          .split(/[,\n[\]]+ */)
+          .sort()
+          .join(' | ')
+      : message
+  const details = body.details && {
+    ...body.details,
+    ...(body.details.causes
+      ? { causes: [...body.details.causes].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) }
+      : {}),
+  }
+  return { ...body, message: parts(body.message), details }
+}
+
+function firstDifference(want: unknown, got: unknown, at = ''): Likeness['difference'] {
+  if (same(want, got)) return undefined
+  if (
+    want &&
+    got &&
+    typeof want === 'object' &&
+    typeof got === 'object' &&
+    Array.isArray(want) === Array.isArray(got)
+  ) {
+    for (const key of new Set([...Object.keys(want), ...Object.keys(got)])) {
+      const found = firstDifference(
+        (want as Record<string, unknown>)[key],
+        (got as Record<string, unknown>)[key],
+        `${at}.${key}`,
+      )
+      if (found) return found
+    }
+  }
+  return { at, want, got }
+}
+
+export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: boolean } = {}): Likeness {
+  const wantBody = options.anyOrder ? unordered(want.body) : want.body
+  const gotBody = options.anyOrder ? unordered(got.body) : got.body
+  const code = want.code === got.code
+  const reason = code && wantBody?.reason === gotBody?.reason
+  const bareWant = withoutManagedFields(wantBody)
+  const bareGot = withoutManagedFields(gotBody)
+  const body = reason && same(bareWant, bareGot)
+  const managedFields = body && same(wantBody, gotBody)
+  const difference = body ? undefined : firstDifference(bareWant, bareGot)
+  return { code, reason, body, managedFields, ...(difference ? { difference } : {}) }
+}

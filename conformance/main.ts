@@ -1,0 +1,119 @@
+/**
+ * npm run conformance: replays every recording against an API server alone of this checkout, writes agreement.json and
+ * docs/conformance.md.
+ *
+ *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]      any other cluster; nothing is written
+ *   npm run conformance -- --set NAME --show N                            one set, and the first N differences
+ *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
+ *   GENERATOR: mutate-create | mutate-update | walk | access | crd-mutate | gadgets, or a recording's file: asked again
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { agreementOf, type Difference, type SetAgreement } from './agreement.ts'
+import { askAll, createAsker } from './ask.ts'
+import { accessReviews } from './generators/access.ts'
+import { gadgetCases } from './generators/gadgets.ts'
+import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates } from './generators/mutations.ts'
+import { chance } from './generators/random.ts'
+import { walks } from './generators/walks.ts'
+import { type Case, readRecording, writeRecording } from './recording.ts'
+import { writeReport } from './report.ts'
+import { startApiServer } from './server.ts'
+import { recordingFile, replayCases, sets } from './sets.ts'
+
+const here = (name: string) => new URL(name, import.meta.url)
+
+async function replay(options: { kubeconfig?: string; set?: string; show: number }): Promise<void> {
+  const started = options.kubeconfig === undefined ? await startApiServer() : undefined
+  const kubeconfig = options.kubeconfig ?? started!.kubeconfig
+  const asker = createAsker(kubeconfig)
+  const result: Record<string, SetAgreement> = {}
+  const differences: Difference[] = []
+  try {
+    for (const set of options.set ? [options.set] : sets()) {
+      const cases = replayCases(set)
+      const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}-${set.slice(0, 6)}` })
+      const outcome = agreementOf(set, cases, answers)
+      result[set] = outcome.agreement
+      differences.push(...outcome.differences)
+      const { all, counted } = outcome.agreement
+      const line = (s: typeof all) =>
+        `code ${s.code}% reason ${s.reason}% body ${s.body}% managedFields ${s.managedFields}%`
+      console.log(
+        `${set.padEnd(18)} ${String(all.answers).padStart(5)} answers: ${line(all)}; counted: ${line(counted)}`,
+      )
+    }
+  } finally {
+    asker.close()
+    await started?.stop()
+  }
+  for (const d of differences.slice(0, options.show))
+    console.log(
+      `  ${d.set}: ${d.name} | ${d.request} | ${d.codes.join('→')} ${d.at} want ${JSON.stringify(d.want)?.slice(0, 300)} got ${JSON.stringify(d.got)?.slice(0, 300)}`,
+    )
+  if (options.kubeconfig === undefined && options.set === undefined) {
+    writeFileSync(here('agreement.json'), `${JSON.stringify(result, null, 1)}\n`)
+    writeFileSync(here('../docs/conformance.md'), writeReport(result))
+  }
+}
+
+function questions(set: string, seed: number, count: number): readonly Case[] {
+  if (existsSync(set)) return readRecording(set)
+  const rand = chance(seed)
+  const corpus = corpusOf(readRecording(recordingFile('objects')))
+  const gadget = JSON.parse(readFileSync(here('gadget.json'), 'utf8'))
+  switch (set) {
+    case 'mutate-create':
+      return mutatedCreates(corpus, rand, count)
+    case 'mutate-update':
+      return mutatedUpdates(corpus, rand, count)
+    case 'walk':
+      return walks(rand, count)
+    case 'access':
+      return accessReviews(corpus, rand, count)
+    case 'crd-mutate':
+      return mutatedDefinitions(gadget.crd, rand, count)
+    case 'gadgets':
+      return gadgetCases(gadget.objects, rand, count)
+    default:
+      throw new Error(`no generator named ${set}, and no such file`)
+  }
+}
+
+async function record(options: { kubeconfig: string; set: string; seed: number; count: number; out: string }) {
+  const cases = questions(options.set, options.seed, options.count)
+  const asker = createAsker(options.kubeconfig)
+  const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}r` })
+  asker.close()
+  writeRecording(
+    options.out,
+    cases.map((c, index) => ({ ...c, want: answers[index]! })),
+  )
+  console.log(`${cases.length} cases recorded in ${options.out}`)
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    kubeconfig: { type: 'string' },
+    set: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '500' },
+    out: { type: 'string' },
+    show: { type: 'string', default: '0' },
+  },
+})
+if (positionals[0] === 'record') {
+  const { kubeconfig, set, out } = values
+  if (!kubeconfig || !set || !out) {
+    console.error('record needs --kubeconfig FILE, --set GENERATOR and --out FILE.jsonl')
+    process.exit(2)
+  }
+  await record({ kubeconfig, set, out, seed: Number(values.seed), count: Number(values.count) })
+} else {
+  await replay({
+    ...(values.kubeconfig ? { kubeconfig: values.kubeconfig } : {}),
+    ...(values.set ? { set: values.set } : {}),
+    show: Number(values.show),
+  })
+}

@@ -1,0 +1,90 @@
+/**
+ * Answers of two clusters differ in what chance and time decide: uids, versions, times, addresses, ports, the case's
+ * namespace. Normalizing replaces them by names (`<uid1>`, equal ones equal), sorts keys, and leaves the rest as it is.
+ */
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+
+// 2026-01-01 is the date that recorded requests themselves contain; it is kept.
+const replacements: readonly (readonly [RegExp, string])[] = [
+  [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, '<microtime>'],
+  [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
+  [/\b10\.96\.\d+\.\d+\b/g, '<ip>'],
+  [/\b(probe-gen-|Bad_|kube-api-access-)[a-z0-9]{5}\b/g, '$1<5>'],
+  [/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"<rv>\\"'],
+  [/"resourceVersion":"\d+"/g, '"resourceVersion":"<rv>"'],
+  [/X509SHA256=[0-9a-f]{64}/g, 'X509SHA256=<hash>'],
+  [/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>'],
+  [/(in record|in the precondition) \(\d+\)/g, '$1 (<rv>)'],
+]
+
+/** A normalizer for one case: the numbering of uids and versions goes on from answer to answer. */
+export function createNormalizer(namespace: string): (text: string) => unknown {
+  const uids = new Map<string, string>()
+  const versions = new Map<string, string>()
+  const nameFor = (names: Map<string, string>, prefix: string, value: string): string => {
+    let name = names.get(value)
+    if (name === undefined) {
+      name = `<${prefix}${names.size + 1}>`
+      names.set(value, name)
+    }
+    return name
+  }
+  const normalizeText = (text: string): string => {
+    let out = text.replaceAll(namespace, '$NS').replace(UUID, (uid) => nameFor(uids, 'uid', uid))
+    for (const [pattern, replacement] of replacements) out = out.replace(pattern, replacement)
+    return out
+  }
+  const tableCell = (cell: unknown): unknown =>
+    typeof cell === 'string'
+      ? normalizeText(cell)
+          .replace(/^\d+s$/, '<age>')
+          .replace(/:3\d{4}\//g, ':<port>/')
+      : normalizeValue(cell, '', false)
+  const normalizeValue = (value: unknown, key: string, inList: boolean): unknown => {
+    if (typeof value === 'string') {
+      if (key === 'resourceVersion') return value === '' ? value : inList ? '<rv>' : nameFor(versions, 'rv', value)
+      if (key === 'continue') return value === '' ? value : '<continue>'
+      return normalizeText(value)
+    }
+    if (typeof value === 'number')
+      return (key === 'nodePort' || key === 'healthCheckNodePort') && value >= 30000 ? '<port>' : value
+    if (Array.isArray(value))
+      return value.map((item) => (key === 'cells' ? tableCell(item) : normalizeValue(item, key, false)))
+    if (value === null || typeof value !== 'object') return value
+    const object = value as Record<string, unknown>
+    const isList = /List$|^Table$/.test(String(object['kind'] ?? ''))
+    const sorted: Record<string, unknown> = {}
+    for (const name of Object.keys(object).sort())
+      sorted[name] = normalizeValue(object[name], name, (name === 'metadata' && isList) || (inList && name !== 'items'))
+    return sorted
+  }
+  return (text) => {
+    if (/^\s*[{[]/.test(text)) {
+      const parsed = parseDocuments(text)
+      if (parsed !== undefined)
+        return parsed.single
+          ? normalizeValue(parsed.documents[0], '', false)
+          : parsed.documents.map((document) => normalizeValue(document, '', false))
+    }
+    return normalizeText(text)
+  }
+}
+
+/** One JSON document, or one a line (a watch); undefined when it is neither. */
+function parseDocuments(text: string): { single: boolean; documents: readonly unknown[] } | undefined {
+  try {
+    return { single: true, documents: [JSON.parse(text)] }
+  } catch {
+    try {
+      return {
+        single: false,
+        documents: text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      }
+    } catch {
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * conformance: what a real Kubernetes answered, as data, and the machinery to ask any cluster the same. Nothing of src/ is
+ * used: a cluster is known here only by its kubeconfig.
+ *
+ * A recording is a .jsonl file: one case a line, each a short sequence of requests with the normalized answers.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { gunzipSync, gzipSync } from 'node:zlib'
+
+export interface Step {
+  /** HTTP method. */
+  readonly m: string
+  /** Path; `$NS` is the case's namespace, `{{0.metadata.uid}}` a value from the answer to step 0. */
+  readonly p: string
+  readonly b?: string | undefined
+  readonly h?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly code: number
+  readonly type?: string | undefined
+  readonly warning?: string
+  // biome-ignore lint/suspicious/noExplicitAny: any body a server may answer
+  readonly body: any
+}
+
+export interface Case {
+  readonly name: string
+  readonly steps: readonly Step[]
+  /** false: the case needs no namespace of its own. */
+  readonly ns?: boolean
+  /** Cases that use the same cluster-scoped names run one after the other. */
+  readonly serial?: boolean
+  /** Needs the Gadget CustomResourceDefinition (gadget.json). */
+  readonly gadget?: boolean
+}
+
+export interface RecordedCase extends Case {
+  readonly want: readonly Answer[]
+}
+
+export function readRecording(file: string): readonly RecordedCase[] {
+  const raw = readFileSync(file)
+  const text = (file.endsWith('.gz') ? gunzipSync(raw) : raw).toString('utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as RecordedCase)
+}
+
+export function writeRecording(file: string, cases: readonly RecordedCase[]): void {
+  const text = `${cases.map((c) => JSON.stringify(c)).join('\n')}\n`
+  writeFileSync(file, file.endsWith('.gz') ? gzipSync(text, { level: 9 }) : text)
+}

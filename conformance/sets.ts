@@ -1,0 +1,30 @@
+/** The recorded sets, and the few cases that are left out of replays because their answers depend on timing. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type RecordedCase, readRecording } from './recording.ts'
+
+const folder = fileURLToPath(new URL('recordings/', import.meta.url))
+
+export function sets(): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => /\.jsonl(\.gz)?$/.test(name))
+    .map((name) => name.replace(/\.jsonl(\.gz)?$/, ''))
+    .sort()
+}
+
+export function recordingFile(set: string): string {
+  const name = readdirSync(folder).find((file) => file.replace(/\.jsonl(\.gz)?$/, '') === set)
+  if (name === undefined) throw new Error(`no recording named ${set} in ${folder}`)
+  return folder + name
+}
+
+/** By set, the names of cases whose answers depend on timing, with the reason. */
+export const timingDependent: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
+  readFileSync(new URL('timing.json', import.meta.url), 'utf8'),
+)
+
+/** What is replayed of a set. */
+export function replayCases(set: string): readonly RecordedCase[] {
+  const leftOut = timingDependent[set] ?? {}
+  return readRecording(recordingFile(set)).filter((c) => !Object.hasOwn(leftOut, c.name))
+}
