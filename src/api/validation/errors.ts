@@ -25,10 +25,45 @@ export interface FieldError {
   readonly message: string
 }
 
-/** A value as Go's %q / %v prints it in messages: strings quoted, numbers bare, objects as JSON. */
+/** A value as messages print it: strings as Go quotes them, numbers bare, the rest as Go's JSON. */
 export function printValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null'
-  return JSON.stringify(value)
+  return typeof value === 'string' ? goQuote(value) : goJson(value)
+}
+
+const GO_ESCAPES: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+}
+
+/** Go's %q: what cannot be printed is escaped. */
+export function goQuote(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`
+  let out = '"'
+  for (const c of text) {
+    const code = c.codePointAt(0)!
+    if (GO_ESCAPES[c] !== undefined) out += GO_ESCAPES[c]
+    else if (c === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(c)) out += c
+    else if (code < 0x80) out += `\\x${code.toString(16).padStart(2, '0')}`
+    else if (code < 0x10000) out += `\\u${code.toString(16).padStart(4, '0')}`
+    else out += `\\U${code.toString(16).padStart(8, '0')}`
+  }
+  return `${out}"`
+}
+
+/** Go's json.Marshal, which also escapes what HTML would read. Objects keep the order they are given in. */
+function goJson(value: Json): string {
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 export const required = (field: string, detail = ''): FieldError => ({

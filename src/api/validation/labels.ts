@@ -1,0 +1,129 @@
+/** Labels and label selectors: the rules of metav1.LabelSelector and of label maps, and the selector's meaning. */
+import type { Fields, Json } from '../object.ts'
+import { type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { labelValue, qualifiedName } from './names.ts'
+import { joinPath, type Rule } from './rules.ts'
+
+/** A map of labels: errors stand at the map's own path, sorted by key. */
+export function validateLabels(
+  labels: Readonly<Record<string, string>> | undefined | null,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!labels) return
+  for (const key of Object.keys(labels).sort()) {
+    for (const message of qualifiedName(key)) errors.push(invalid(path, key, message))
+    for (const message of labelValue(labels[key]!)) errors.push(invalid(path, labels[key], message))
+  }
+}
+
+/** validateLabels as a rule. */
+export const labels: Rule = (value, path, errors) => validateLabels(value, path, errors)
+
+/** A label's key on its own. */
+export const labelName: Rule = (value, path, errors) => {
+  for (const message of qualifiedName(value ?? '')) errors.push(invalid(path, value ?? '', message))
+}
+
+/** metav1.LabelSelector. Absent is accepted. */
+export const labelSelector: Rule = (selector, path, errors) => validateLabelSelector(selector, path, errors)
+
+export interface LabelSelectorOptions {
+  /** Values of expressions go unchecked: where objects with bad ones were once accepted. */
+  readonly allowInvalidValues?: boolean
+}
+
+export function validateLabelSelector(
+  selector: Fields | undefined | null,
+  path: string,
+  errors: FieldError[],
+  options: LabelSelectorOptions = {},
+): void {
+  if (!selector) return
+  validateLabels(selector['matchLabels'], joinPath(path, 'matchLabels'), errors)
+  selector['matchExpressions']?.forEach((requirement: Fields, i: number) => {
+    validateRequirement(requirement, `${joinPath(path, 'matchExpressions')}[${i}]`, errors, options)
+  })
+}
+
+function validateRequirement(
+  requirement: Fields,
+  path: string,
+  errors: FieldError[],
+  options: LabelSelectorOptions,
+): void {
+  const values: readonly string[] = requirement['values'] ?? []
+  const operator: string = requirement['operator'] ?? ''
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0)
+      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0)
+      errors.push(
+        forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      )
+  } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
+  for (const message of qualifiedName(requirement['key'] ?? ''))
+    errors.push(invalid(`${path}.key`, requirement['key'] ?? '', message))
+  if (options.allowInvalidValues) return
+  values.forEach((value, i) => {
+    for (const message of labelValue(value)) errors.push(invalid(`${path}.values[${i}]`, value, message))
+  })
+}
+
+/** Whether the selector can be used at all (every key, value and operator is well formed). */
+export function isUsableSelector(selector: Fields | undefined | null): boolean {
+  const errors: FieldError[] = []
+  validateLabelSelector(selector, '', errors)
+  return errors.length === 0
+}
+
+/** Neither labels nor expressions: a selector that selects everything. */
+export function isEmptySelector(selector: Fields): boolean {
+  return Object.keys(selector['matchLabels'] ?? {}).length === 0 && !selector['matchExpressions']?.length
+}
+
+/** Whether labels satisfy a selector. An absent selector selects nothing, an empty one everything. */
+export function selectorMatches(
+  selector: Fields | undefined | null,
+  labels: Readonly<Record<string, string>> | undefined | null,
+): boolean {
+  if (!selector) return false
+  const has = (key: string) => labels !== undefined && labels !== null && Object.hasOwn(labels, key)
+  for (const [key, value] of Object.entries(selector['matchLabels'] ?? {}))
+    if (!has(key) || labels![key] !== value) return false
+  for (const { key, operator, values = [] } of selector['matchExpressions'] ?? []) {
+    if (operator === 'In' && !(has(key) && values.includes(labels![key]))) return false
+    if (operator === 'NotIn' && has(key) && values.includes(labels![key])) return false
+    if (operator === 'Exists' && !has(key)) return false
+    if (operator === 'DoesNotExist' && has(key)) return false
+  }
+  return true
+}
+
+/** A map with its keys sorted, as Go prints maps; null when absent. */
+export function printableMap(map: Readonly<Record<string, Json>> | undefined | null): Json {
+  if (!map) return null
+  const out: Record<string, Json> = {}
+  for (const key of Object.keys(map).sort())
+    Object.defineProperty(out, key, { value: map[key], enumerable: true, configurable: true, writable: true })
+  return out
+}
+
+/** A LabelSelector as error messages print it: fields in the type's order, null when absent. */
+export function printableSelector(selector: Fields | undefined | null): Json {
+  if (!selector) return null
+  const { matchLabels, matchExpressions } = selector
+  return {
+    ...(matchLabels && Object.keys(matchLabels).length ? { matchLabels: printableMap(matchLabels) } : {}),
+    ...(matchExpressions?.length
+      ? {
+          matchExpressions: matchExpressions.map((e: Fields) => ({
+            key: e['key'] ?? '',
+            operator: e['operator'] ?? '',
+            ...(e['values']?.length ? { values: e['values'] } : {}),
+          })),
+        }
+      : {}),
+  }
+}
