@@ -4,13 +4,19 @@
  * microtasks are drained between two of them.
  */
 export interface Scheduler {
-  /** Hands `task` over. Live: a microtask, first in, first out. */
-  handOver(label: string, task: () => void): void
+  /**
+   * Hands `task` over. Live: a microtask, first in, first out. Tasks of the same `lane` never overtake each other, in
+   * no simulated order either: give one where a real guarantee exists (the events of one watch, the bytes of one socket).
+   */
+  handOver(label: string, task: () => void, lane?: Lane): void
   /** Like handOver, but behind the I/O that is ready now. Live: setImmediate. For fan-out that must not delay a writer. */
-  later(label: string, task: () => void): void
+  later(label: string, task: () => void, lane?: Lane): void
 }
 
+/** Compared by identity (an object) or value (a string). */
+export type Lane = object | string
+
 /** Resolves when the scheduler lets this hand-over happen: `await turn(scheduler, 'request')`. */
-export function turn(scheduler: Scheduler, label: string): Promise<void> {
-  return new Promise((resolve) => scheduler.handOver(label, resolve))
+export function turn(scheduler: Scheduler, label: string, lane?: Lane): Promise<void> {
+  return new Promise((resolve) => scheduler.handOver(label, resolve, lane))
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { liveRuntime } from './live.ts'
+
+test('the live clock is the wall clock with microseconds', () => {
+  const { clock } = liveRuntime()
+  assert.ok(Math.abs(clock.now() - Date.now()) < 5)
+  const before = clock.monotonic()
+  assert.ok(clock.monotonic() >= before)
+})
+
+test('hand-overs run first in, first out, before later ones', async () => {
+  const { scheduler } = liveRuntime()
+  const seen: number[] = []
+  await new Promise<void>((resolve) => {
+    scheduler.later('later', () => {
+      seen.push(3)
+      resolve()
+    })
+    scheduler.handOver('a', () => seen.push(1))
+    scheduler.handOver('b', () => seen.push(2))
+    assert.deepEqual(seen, [])
+  })
+  assert.deepEqual(seen, [1, 2, 3])
+})
+
+test('a cancelled timer does not fire', async () => {
+  const { clock } = liveRuntime()
+  await new Promise<void>((resolve, reject) => {
+    clock.setTimer(1, 'cancelled', () => reject(new Error('fired'))).cancel()
+    const keepAlive = setInterval(() => {}, 1000)
+    clock.setTimer(5, 'end', () => {
+      clearInterval(keepAlive)
+      resolve()
+    })
+  })
+})
+
+test('random values have the shape Kubernetes clients expect', () => {
+  const { random } = liveRuntime()
+  assert.match(random.suffix(5), /^[bcdfghjklmnpqrstvwxz2456789]{5}$/)
+  assert.match(random.uuid(), /^[0-9a-f-]{36}$/)
+  assert.equal(random.bytes(16).length, 16)
+  const floats = Array.from({ length: 3000 }, () => random.float())
+  assert.ok(floats.every((f) => f >= 0 && f < 1))
+  assert.equal(new Set(floats).size > 2990, true)
+})
+
+test('a line is logged up to the level asked for, with its name', () => {
+  const lines: string[] = []
+  const { log } = liveRuntime({ level: 2, log: { write: (line) => lines.push(line) } })
+  log.named('gc').named('graph').info(2, 'hello', { key: 'a' })
+  log.info(3, 'too detailed')
+  log.error('failed', new Error('cause'))
+  assert.equal(lines.length, 2)
+  const hello = JSON.parse(lines[0]!)
+  assert.deepEqual([hello.v, hello.logger, hello.msg, hello.key], [2, 'gc.graph', 'hello', 'a'])
+  assert.equal(JSON.parse(lines[1]!).err.message, 'cause')
+})

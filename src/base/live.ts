@@ -1,0 +1,107 @@
+/** The live Runtime: the machine's own time, chance and event loop. Only this file and simulated.ts touch them. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { destination, type Logger as PinoLogger, pino } from 'pino'
+import type { Clock } from './clock.ts'
+import type { Logger } from './log.ts'
+import { type Random, suffixOf } from './random.ts'
+import type { Runtime } from './runtime.ts'
+import type { Scheduler } from './scheduler.ts'
+
+export interface LiveRuntimeOptions {
+  /** Kubernetes' -v. Default 0. */
+  readonly level?: number
+  /** A file's path, or something lines are written to. Default: standard error. */
+  readonly log?: string | { write(line: string): void }
+}
+
+export function liveRuntime(options: LiveRuntimeOptions = {}): Runtime {
+  return {
+    clock: liveClock(),
+    random: liveRandom(),
+    scheduler: liveScheduler(),
+    log: liveLogger(options.level ?? 0, options.log),
+  }
+}
+
+/** setTimeout counts in 32 bits; longer waits are made of several. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+function liveClock(): Clock {
+  // Date.now() has only milliseconds; the monotonic clock has the rest. It is set anew when the wall clock was changed.
+  let origin = performance.timeOrigin
+  return {
+    now() {
+      const wall = Date.now()
+      const precise = origin + performance.now()
+      if (Math.abs(precise - wall) < 2) return precise
+      origin = wall - performance.now()
+      return wall
+    },
+    monotonic: () => performance.now(),
+    setTimer(ms, _label, task) {
+      let handle: NodeJS.Timeout
+      const wait = (left: number) => {
+        const part = Math.min(left, LONGEST_TIMEOUT_MS)
+        handle = setTimeout(() => (left > part ? wait(left - part) : task()), part)
+        handle.unref()
+      }
+      wait(Math.max(0, ms))
+      return { cancel: () => clearTimeout(handle) }
+    },
+  }
+}
+
+function liveScheduler(): Scheduler {
+  return {
+    handOver: (_label, task) => queueMicrotask(task),
+    later: (_label, task) => {
+      setImmediate(task)
+    },
+  }
+}
+
+function liveRandom(): Random {
+  // 32 random bits at a time out of a pool: crypto is slow when asked for a few bytes.
+  let pool = new Uint32Array(0)
+  let used = 0
+  const next = () => {
+    if (used === pool.length) {
+      const bytes = randomBytes(4096)
+      pool = new Uint32Array(bytes.buffer, bytes.byteOffset, 1024)
+      used = 0
+    }
+    return pool[used++] as number
+  }
+  const float = () => next() / 2 ** 32
+  return {
+    float,
+    uuid: () => randomUUID(),
+    suffix: (length) => suffixOf(length, float),
+    bytes: (length) => new Uint8Array(randomBytes(length)),
+  }
+}
+
+function liveLogger(level: number, log: LiveRuntimeOptions['log']): Logger {
+  const target = typeof log === 'object' ? log : destination({ dest: log ?? 2, sync: true, mkdir: true })
+  const root = pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg', errorKey: 'err' },
+    target,
+  )
+  return wrap(root, level, '')
+}
+
+function wrap(logger: PinoLogger, level: number, name: string): Logger {
+  return {
+    level,
+    info(v, message, fields) {
+      if (v <= level) logger.info({ v, ...fields }, message)
+    },
+    error(message, error, fields) {
+      logger.error({ ...fields, err: error }, message)
+    },
+    named(part) {
+      const full = name === '' ? part : `${name}.${part}`
+      return wrap(logger.child({ logger: full }), level, full)
+    },
+  }
+}
