@@ -27,6 +27,8 @@ export interface ScalarSchema {
   readonly goType: string
   readonly enum?: readonly Json[]
   readonly format?: string
+  /** Types of apiextensions that are an object of `object`, or something else: for decoding alone, 'any' for all others. */
+  readonly union?: { readonly other: 'boolean' | 'list' | 'strings'; readonly object: StructSchema }
 }
 
 export interface MapSchema {
@@ -69,15 +71,28 @@ export interface Field {
   /** The Go struct that declares the field, as error texts name it (`ObjectMeta` for an inlined one's field). */
   readonly goStruct: string
   readonly goName: string
+  /** The embedded Go structs on the way to the field, as error texts name them in its path (`VolumeSource`). */
+  readonly inline?: readonly string[]
   readonly schema: Schema
   /** A Go pointer: null and absent are the same and a zero value is kept. */
   readonly pointer: boolean
-  /** Written only when not the zero value (always true for most); `omitzero` counts too. */
+  /** Written only when not empty (Go's omitempty); a struct that is not a pointer is never empty. */
   readonly omitEmpty: boolean
+  /** Written only when not the zero value (Go's omitzero): structs and times too. */
+  readonly omitZero: boolean
   readonly required: boolean
   readonly default?: Json
   /** Strategic merge patch directives stand on the field in Go; repeated on a ListSchema for convenience. */
   readonly patchStrategy?: readonly ('merge' | 'replace' | 'retainKeys')[]
   readonly patchMergeKey?: string
-  readonly protobuf?: { readonly number: number; readonly type: string }
+  /**
+   * `type` is the wire type (`bytes`, `varint`, `fixed64`). `path` holds the numbers of the embedded messages on the way,
+   * usually none: an inlined Go struct is a message of its own on the wire.
+   */
+  readonly protobuf?: {
+    readonly number: number
+    readonly type: string
+    readonly repeated: boolean
+    readonly path: readonly number[]
+  }
 }

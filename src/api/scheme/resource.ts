@@ -31,6 +31,8 @@ export interface ResourceRow {
   readonly schema: StructSchema
   /** Where it is stored: /registry/<storagePrefix>/[namespace/]name. '' when it is not (reviews). */
   readonly storagePrefix: string
+  /** The group written to storage: the row's own, except for events.k8s.io, whose events are stored as core/v1 ones. */
+  readonly storageGroup: string
   /** The version written to storage; the hub of conversion, and what strategies and built-in admission see. */
   readonly storageVersion: string
   readonly columns: readonly PrinterColumn[]

@@ -1,0 +1,209 @@
+/**
+ * The scheme: which resources are served, and which kinds a body may name (DESIGN.md, decision 4). Built-in rows come from
+ * the generated table, custom resources add and remove rows at run time. Knows no handlers and no storage.
+ */
+import { resourceTable } from '../generated/resources.ts'
+import { apiVersionOf } from '../object.ts'
+import { schemaOf } from '../schema/builtin.ts'
+import type { StructSchema } from '../schema/schema.ts'
+import type { PrinterColumn, ResourceRow, Scheme, SubresourceRow } from './resource.ts'
+
+interface TableRow {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly singular: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly verbs: readonly string[]
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly hash?: string
+  readonly storagePrefix?: string
+  readonly storageGroup?: string
+  readonly storageVersion?: string
+  readonly columns?: readonly (readonly [name: string, type: string, format: string, priority: number])[]
+  readonly subresources?: readonly Omit<SubresourceRow, 'schema'>[]
+}
+
+/** One group as /apis lists it, versions in order of preference. */
+export interface ApiGroup {
+  readonly name: string
+  readonly versions: readonly { readonly groupVersion: string; readonly version: string }[]
+  readonly preferredVersion: { readonly groupVersion: string; readonly version: string }
+}
+
+interface ResourceTable {
+  /** apiVersion → kind → definition, for every served version and for meta.k8s.io/v1. */
+  readonly kinds: { readonly [apiVersion: string]: { readonly [kind: string]: string } }
+  /** apiVersion → kinds that Kubernetes knows and does not serve. */
+  readonly unserved: { readonly [apiVersion: string]: readonly string[] }
+  readonly rows: readonly TableRow[]
+  readonly groups: readonly ApiGroup[]
+}
+
+let parsed: ResourceTable | undefined
+function table(): ResourceTable {
+  parsed ??= JSON.parse(resourceTable) as ResourceTable
+  return parsed
+}
+
+/** The named groups in the order in which /apis lists them (the core group is not among them). */
+export function builtinGroups(): readonly ApiGroup[] {
+  return table().groups
+}
+
+/** What a body's apiVersion and kind mean to Kubernetes, served or not. Options (DeleteOptions, …) count in every version. */
+export function builtinKind(
+  group: string,
+  version: string,
+  kind: string,
+): { readonly definition: string; readonly schema: StructSchema } | 'unserved' | undefined {
+  const { kinds, unserved } = table()
+  const apiVersion = apiVersionOf(group, version)
+  const byKind = own(kinds, apiVersion)
+  const known = byKind !== undefined || own(unserved, apiVersion) !== undefined
+  const definition =
+    (byKind && own(byKind, kind)) ?? (known && everyVersionKinds.has(kind) ? own(own(kinds, META)!, kind) : undefined)
+  if (definition !== undefined) return { definition, schema: schemaOf(definition) }
+  return own(unserved, apiVersion)?.includes(kind) ? 'unserved' : undefined
+}
+
+const META = 'meta.k8s.io/v1'
+/** Registered for every group and version, not only for meta.k8s.io/v1. */
+const everyVersionKinds = new Set([
+  'ListOptions',
+  'GetOptions',
+  'DeleteOptions',
+  'CreateOptions',
+  'UpdateOptions',
+  'PatchOptions',
+  'WatchEvent',
+])
+
+function own<V>(record: { readonly [key: string]: V }, key: string): V | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}
+
+function builtinSchema(group: string, version: string, kind: string): StructSchema {
+  const found = builtinKind(group, version, kind)
+  if (found === undefined || found === 'unserved') throw new Error(`no schema for ${group}/${version} ${kind}`)
+  return found.schema
+}
+
+/** Compiles a schema when it is first asked for: most kinds are never used by one process. */
+function lazily<T extends object>(row: T, make: () => StructSchema): T & { readonly schema: StructSchema } {
+  let schema: StructSchema | undefined
+  return Object.defineProperty(row, 'schema', {
+    enumerable: true,
+    get: () => {
+      schema ??= make()
+      return schema
+    },
+  }) as T & { readonly schema: StructSchema }
+}
+
+function rowOf(entry: TableRow): ResourceRow {
+  const { group, version, kind } = entry
+  const columns: readonly PrinterColumn[] = (entry.columns ?? []).map(([name, type, format, priority]) => ({
+    name,
+    type,
+    format,
+    priority,
+  }))
+  return lazily(
+    {
+      group,
+      version,
+      resource: entry.resource,
+      singular: entry.singular,
+      kind,
+      namespaced: entry.namespaced,
+      verbs: entry.verbs,
+      shortNames: entry.shortNames ?? [],
+      categories: entry.categories ?? [],
+      storageVersionHash: entry.hash ?? '',
+      listKind: `${kind}List`,
+      storagePrefix: entry.storagePrefix ?? '',
+      storageGroup: entry.storageGroup ?? group,
+      storageVersion: entry.storageVersion ?? version,
+      columns,
+      subresources: (entry.subresources ?? []).map((sub) =>
+        lazily({ ...sub }, () => builtinSchema(sub.group, sub.version, sub.kind)),
+      ),
+    },
+    () => builtinSchema(group, version, kind),
+  )
+}
+
+let rows: readonly ResourceRow[] | undefined
+function builtinRows(): readonly ResourceRow[] {
+  rows ??= table().rows.map(rowOf)
+  return rows
+}
+
+/** A scheme whose rows may change. A row of the same group, version and resource takes the place of the one before. */
+export interface MutableScheme extends Scheme {
+  addRows(rows: readonly ResourceRow[]): void
+  removeRows(rows: readonly ResourceRow[]): void
+}
+
+/** The built-in rows and, in time, those of custom resources. */
+export function createScheme(initial: readonly ResourceRow[] = builtinRows()): MutableScheme {
+  const byResource = new Map<string, ResourceRow>()
+  const byKind = new Map<string, ResourceRow>()
+  const listeners = new Set<() => void>()
+  let all: readonly ResourceRow[] | undefined
+  let generation = 0
+
+  const resourceKey = (group: string, version: string, resource: string) => `${group}/${version}/${resource}`
+  const add = (row: ResourceRow) => {
+    byResource.set(resourceKey(row.group, row.version, row.resource), row)
+    byKind.set(resourceKey(row.group, row.version, row.kind), row)
+  }
+  const changed = () => {
+    all = undefined
+    generation++
+    for (const listener of [...listeners]) listener()
+  }
+  for (const row of initial) add(row)
+
+  return {
+    find: (group, version, resource) => byResource.get(resourceKey(group, version, resource)),
+    findKind: (group, version, kind) => byKind.get(resourceKey(group, version, kind)),
+    rows() {
+      all ??= [...byResource.values()]
+      return all
+    },
+    get generation() {
+      return generation
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    addRows(added) {
+      if (added.length === 0) return
+      for (const row of added) add(row)
+      changed()
+    },
+    removeRows(removed) {
+      let any = false
+      for (const row of removed) {
+        const resource = resourceKey(row.group, row.version, row.resource)
+        if (byResource.get(resource) !== row) continue
+        any = byResource.delete(resource)
+        const kind = resourceKey(row.group, row.version, row.kind)
+        if (byKind.get(kind) === row) byKind.delete(kind)
+      }
+      if (any) changed()
+    },
+  }
+}
+
+let builtin: Scheme | undefined
+/** The built-in resources alone, for those who need no others; the same object every time. */
+export function builtinScheme(): Scheme {
+  builtin ??= createScheme()
+  return builtin
+}
