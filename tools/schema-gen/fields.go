@@ -119,7 +119,7 @@ func (r *reflector) typeIndex(t reflect.Type) int {
 func (r *reflector) typeEntry(t reflect.Type) []any {
 	if kind, ok := special[t.PkgPath()+"."+t.Name()]; ok {
 		if strings.HasPrefix(kind, "schemaOr") {
-			return []any{kind, t.String(), strings.Join(append(strings.Split(definitionOf(t), ".")[:6], "JSONSchemaProps"), ".")}
+			return []any{kind, t.String(), strings.TrimSuffix(definitionOf(t), t.Name()) + "JSONSchemaProps"}
 		}
 		return []any{kind, t.String()}
 	}

@@ -4821,16 +4821,16 @@ export type JSONSchemaProps = {
   readonly maxProperties?: number
   readonly minProperties?: number
   readonly required?: readonly string[]
-  readonly items?:  | readonly []
+  readonly items?: JSONSchemaProps | readonly JSONSchemaProps[]
   readonly allOf?: readonly JSONSchemaProps[]
   readonly oneOf?: readonly JSONSchemaProps[]
   readonly anyOf?: readonly JSONSchemaProps[]
   readonly not?: JSONSchemaProps
   readonly properties?: { readonly [key: string]: JSONSchemaProps }
-  readonly additionalProperties?:  | boolean
+  readonly additionalProperties?: JSONSchemaProps | boolean
   readonly patternProperties?: { readonly [key: string]: JSONSchemaProps }
-  readonly dependencies?: { readonly [key: string]:  | readonly string[] }
-  readonly additionalItems?:  | boolean
+  readonly dependencies?: { readonly [key: string]: JSONSchemaProps | readonly string[] }
+  readonly additionalItems?: JSONSchemaProps | boolean
   readonly definitions?: { readonly [key: string]: JSONSchemaProps }
   readonly externalDocs?: ExternalDocumentation
   readonly example?: Json
