@@ -66,6 +66,8 @@ export interface ConnectionInfo {
   readonly remoteAddress: string
   /** DER of the verified client certificate, if one was sent and verified against the client CA. */
   readonly peerCertificate?: Uint8Array
+  /** Why the certificate that was sent did not verify: such a request is nobody's, not anonymous. */
+  readonly certificateError?: string
   /** For authentication to keep the identity it found for this socket. */
   identity?: UserInfo
 }

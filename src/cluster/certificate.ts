@@ -1,0 +1,139 @@
+/** X.509 certificates with ECDSA P-256 keys, issued by an authority of ours. */
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { Runtime } from '../base/runtime.ts'
+import {
+  bitString,
+  integer,
+  objectIdentifier,
+  octetString,
+  sequence,
+  set,
+  TRUE,
+  tagged,
+  time,
+  utf8String,
+} from './der.ts'
+
+export interface KeyAndCertificate {
+  /** PEM. */
+  readonly cert: string
+  /** PEM, PKCS #8. */
+  readonly key: string
+}
+
+export interface CertificateRequest {
+  readonly commonName: string
+  /** Groups, for a client certificate. */
+  readonly organizations?: readonly string[]
+  readonly usage: 'ca' | 'server' | 'client'
+  /** DNS names and IP addresses. */
+  readonly hosts?: readonly string[]
+  readonly validDays: number
+}
+
+const DAY_MS = 86_400_000
+const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'))
+const EXTENDED_USAGE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
+
+/** `issuer` undefined makes a self-signed one. Valid from five minutes ago, for clocks that differ. */
+export function issue(runtime: Runtime, request: CertificateRequest, issuer?: KeyAndCertificate): KeyAndCertificate {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const spki = publicKey.export({ type: 'spki', format: 'der' })
+  const keyId = createHash('sha1').update(spki).digest()
+  const subject = distinguishedName(request)
+  const parent = issuer === undefined ? undefined : readIssuer(issuer)
+  const now = runtime.clock.now()
+  const serial = Buffer.from(runtime.random.bytes(16))
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  const certified = sequence(
+    tagged(0, integer(Buffer.from([2]))),
+    integer(serial),
+    ECDSA_WITH_SHA256,
+    parent?.subject ?? subject,
+    sequence(time(now - 300_000), time(now + request.validDays * DAY_MS)),
+    subject,
+    spki,
+    tagged(3, sequence(...extensions(request, keyId, parent?.keyId ?? keyId))),
+  )
+  const signature = sign('sha256', certified, parent?.key ?? privateKey)
+  const bytes = sequence(certified, ECDSA_WITH_SHA256, bitString(signature))
+  return {
+    cert: pem('CERTIFICATE', bytes),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  }
+}
+
+function readIssuer(issuer: KeyAndCertificate): { subject: Buffer; keyId: Buffer; key: KeyObject } {
+  const certificate = new X509Certificate(issuer.cert)
+  const spki = certificate.publicKey.export({ type: 'spki', format: 'der' })
+  return {
+    subject: distinguishedName({ commonName: String(certificate.toLegacyObject().subject.CN) }),
+    keyId: createHash('sha1').update(spki).digest(),
+    key: createPrivateKey(issuer.key),
+  }
+}
+
+function distinguishedName({
+  commonName,
+  organizations = [],
+}: Pick<CertificateRequest, 'commonName' | 'organizations'>) {
+  const attribute = (oid: string, value: string) => set(sequence(objectIdentifier(oid), utf8String(value)))
+  return sequence(...organizations.map((name) => attribute('2.5.4.10', name)), attribute('2.5.4.3', commonName))
+}
+
+function extensions(request: CertificateRequest, keyId: Buffer, issuerKeyId: Buffer): Buffer[] {
+  const extension = (oid: string, critical: boolean, value: Buffer) =>
+    sequence(objectIdentifier(oid), ...(critical ? [TRUE] : []), octetString(value))
+  const isAuthority = request.usage === 'ca'
+  return [
+    // digitalSignature; an authority also keyCertSign and cRLSign.
+    extension('2.5.29.15', true, isAuthority ? bitString(Buffer.from([0x86]), 1) : bitString(Buffer.from([0x80]), 7)),
+    ...(request.usage === 'ca'
+      ? []
+      : [extension('2.5.29.37', false, sequence(objectIdentifier(EXTENDED_USAGE[request.usage])))]),
+    extension('2.5.29.19', true, isAuthority ? sequence(TRUE) : sequence()),
+    extension('2.5.29.14', false, octetString(keyId)),
+    ...(isAuthority ? [] : [extension('2.5.29.35', false, sequence(tagged(0, issuerKeyId, false)))]),
+    ...(request.hosts === undefined
+      ? []
+      : [extension('2.5.29.17', false, sequence(...request.hosts.map(generalName)))]),
+  ]
+}
+
+function generalName(host: string): Buffer {
+  const family = isIP(host)
+  if (family === 0) return tagged(2, Buffer.from(host, 'ascii'), false)
+  return tagged(7, family === 4 ? Buffer.from(host.split('.').map(Number)) : ipv6Bytes(host), false)
+}
+
+function ipv6Bytes(address: string): Buffer {
+  const [head = '', tail] = address.split('::')
+  const words = (part: string) => (part === '' ? [] : part.split(':').map((word) => Number.parseInt(word, 16)))
+  const before = words(head)
+  const after = tail === undefined ? [] : words(tail)
+  const all = [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after]
+  return Buffer.from(all.flatMap((word) => [word >> 8, word & 0xff]))
+}
+
+function pem(label: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
+}
+
+/** Whether `cert` was issued by `ca`, is of that key, stays valid for `days` and, for a server, names all hosts. */
+export function stillGood(
+  runtime: Runtime,
+  pair: KeyAndCertificate,
+  ca: string,
+  { hosts = [], days }: { readonly hosts?: readonly string[]; readonly days: number },
+): boolean {
+  const certificate = new X509Certificate(pair.cert)
+  const authority = new X509Certificate(ca)
+  return (
+    certificate.verify(authority.publicKey) &&
+    certificate.checkPrivateKey(createPrivateKey(pair.key)) &&
+    certificate.validToDate.getTime() > runtime.clock.now() + days * DAY_MS &&
+    hosts.every((host) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined)
+  )
+}

@@ -1,0 +1,116 @@
+/**
+ * The cluster's keys and certificates in DIR/pki, under the names kubeadm gives them: made at the first start, read at the
+ * next ones, renewed when they come near their end. Directory mode 0700, keys 0600.
+ */
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Runtime } from '../base/runtime.ts'
+import { issue, type KeyAndCertificate, stillGood } from './certificate.ts'
+import { messageOf, StartError } from './errors.ts'
+
+export interface Pki {
+  readonly ca: KeyAndCertificate
+  readonly serving: KeyAndCertificate
+  readonly admin: KeyAndCertificate
+  /** Signs service account tokens: PEM. */
+  readonly serviceAccount: { readonly privateKey: string; readonly publicKey: string }
+  /** The certificate of a user of this cluster, from `DIR/pki/<file>.crt`, made when it is not there or near its end. */
+  client(file: string, user: string, groups: readonly string[]): KeyAndCertificate
+}
+
+/** The first address of the default service network: the kubernetes Service. */
+const SERVICE_ADDRESS = '10.96.0.1'
+const AUTHORITY_DAYS = 3650
+const CERTIFICATE_DAYS = 365
+const RENEW_DAYS = 30
+
+export function servingHosts(host: string): string[] {
+  const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
+  const all = [...names, 'kubernetes.default.svc.cluster.local', '127.0.0.1', '::1', SERVICE_ADDRESS]
+  return all.includes(host) || host === '0.0.0.0' || host === '::' ? all : [...all, host]
+}
+
+/** @throws StartError when a file is there but unreadable or not what its name says */
+export function loadPki(runtime: Runtime, directory: string, host: string): Pki {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const ca = pair(runtime, directory, 'ca', undefined, { days: 1 }, () =>
+    issue(runtime, { commonName: 'kubernetes', usage: 'ca', validDays: AUTHORITY_DAYS }),
+  )
+  const hosts = servingHosts(host)
+  const client = (file: string, user: string, groups: readonly string[]) =>
+    pair(runtime, directory, file, ca, { days: RENEW_DAYS }, () =>
+      issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: CERTIFICATE_DAYS }, ca),
+    )
+  return {
+    ca,
+    serving: pair(runtime, directory, 'apiserver', ca, { days: RENEW_DAYS, hosts }, () =>
+      issue(runtime, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: CERTIFICATE_DAYS }, ca),
+    ),
+    admin: client('admin', 'kubernetes-admin', ['system:masters']),
+    serviceAccount: serviceAccountKey(directory),
+    client,
+  }
+}
+
+function pair(
+  runtime: Runtime,
+  directory: string,
+  name: string,
+  ca: KeyAndCertificate | undefined,
+  wanted: { readonly hosts?: readonly string[]; readonly days: number },
+  make: () => KeyAndCertificate,
+): KeyAndCertificate {
+  const certFile = join(directory, `${name}.crt`)
+  const keyFile = join(directory, `${name}.key`)
+  if (existsSync(certFile) && existsSync(keyFile)) {
+    const found = { cert: read(certFile), key: read(keyFile) }
+    try {
+      if (stillGood(runtime, found, (ca ?? found).cert, wanted)) return found
+    } catch (error) {
+      throw new StartError(`${certFile} is not usable: ${messageOf(error)}`, { cause: error })
+    }
+    if (ca === undefined) throw new StartError(`${certFile} has expired or does not fit its key; it is not replaced`)
+  }
+  const made = make()
+  write(keyFile, made.key, 0o600)
+  write(certFile, made.cert, 0o644)
+  return made
+}
+
+function serviceAccountKey(directory: string): Pki['serviceAccount'] {
+  const file = join(directory, 'sa.key')
+  if (existsSync(file)) {
+    const privateKey = read(file)
+    try {
+      return { privateKey, publicKey: publicPem(privateKey) }
+    } catch (error) {
+      throw new StartError(`${file} is not usable: ${messageOf(error)}`, { cause: error })
+    }
+  }
+  const privateKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString()
+  const publicKey = publicPem(privateKey)
+  write(file, privateKey, 0o600)
+  write(join(directory, 'sa.pub'), publicKey, 0o644)
+  return { privateKey, publicKey }
+}
+
+function publicPem(privateKey: string): string {
+  return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString()
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new StartError(`cannot read ${file}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Whole or not at all: a start that is killed leaves no half file behind. */
+export function write(file: string, text: string, mode: number): void {
+  writeFileSync(`${file}.new`, text, { mode })
+  renameSync(`${file}.new`, file)
+}

@@ -1,0 +1,110 @@
+/** The client side of the room: requests over HTTPS with a pool of kept-alive connections, answers whole or as a flow. */
+
+import type { IncomingMessage } from 'node:http'
+import { Agent, request as httpsSend } from 'node:https'
+
+/** Where an API server is and how to prove who asks. PEM texts. */
+export interface HttpsEndpoint {
+  /** `https://host:port`, with or without a path to put before every request's. */
+  readonly server: string
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  /** Bearer token, or a function that gives the newest one. */
+  readonly token?: string | (() => string)
+  readonly serverName?: string
+  readonly insecureSkipTlsVerify?: boolean
+}
+
+export interface HttpsRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | string
+  readonly signal?: AbortSignal
+}
+
+export interface HttpsAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The whole body. Use one of bytes() and chunks(), once. */
+  bytes(): Promise<Uint8Array>
+  /** The body as it comes; ends with it, rejects when the connection breaks. Leaving the loop closes the connection. */
+  chunks(): AsyncIterable<Uint8Array>
+}
+
+export interface HttpsClient {
+  /** Resolves when the answer's head is there. Rejects with the socket's error, or the signal's reason. */
+  send(request: HttpsRequest): Promise<HttpsAnswer>
+  close(): void
+}
+
+export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
+  const url = new URL(endpoint.server)
+  const prefix = url.pathname.replace(/\/$/, '')
+  const agent = new Agent({
+    keepAlive: true,
+    maxFreeSockets: 256,
+    ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+    ...(endpoint.cert === undefined ? {} : { cert: endpoint.cert }),
+    ...(endpoint.key === undefined ? {} : { key: endpoint.key }),
+    ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
+    rejectUnauthorized: endpoint.insecureSkipTlsVerify !== true,
+    minVersion: 'TLSv1.2',
+  })
+  const { token } = endpoint
+  const authorization = (): Record<string, string> =>
+    token === undefined ? {} : { authorization: `Bearer ${typeof token === 'string' ? token : token()}` }
+
+  const once = (request: HttpsRequest): Promise<HttpsAnswer> =>
+    new Promise((resolve, reject) => {
+      const { body, signal } = request
+      const sent = httpsSend({
+        agent,
+        host: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port === '' ? 443 : Number(url.port),
+        method: request.method,
+        path: prefix + request.path,
+        headers: {
+          ...authorization(),
+          ...request.headers,
+          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+        },
+        ...(signal === undefined ? {} : { signal }),
+      })
+      sent.on('response', (incoming) => resolve(answer(incoming)))
+      sent.on('error', (error) => {
+        const reusedSocket = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
+        reject(signal?.aborted === true ? signal.reason : Object.assign(error, { reusedSocket }))
+      })
+      sent.end(body)
+    })
+
+  return {
+    /** A kept connection that the server closed meanwhile says nothing about the request: reads are sent once more. */
+    send: (request) =>
+      once(request).catch((error: unknown) => {
+        const again = (error as { reusedSocket?: boolean }).reusedSocket === true
+        if (again && (request.method === 'GET' || request.method === 'HEAD')) return once(request)
+        throw error
+      }),
+    close: () => agent.destroy(),
+  }
+}
+
+function answer(incoming: IncomingMessage): HttpsAnswer {
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incoming.headers,
+    bytes: () =>
+      new Promise((resolve, reject) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+        incoming.on('error', reject)
+        incoming.on('aborted', () => reject(new Error('the connection closed before the answer was complete')))
+      }),
+    chunks: () => incoming as AsyncIterable<Uint8Array>,
+  }
+}

@@ -1,0 +1,91 @@
+/** Which connections are open, who is at their other end, and how many requests each has in flight. */
+import type { ServerHttp2Session } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import type { ConnectionInfo } from '../api/request.ts'
+
+/** A connection is its TLS socket for HTTP/1.1, its session for HTTP/2. */
+export type Peer = TLSSocket | ServerHttp2Session
+
+export interface ConnectionTable {
+  readonly size: number
+  opened(socket: TLSSocket): void
+  session(session: ServerHttp2Session): void
+  info(peer: Peer): ConnectionInfo
+  began(peer: Peer): void
+  /** `stopping`: the connection is closed when this was its last request. */
+  ended(peer: Peer, stopping: boolean): void
+  /** Idle connections end at once; HTTP/2 sessions get GOAWAY and end with their last stream. */
+  closeIdle(): void
+  destroyAll(): void
+}
+
+interface Entry {
+  readonly info: ConnectionInfo
+  busy: number
+}
+
+export function createConnectionTable(): ConnectionTable {
+  const sockets = new Set<TLSSocket>()
+  const sessions = new Set<ServerHttp2Session>()
+  const entries = new WeakMap<Peer, Entry>()
+
+  const entry = (peer: Peer): Entry => {
+    let found = entries.get(peer)
+    if (found === undefined) {
+      found = { info: describe('socket' in peer ? (peer.socket as TLSSocket) : peer), busy: 0 }
+      entries.set(peer, found)
+    }
+    return found
+  }
+
+  return {
+    get size() {
+      return sockets.size
+    },
+    opened: (socket) => {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, 60_000)
+      socket.on('close', () => sockets.delete(socket))
+      socket.on('error', () => {})
+    },
+    session: (session) => {
+      sessions.add(session)
+      session.on('close', () => sessions.delete(session))
+    },
+    info: (peer) => entry(peer).info,
+    began: (peer) => {
+      entry(peer).busy++
+    },
+    ended: (peer, stopping) => {
+      const found = entry(peer)
+      found.busy--
+      if (stopping && found.busy === 0 && !isSession(peer)) peer.destroySoon()
+    },
+    closeIdle: () => {
+      for (const session of sessions) session.close()
+      for (const socket of sockets) {
+        if (socket.alpnProtocol !== 'h2' && (entries.get(socket)?.busy ?? 0) === 0) socket.destroySoon()
+      }
+    },
+    destroyAll: () => {
+      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+function isSession(peer: Peer): peer is ServerHttp2Session {
+  return 'goaway' in peer
+}
+
+/** A resumed TLS session can be `authorized` without a certificate, so the certificate itself is what counts. */
+function describe(socket: TLSSocket): ConnectionInfo {
+  const remoteAddress = socket.remoteAddress ?? ''
+  const certificate = socket.getPeerX509Certificate?.()
+  if (certificate === undefined) return { remoteAddress }
+  if (!socket.authorized) {
+    return { remoteAddress, certificateError: String(socket.authorizationError ?? 'certificate not verified') }
+  }
+  return { remoteAddress, peerCertificate: certificate.raw }
+}

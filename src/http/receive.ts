@@ -1,0 +1,93 @@
+/** A node:http or node:http2 request as an ApiRequest. The way of every GET: nothing is copied or parsed before it is asked for. */
+import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import type { ApiRequest, ConnectionInfo } from '../api/request.ts'
+import { badRequest, StatusError } from '../api/status.ts'
+import type { Clock } from '../base/clock.ts'
+
+/** Requests without a query share it; nobody writes into a request's query. */
+const NO_QUERY = new URLSearchParams()
+
+type Incoming = IncomingMessage | Http2ServerRequest
+
+/** Bodies that do not arrive in this time are given up: HTTP/2 has no such limit of its own. */
+const BODY_MS = 120_000
+
+/** Synchronous when there is no body. @throws StatusError 400 for a target that is no path, 413 for a body over the limit */
+export function readRequest(
+  clock: Clock,
+  incoming: Incoming,
+  signal: AbortSignal,
+  connection: ConnectionInfo,
+  maxBodyBytes: number,
+): ApiRequest | Promise<ApiRequest> {
+  const target = originForm(incoming.url ?? '/')
+  const mark = target.indexOf('?')
+  const headers = incoming.headers as ApiRequest['headers']
+  const method = incoming.method ?? 'GET'
+  const path = mark < 0 ? target : target.slice(0, mark)
+  const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1))
+  if (!hasBody(incoming, method)) return { method, path, query, headers, signal, connection }
+  return readBody(clock, incoming, maxBodyBytes).then((bytes) => ({
+    method,
+    path,
+    query,
+    headers,
+    signal,
+    connection,
+    body: { kind: 'bytes', bytes, contentType: headers['content-type'] ?? '' },
+  }))
+}
+
+function originForm(url: string): string {
+  if (url.charCodeAt(0) === 47) return url
+  const absolute = /^https?:\/\/[^/?]*/i.exec(url)
+  if (absolute === null) throw badRequest(`invalid request target`)
+  const rest = url.slice(absolute[0].length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+function hasBody(incoming: Incoming, method: string): boolean {
+  if ('stream' in incoming) return method !== 'GET' && method !== 'HEAD' && !incoming.stream.endAfterHeaders
+  const length = incoming.headers['content-length']
+  return (length !== undefined && length !== '0') || incoming.headers['transfer-encoding'] !== undefined
+}
+
+function tooLarge(limit: number): StatusError {
+  return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`)
+}
+
+function readBody(clock: Clock, incoming: Incoming, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    if (Number(incoming.headers['content-length'] ?? 0) > limit) {
+      reject(tooLarge(limit))
+      return
+    }
+    const chunks: Buffer[] = []
+    let size = 0
+    const timer = clock.setTimer(BODY_MS, 'request body', () => {
+      reject(new StatusError(408, 'Timeout', 'the request body did not arrive in time'))
+      incoming.destroy()
+    })
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limit) {
+        chunks.length = 0
+        incoming.removeAllListeners('data')
+        reject(tooLarge(limit))
+        return
+      }
+      chunks.push(chunk)
+    })
+    incoming.on('end', () => {
+      timer.cancel()
+      const [only] = chunks
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
+    })
+    incoming.on('error', (cause) => reject(badRequest('the request body could not be read', cause)))
+    incoming.on('close', () => {
+      timer.cancel()
+      reject(badRequest('the client closed the connection'))
+    })
+  })
+}

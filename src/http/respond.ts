@@ -1,0 +1,218 @@
+/** An ApiResponse as bytes on a node:http or node:http2 response: back-pressure, list slices, compression, errors. */
+import { constants, createGzip } from 'node:zlib'
+import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
+import { internalError, StatusError } from '../api/status.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { listPieces, sliced } from './slices.ts'
+import { createWatchWriter } from './watch.ts'
+
+/** What node:http's ServerResponse and node:http2's Http2ServerResponse have in common. */
+export interface Outgoing {
+  writeHead(status: number, headers: Record<string, string | number | readonly string[]>): unknown
+  write(chunk: Uint8Array): boolean
+  end(chunk?: Uint8Array | string): unknown
+  flushHeaders(): void
+  destroy(error?: Error): unknown
+  on(event: string, listener: (...args: never[]) => void): unknown
+  once(event: string, listener: (...args: never[]) => void): unknown
+  off(event: string, listener: (...args: never[]) => void): unknown
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+  readonly writableFinished: boolean
+  readonly destroyed?: boolean
+  readonly closed?: boolean
+  shouldKeepAlive?: boolean
+  readonly stream?: unknown
+}
+
+export interface Responder {
+  /** undefined when everything was handed to the socket at once. */
+  send(request: ApiRequest, response: ApiResponse, outgoing: Outgoing): Promise<void> | undefined
+  /** Answers with the Status of `error` (500 for what is no StatusError); cuts the connection if an answer had begun. */
+  fail(request: ApiRequest | undefined, error: unknown, outgoing: Outgoing): void
+  closeAfter(outgoing: Outgoing): void
+  /** Ends all watches. */
+  stop(): void
+}
+
+/** As kube-apiserver: smaller answers are not worth compressing. */
+const GZIP_FROM_BYTES = 128 * 1024
+const SLICE_BYTES = 128 * 1024
+const NEWLINE = Buffer.from('\n')
+
+type OutHeaders = Record<string, string | number | readonly string[]>
+
+export function createResponder(runtime: Runtime): Responder {
+  const watches = createWatchWriter(runtime)
+
+  function headersOf(request: ApiRequest | undefined, contentType: string, extra: Headers | undefined): OutHeaders {
+    const asked = request?.headers['audit-id']
+    const headers: OutHeaders = {
+      'audit-id': asked !== undefined && asked !== '' && asked.length <= 64 ? asked : runtime.random.uuid(),
+      'cache-control': 'no-cache, private',
+      'content-type': contentType,
+    }
+    if (extra !== undefined) for (const name in extra) headers[name.toLowerCase()] = extra[name] as string
+    return headers
+  }
+
+  function sendBytes(
+    request: ApiRequest | undefined,
+    outgoing: Outgoing,
+    status: number,
+    headers: OutHeaders,
+    pieces: readonly Uint8Array[],
+  ): Promise<void> | undefined {
+    let size = 0
+    for (const piece of pieces) size += piece.length
+    if (size > GZIP_FROM_BYTES && acceptsGzip(request)) {
+      return sendGzip(request as ApiRequest, outgoing, status, headers, sliced(pieces, SLICE_BYTES))
+    }
+    headers['content-length'] = size
+    outgoing.writeHead(status, headers)
+    if (size <= SLICE_BYTES * 2 || request?.method === 'HEAD') {
+      const [only] = pieces
+      outgoing.end(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, size))
+      return undefined
+    }
+    return sendSlices(outgoing, sliced(pieces, SLICE_BYTES))
+  }
+
+  return {
+    send: (request, response, outgoing) => {
+      switch (response.kind) {
+        case 'bytes':
+          return sendBytes(
+            request,
+            outgoing,
+            response.status,
+            headersOf(request, response.contentType, response.headers),
+            response.bytes,
+          )
+        case 'object':
+          return sendBytes(
+            request,
+            outgoing,
+            response.status,
+            headersOf(request, 'application/json', response.headers),
+            [Buffer.from(`${JSON.stringify(response.object)}\n`)],
+          )
+        case 'list': {
+          const headers = headersOf(request, 'application/json', response.headers)
+          const slices = sliced(listPieces(response.list, response.items), SLICE_BYTES)
+          const first = slices.next()
+          const second = slices.next()
+          if (second.done === true) {
+            return sendBytes(
+              request,
+              outgoing,
+              response.status,
+              headers,
+              first.value === undefined ? [] : [first.value],
+            )
+          }
+          const all = chain([first.value as Uint8Array, second.value], slices)
+          if (acceptsGzip(request)) return sendGzip(request, outgoing, response.status, headers, all)
+          outgoing.writeHead(response.status, headers)
+          return sendSlices(outgoing, all)
+        }
+        case 'watch': {
+          outgoing.writeHead(response.status, headersOf(request, response.contentType, response.headers))
+          outgoing.flushHeaders()
+          return watches.pump(response, outgoing, request.signal)
+        }
+        case 'upgrade':
+          throw new Error('an upgrade is not sent, it is taken over')
+      }
+    },
+    fail: (request, thrown, outgoing) => {
+      if (outgoing.destroyed === true || outgoing.writableEnded) return
+      const error = thrown instanceof StatusError ? thrown : internalError(thrown)
+      if (!(thrown instanceof StatusError) && request?.signal.aborted !== true) {
+        runtime.log.error('request failed', thrown, { method: request?.method, path: request?.path })
+      }
+      if (outgoing.headersSent) {
+        outgoing.destroy()
+        return
+      }
+      const headers = headersOf(request, 'application/json', undefined)
+      const retryAfter = error.details?.retryAfterSeconds
+      if (retryAfter !== undefined && retryAfter > 0) headers['retry-after'] = String(retryAfter)
+      if (error.code === 413) closeAfter(outgoing)
+      void sendBytes(request, outgoing, error.code, headers, [Buffer.from(JSON.stringify(error.toStatus())), NEWLINE])
+    },
+    closeAfter,
+    stop: watches.stop,
+  }
+}
+
+/** HTTP/2 connections are told by GOAWAY instead. */
+function closeAfter(outgoing: Outgoing): void {
+  if (outgoing.stream === undefined) outgoing.shouldKeepAlive = false
+}
+
+function acceptsGzip(request: ApiRequest | undefined): boolean {
+  const accepted = request?.headers['accept-encoding']
+  return (
+    accepted !== undefined &&
+    request?.method !== 'HEAD' &&
+    /(^|[\s,])gzip\s*(,|$|;(?!\s*q=0(\.0*)?\s*(,|$)))/.test(accepted)
+  )
+}
+
+function* chain(head: readonly Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+  yield* head
+  for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value
+}
+
+/** Writes one slice after the other, each when the one before has left, so that other requests run in between. */
+async function sendSlices(outgoing: Outgoing, slices: Iterable<Uint8Array>): Promise<void> {
+  for (const slice of slices) {
+    if (outgoing.destroyed === true) return
+    if (!outgoing.write(slice)) await drained(outgoing)
+  }
+  outgoing.end()
+}
+
+async function sendGzip(
+  request: ApiRequest,
+  outgoing: Outgoing,
+  status: number,
+  headers: OutHeaders,
+  slices: Iterable<Uint8Array>,
+): Promise<void> {
+  headers['content-encoding'] = 'gzip'
+  headers['vary'] = 'Accept-Encoding'
+  outgoing.writeHead(status, headers)
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 })
+  const onAbort = () => gzip.destroy()
+  request.signal.addEventListener('abort', onAbort, { once: true })
+  const pumped = (async () => {
+    for await (const chunk of gzip as AsyncIterable<Buffer>) {
+      if (!outgoing.write(chunk)) await drained(outgoing)
+    }
+    outgoing.end()
+  })()
+  pumped.catch(() => {})
+  for (const slice of slices) {
+    if (gzip.destroyed) break
+    if (!gzip.write(slice)) await drained(gzip as unknown as Outgoing)
+  }
+  gzip.end()
+  await pumped
+  request.signal.removeEventListener('abort', onAbort)
+}
+
+/** Resolves when the socket takes more, or is gone. */
+export function drained(outgoing: Outgoing): Promise<void> {
+  if (outgoing.destroyed === true) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done)
+      outgoing.off('close', done)
+      resolve()
+    }
+    outgoing.on('drain', done)
+    outgoing.on('close', done)
+  })
+}

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict'
+import { connect as connectHttp2 } from 'node:http2'
+import { request as httpsRequest } from 'node:https'
+import { test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { gunzipSync } from 'node:zlib'
+import type { KubeObject } from '../api/object.ts'
+import type { ApiRequest, Handler, StoredObject, WatchEvent } from '../api/request.ts'
+import { notFound, tooManyRequests } from '../api/status.ts'
+import { liveRuntime } from '../base/live.ts'
+import { Stream } from '../base/stream.ts'
+import { issue } from '../cluster/certificate.ts'
+import { createHttpsClient } from './client.ts'
+import { startHttpServer } from './server.ts'
+
+const runtime = liveRuntime({ log: { write: () => {} } })
+const ca = issue(runtime, { commonName: 'test-ca', usage: 'ca', validDays: 1 })
+const otherCa = issue(runtime, { commonName: 'other-ca', usage: 'ca', validDays: 1 })
+const serving = issue(runtime, { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'], validDays: 1 }, ca)
+const alice = issue(runtime, { commonName: 'alice', organizations: ['dev'], usage: 'client', validDays: 1 }, ca)
+const mallory = issue(runtime, { commonName: 'alice', usage: 'client', validDays: 1 }, otherCa)
+
+async function started(handler: Handler) {
+  const tls = { cert: serving.cert, key: serving.key, clientCa: ca.cert }
+  const server = await startHttpServer(runtime, { handler, host: '127.0.0.1', port: 0, tls })
+  const url = `https://127.0.0.1:${server.port}`
+  const client = createHttpsClient({ server: url, ca: ca.cert, cert: alice.cert, key: alice.key })
+  return {
+    server,
+    url,
+    client,
+    [Symbol.asyncDispose]: async () => {
+      client.close()
+      await server.stop(1000)
+    },
+  }
+}
+
+const json = (request: ApiRequest, value: object): Promise<Extract<Awaited<ReturnType<Handler>>, { kind: 'object' }>> =>
+  Promise.resolve({
+    kind: 'object',
+    status: 200,
+    object: { apiVersion: 'v1', kind: 'X', metadata: {}, path: request.path, ...value },
+  })
+
+const text = async (answer: { bytes(): Promise<Uint8Array> }) => Buffer.from(await answer.bytes()).toString()
+
+test('a request reaches the handler whole, and its answer the client', async () => {
+  await using it = await started(async (request) =>
+    json(request, {
+      method: request.method,
+      q: request.query.getAll('a'),
+      body: request.body?.kind === 'bytes' ? Buffer.from(request.body.bytes).toString() : '',
+      type: request.body?.kind === 'bytes' ? request.body.contentType : '',
+    }),
+  )
+  const answer = await it.client.send({
+    method: 'POST',
+    path: '/a/b%20c?a=1&a=2',
+    headers: { 'content-type': 'application/yaml', 'audit-id': 'my-id' },
+    body: 'hello',
+  })
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  assert.equal(answer.headers['cache-control'], 'no-cache, private')
+  assert.equal(answer.headers['audit-id'], 'my-id')
+  const { path, method, q, body, type } = JSON.parse(await text(answer))
+  assert.deepEqual(
+    { path, method, q, body, type },
+    { path: '/a/b%20c', method: 'POST', q: ['1', '2'], body: 'hello', type: 'application/yaml' },
+  )
+})
+
+test('a thrown StatusError becomes its Status, with Retry-After; anything else a 500', async () => {
+  await using it = await started(async (request) => {
+    if (request.path === '/busy') throw tooManyRequests('slow down', 3)
+    if (request.path === '/bug') throw new TypeError('undefined is not a function')
+    throw notFound({ group: '', resource: 'pods' }, 'x')
+  })
+  const missing = await it.client.send({ method: 'GET', path: '/' })
+  assert.equal(missing.status, 404)
+  assert.equal(JSON.parse(await text(missing)).message, 'pods "x" not found')
+  const busy = await it.client.send({ method: 'GET', path: '/busy' })
+  assert.equal(busy.headers['retry-after'], '3')
+  await busy.bytes()
+  const bug = await it.client.send({ method: 'GET', path: '/bug' })
+  assert.equal(JSON.parse(await text(bug)).reason, 'InternalError')
+})
+
+test('a body over 3 MiB is refused with 413, told or found out', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const body = Buffer.alloc(3 * 1024 * 1024 + 1)
+  const told = await it.client.send({ method: 'POST', path: '/', body }).catch((error) => error)
+  if (told instanceof Error) assert.match(String((told as NodeJS.ErrnoException).code), /EPIPE|ECONNRESET/)
+  else assert.equal(JSON.parse(await text(told)).message, 'Request entity too large: limit is 3145728')
+  const fits = await it.client.send({ method: 'POST', path: '/', body: body.subarray(1) })
+  assert.equal(fits.status, 200)
+  await fits.bytes()
+})
+
+const items = (count: number, size: number): StoredObject[] =>
+  Array.from({ length: count }, (_, at) => ({
+    key: `/registry/x/${at}`,
+    revision: at,
+    object: { apiVersion: 'v1', kind: 'X', metadata: { name: String(at) } },
+    json: () => Buffer.from(JSON.stringify({ metadata: { name: String(at) }, data: 'x'.repeat(size) })),
+  }))
+const list: KubeObject = {
+  kind: 'XList',
+  apiVersion: 'v1',
+  metadata: { resourceVersion: '7' } as KubeObject['metadata'],
+}
+
+test('lists of any length arrive complete, and compressed when that was asked for and is worth it', async () => {
+  await using it = await started(async (request) => ({
+    kind: 'list',
+    status: 200,
+    list,
+    items: items(Number(request.query.get('n')), 1000),
+  }))
+  for (const n of [0, 1, 100, 3000]) {
+    for (const encoding of ['identity', 'gzip']) {
+      const headers = { 'accept-encoding': encoding }
+      const answer = await it.client.send({ method: 'GET', path: `/?n=${n}`, headers })
+      const bytes = await answer.bytes()
+      const compressed = answer.headers['content-encoding'] === 'gzip'
+      assert.equal(compressed, encoding === 'gzip' && n === 3000)
+      const parsed = JSON.parse((compressed ? gunzipSync(bytes) : Buffer.from(bytes)).toString())
+      assert.equal(parsed.items.length, n)
+      assert.deepEqual(Object.keys(parsed), ['kind', 'apiVersion', 'metadata', 'items'])
+    }
+  }
+})
+
+test('a watch delivers events as they come, and ends when the handler ends it', async () => {
+  const events = new Stream<WatchEvent>()
+  await using it = await started(async () => ({
+    kind: 'watch',
+    status: 200,
+    contentType: 'application/json',
+    events,
+    encode: (event) => Buffer.from(`${JSON.stringify(event)}\n`),
+  }))
+  const answer = await it.client.send({ method: 'GET', path: '/?watch=1' })
+  assert.equal(answer.status, 200)
+  events.push({ type: 'ADDED', object: list })
+  events.push({ type: 'DELETED', object: list })
+  const types: string[] = []
+  let rest = ''
+  for await (const chunk of answer.chunks()) {
+    rest += Buffer.from(chunk).toString()
+    while (rest.includes('\n')) {
+      types.push(JSON.parse(rest.slice(0, rest.indexOf('\n'))).type)
+      rest = rest.slice(rest.indexOf('\n') + 1)
+    }
+    if (types.length === 2) events.close()
+  }
+  assert.deepEqual(types, ['ADDED', 'DELETED'])
+})
+
+test('a client that goes away ends its watch', async () => {
+  const closed = Promise.withResolvers<void>()
+  const events = new Stream<WatchEvent>({ onClose: closed.resolve })
+  await using it = await started(async () => ({
+    kind: 'watch',
+    status: 200,
+    contentType: 'application/json',
+    events,
+    encode: () => Buffer.from('\n'),
+  }))
+  const gone = new AbortController()
+  await it.client.send({ method: 'GET', path: '/', signal: gone.signal })
+  gone.abort()
+  await closed.promise
+})
+
+test('stop ends watches, lets requests finish and closes idle connections', async () => {
+  const begun = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  const events = new Stream<WatchEvent>()
+  const it = await started(async (request) => {
+    if (request.path === '/watch')
+      return { kind: 'watch', status: 200, contentType: 'application/json', events, encode: () => Buffer.from('\n') }
+    if (request.path === '/slow') {
+      begun.resolve()
+      await finish.promise
+    }
+    return json(request, {})
+  })
+  await (await it.client.send({ method: 'GET', path: '/' })).bytes()
+  const watch = await it.client.send({ method: 'GET', path: '/watch' })
+  const slow = it.client.send({ method: 'GET', path: '/slow' })
+  await begun.promise
+  const stopped = it.server.stop(10_000)
+  assert.equal((await watch.bytes()).length, 0)
+  finish.resolve()
+  const answer = await slow
+  assert.equal(answer.status, 200)
+  await answer.bytes()
+  await stopped
+  it.client.close()
+})
+
+test('what still runs when the time to stop is over is cut', async () => {
+  const begun = Promise.withResolvers<void>()
+  const it = await started(() => {
+    begun.resolve()
+    return new Promise(() => {})
+  })
+  const stuck = it.client.send({ method: 'GET', path: '/' })
+  stuck.catch(() => {})
+  await begun.promise
+  await it.server.stop(10)
+  await assert.rejects(stuck)
+  it.client.close()
+})
+
+test('HTTP/2 clients are served on the same port', async () => {
+  await using it = await started(async (request) => json(request, { body: request.body !== undefined }))
+  const session = connectHttp2(it.url, { ca: ca.cert, cert: alice.cert, key: alice.key })
+  const get = (headers: Record<string, string>, body?: string) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const stream = session.request(headers, { endStream: body === undefined })
+      let status = 0
+      let received = ''
+      stream.on('response', (head) => {
+        status = Number(head[':status'])
+      })
+      stream.setEncoding('utf8').on('data', (chunk) => {
+        received += chunk
+      })
+      stream.on('end', () => resolve({ status, text: received }))
+      stream.on('error', reject)
+      if (body !== undefined) stream.end(body)
+    })
+  const plain = await get({ ':path': '/x' })
+  assert.equal(plain.status, 200)
+  assert.equal(JSON.parse(plain.text).body, false)
+  const posted = await get({ ':path': '/x', ':method': 'POST' }, '{}')
+  assert.equal(JSON.parse(posted.text).body, true)
+  session.close()
+})
+
+test('only a certificate of the client CA is an identity; another is told apart from none', async () => {
+  await using it = await started(async (request) =>
+    json(request, {
+      cert: request.connection?.peerCertificate !== undefined,
+      error: request.connection?.certificateError !== undefined,
+    }),
+  )
+  const seen = async (pair?: { cert: string; key: string }) => {
+    const client = createHttpsClient({ server: it.url, ca: ca.cert, ...pair })
+    const { cert, error } = JSON.parse(await text(await client.send({ method: 'GET', path: '/' })))
+    client.close()
+    return { cert, error }
+  }
+  assert.deepEqual(await seen(), { cert: false, error: false })
+  assert.deepEqual(await seen(alice), { cert: true, error: false })
+  assert.deepEqual(await seen(mallory), { cert: false, error: true })
+  assert.deepEqual(await seen(serving), { cert: false, error: true })
+})
+
+test('an upgrade hands the socket over; one that is refused is answered on it', async () => {
+  await using it = await started(async (request) => {
+    if (request.path !== '/exec') throw notFound({ group: '', resource: 'pods' }, 'x')
+    return {
+      kind: 'upgrade',
+      status: 101,
+      takeOver: (socket) => {
+        ;(socket as NodeJS.WritableStream).end(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhi',
+        )
+      },
+    }
+  })
+  const upgrade = (path: string) =>
+    new Promise<string>((resolve, reject) => {
+      const sent = httpsRequest(`${it.url}${path}`, { ca: ca.cert, headers: { connection: 'Upgrade', upgrade: 'x' } })
+      sent.on('upgrade', (_response, _socket, head) => resolve(head.toString()))
+      sent.on('response', (response) => {
+        response.resume()
+        resolve(String(response.statusCode))
+      })
+      sent.on('error', reject)
+      sent.end()
+    })
+  assert.equal(await upgrade('/exec'), 'hi')
+  assert.equal(await upgrade('/other'), '404')
+})
+
+test('what is not HTTP gets 400 and the connection closes', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const received = await new Promise<string>((resolve, reject) => {
+    let all = ''
+    const socket = connectTls({ port: it.server.port, host: '127.0.0.1', ca: ca.cert }, () =>
+      socket.write('nonsense\r\n\r\n'),
+    )
+    socket.on('data', (chunk) => {
+      all += chunk.toString()
+    })
+    socket.on('close', () => resolve(all))
+    socket.on('error', reject)
+  })
+  assert.match(received, /^HTTP\/1.1 400 Bad Request/)
+})

@@ -1,0 +1,210 @@
+/**
+ * http: the only room that knows node:http and node:http2, server and client side: sockets, TLS, HTTP/1.1 and HTTP/2,
+ * upgrades, back-pressure, compression, draining. Called by cluster (server) and client (httpsRequest). It must never
+ * know what a path means or who may do what: every request becomes an ApiRequest, every ApiResponse becomes bytes.
+ */
+
+import type { IncomingMessage } from 'node:http'
+import { ServerResponse } from 'node:http'
+import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { ApiRequest, ConnectionInfo, Handler } from '../api/request.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { createConnectionTable } from './connections.ts'
+import { readRequest } from './receive.ts'
+import { createResponder, type Outgoing, type Responder } from './respond.ts'
+
+export interface HttpServerOptions {
+  readonly handler: Handler
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+  /** PEM. `clientCa` verifies client certificates; a certificate that does not verify is reported, not refused. */
+  readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string }
+  /** Bytes a request body may have. Default 3 MiB, as in Kubernetes. */
+  readonly maxBodyBytes?: number
+}
+
+export interface HttpServer {
+  readonly host: string
+  readonly port: number
+  /** Open TLS connections. */
+  connections(): number
+  /** Takes a renewed certificate for new connections. */
+  setCertificate(tls: HttpServerOptions['tls']): void
+  /**
+   * Stops in order: no new connections, GOAWAY and `Connection: close`, watches end, requests in flight finish; what is
+   * still open after `graceMs` is cut.
+   */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Clients keep idle connections for up to 90 seconds; a server that closes earlier breaks their next request. */
+const HTTP1 = {
+  keepAliveTimeout: 120_000,
+  headersTimeout: 32_000,
+  requestTimeout: 120_000,
+  // Node's own 16 kB is below what long selectors and tokens need.
+  maxHeaderSize: 256 * 1024,
+}
+
+type Incoming = IncomingMessage | Http2ServerRequest
+
+/** @throws the listen error (EADDRINUSE, EACCES, …) as Node gives it */
+export async function startHttpServer(runtime: Runtime, options: HttpServerOptions): Promise<HttpServer> {
+  const connections = createConnectionTable()
+  const responder = createResponder(runtime)
+  const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
+  const server = createSecureServer({
+    ...secureContext(options.tls),
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: 10_000,
+    maxHeaderListPairs: 500,
+    settings: {
+      maxConcurrentStreams: 250,
+      initialWindowSize: 256 * 1024,
+      maxHeaderListSize: 256 * 1024,
+      enablePush: false,
+    },
+    maxSessionMemory: 64,
+    unknownProtocolTimeout: 10_000,
+    ...HTTP1,
+  })
+  // Older Node versions read these from the server instead of its options.
+  Object.assign(server, HTTP1)
+
+  server.on('secureConnection', (socket) => connections.opened(socket))
+  server.on('session', (session: ServerHttp2Session) => {
+    connections.session(session)
+    session.on('error', () => {})
+    session.setLocalWindowSize(1024 * 1024)
+  })
+  server.on('sessionError', () => {})
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket))
+
+  server.on('request', (incoming, outgoing) => {
+    void serve(incoming, outgoing as unknown as Outgoing, peerOf(incoming))
+  })
+  server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
+    outgoing.writeContinue()
+    void serve(incoming, outgoing as unknown as Outgoing, peerOf(incoming))
+  })
+  // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
+  server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+    socket.on('error', () => {})
+    const response = new ServerResponse(incoming)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    response.on('finish', () => socket.destroySoon())
+    void serve(incoming, response as unknown as Outgoing, socket, { socket, head })
+  })
+
+  await listen(server, options)
+  const address = server.address() as AddressInfo
+  let stopping = false
+
+  async function serve(
+    incoming: Incoming,
+    outgoing: Outgoing,
+    peer: TLSSocket | ServerHttp2Session | undefined,
+    upgrade?: { socket: TLSSocket; head: Buffer },
+  ): Promise<void> {
+    if (peer === undefined) return
+    const controller = new AbortController()
+    connections.began(peer)
+    outgoing.on('close', () => {
+      connections.ended(peer, stopping)
+      if (!outgoing.writableFinished) controller.abort()
+    })
+    outgoing.on('error', () => {})
+    if (stopping) responder.closeAfter(outgoing)
+    await answer(responder, incoming, outgoing, connections.info(peer), controller, upgrade)
+  }
+
+  async function answer(
+    responder: Responder,
+    incoming: Incoming,
+    outgoing: Outgoing,
+    connection: ConnectionInfo,
+    controller: AbortController,
+    upgrade: { socket: TLSSocket; head: Buffer } | undefined,
+  ): Promise<void> {
+    let request: ApiRequest | undefined
+    try {
+      const received = readRequest(runtime.clock, incoming, controller.signal, connection, maxBodyBytes)
+      request = received instanceof Promise ? await received : received
+      const response = await options.handler(request)
+      if (response.kind === 'upgrade') {
+        if (upgrade === undefined) throw new Error('the handler upgrades a request that asked for no upgrade')
+        ;(outgoing as unknown as ServerResponse).detachSocket(upgrade.socket)
+        response.takeOver(upgrade.socket, upgrade.head)
+        return
+      }
+      const sent = responder.send(request, response, outgoing)
+      if (sent !== undefined) await sent
+    } catch (error) {
+      responder.fail(request, error, outgoing)
+      if (!incoming.readableEnded) incoming.resume()
+    }
+  }
+
+  return {
+    host: options.host,
+    port: address.port,
+    connections: () => connections.size,
+    setCertificate: (tls) => server.setSecureContext(secureContext(tls)),
+    stop: (graceMs) => {
+      stopping = true
+      return new Promise((resolve) => {
+        const timer = runtime.clock.setTimer(graceMs, 'http stop', () => connections.destroyAll())
+        server.close(() => {
+          timer.cancel()
+          resolve()
+        })
+        responder.stop()
+        connections.closeIdle()
+      })
+    },
+  }
+}
+
+function peerOf(incoming: Incoming): TLSSocket | ServerHttp2Session | undefined {
+  return 'stream' in incoming
+    ? (incoming.stream.session as ServerHttp2Session | undefined)
+    : (incoming.socket as TLSSocket)
+}
+
+function secureContext(tls: HttpServerOptions['tls']) {
+  return { cert: tls.cert, key: tls.key, ca: [tls.clientCa] }
+}
+
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const line =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request'
+  socket.end(`HTTP/1.1 ${line}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${line}`)
+}
+
+function listen(server: Http2SecureServer, options: HttpServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port: options.port, host: options.host, backlog: 1024 }, () => {
+      server.off('error', reject)
+      server.on('error', () => {})
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,36 @@
+/** Pieces of an answer, and pieces gathered into slices of a size worth writing. */
+import type { KubeObject } from '../api/object.ts'
+import type { StoredObject } from '../api/request.ts'
+
+const COMMA = Buffer.from(',')
+const END = Buffer.from(']}\n')
+
+/** `{"kind":…,"apiVersion":…,"metadata":…,"items":[` the items' bytes as they are kept, `]}`. */
+export function* listPieces(list: KubeObject, items: readonly StoredObject[]): Generator<Uint8Array> {
+  const { kind, apiVersion, metadata } = list
+  yield Buffer.from(`${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[`)
+  let first = true
+  for (const item of items) {
+    if (first) first = false
+    else yield COMMA
+    yield item.json('item')
+  }
+  yield END
+}
+
+/** Gathers pieces until `size` bytes are together; cuts what is larger than twice that. */
+export function* sliced(pieces: Iterable<Uint8Array>, size: number): Generator<Uint8Array> {
+  let gathered: Uint8Array[] = []
+  let bytes = 0
+  for (const piece of pieces) {
+    gathered.push(piece)
+    bytes += piece.length
+    if (bytes < size) continue
+    const slice = gathered.length === 1 ? piece : Buffer.concat(gathered, bytes)
+    if (slice.length <= size * 2) yield slice
+    else for (let at = 0; at < slice.length; at += size) yield slice.subarray(at, at + size)
+    gathered = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(gathered, bytes)
+}
