@@ -20,6 +20,8 @@ export interface ListOptions {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
   readonly limit?: number
   readonly continue?: string
+  /** Only metadata is wanted (PartialObjectMetadata on a wire; in-process the same whole objects, which cost nothing). */
+  readonly metadataOnly?: boolean
 }
 
 export interface WatchOptions extends ListOptions {
@@ -78,6 +80,8 @@ export interface DiscoveredResource extends GroupVersionResource {
 }
 
 export interface Client {
+  /** Objects come by reference from a server in this process; metadata-only reads gain nothing. */
+  readonly inProcess: boolean
   resource<T extends KubeObject = KubeObject>(gvr: GroupVersionResource): ResourceClient<T>
   /** The preferred version of every resource served. Groups whose discovery fails are named in `failed`. */
   discover(): Promise<{ readonly resources: readonly DiscoveredResource[]; readonly failed: readonly string[] }>

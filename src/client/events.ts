@@ -1,0 +1,168 @@
+/**
+ * Event recorder: what components tell users about objects. Repeats are counted on one Event, floods of similar events are
+ * combined, and an object that is talked about too much is not heard for a while (the correlation of client-go).
+ */
+import type { KubeObject } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { formatTime, sleep } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from './client.ts'
+import { correlate, createCorrelation } from './event-correlation.ts'
+import { createEventSeries } from './event-series.ts'
+
+export interface EventSource {
+  /** `replicaset-controller`; for events.k8s.io the reporting controller. */
+  readonly component: string
+  readonly host?: string
+}
+
+export interface EventOptions {
+  readonly annotations?: Readonly<Record<string, string>>
+  /** events.k8s.io: what was being done (`Scheduling`, `Binding`); default: the reason. */
+  readonly action?: string
+  /** events.k8s.io: a second object that has to do with it. */
+  readonly related?: KubeObject
+}
+
+/** Whom an event is about: an object, or as much of one as is known. */
+export interface EventSubject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name?: string
+    readonly namespace?: string
+    readonly uid?: string
+    readonly resourceVersion?: string
+  }
+  readonly fieldPath?: string
+}
+
+export interface EventRecorder {
+  /** Returns at once; the event is written soon, or dropped when the server refuses it. */
+  event(
+    regarding: EventSubject,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+    options?: EventOptions,
+  ): void
+}
+
+const coreEvents = { group: '', version: 'v1', resource: 'events' }
+const newEvents = { group: 'events.k8s.io', version: 'v1', resource: 'events' }
+const unansweredTries = 12
+const unansweredWaitMs = 10_000
+
+/** `api` chooses the Event written: core/v1 (controllers, kubelet) or events.k8s.io/v1 (the scheduler). */
+export function createEventRecorder(
+  runtime: Runtime,
+  client: Client,
+  source: EventSource,
+  api: 'v1' | 'events.k8s.io/v1' = 'v1',
+): EventRecorder {
+  const { clock, log } = runtime
+  const correlation = createCorrelation(clock)
+  const series = createEventSeries(runtime, source, write)
+  const waiting: (() => Promise<void>)[] = []
+  let writing = false
+
+  return {
+    event(regarding, type, reason, message, options = {}) {
+      const now = clock.now()
+      const reference = objectReference(regarding)
+      if (api !== 'v1') {
+        series.record(reference, type, reason, message, options, now)
+        return
+      }
+      const event: KubeObject = {
+        kind: 'Event',
+        apiVersion: 'v1',
+        metadata: {
+          name: eventName(reference.name, now),
+          namespace: reference.namespace ?? 'default',
+          ...(options.annotations ? { annotations: options.annotations } : {}),
+        },
+        involvedObject: reference,
+        reason,
+        message,
+        source: { component: source.component, ...(source.host ? { host: source.host } : {}) },
+        firstTimestamp: formatTime(now),
+        lastTimestamp: formatTime(now),
+        count: 1,
+        type,
+        eventTime: null,
+        reportingComponent: source.component,
+        reportingInstance: source.host ?? '',
+      }
+      write(async () => {
+        const outcome = correlate(correlation, event)
+        if (outcome === undefined) return
+        const events = client.resource(coreEvents).namespace(event.metadata.namespace ?? 'default')
+        if (outcome.patch !== undefined) {
+          try {
+            outcome.written(await events.patch(outcome.event.metadata.name ?? '', 'strategic', outcome.patch))
+            return
+          } catch (error) {
+            if (!(error instanceof StatusError) || error.code !== 404) throw error
+          }
+        }
+        const { resourceVersion: _, ...metadata } = outcome.event.metadata
+        outcome.written(await events.create({ ...outcome.event, metadata }))
+      })
+    },
+  }
+
+  function write(task: (events?: ReturnType<Client['resource']>) => Promise<void>) {
+    waiting.push(() => task(client.resource(newEvents)))
+    if (!writing) {
+      writing = true
+      runtime.scheduler.handOver(`events ${source.component}`, () => void drain())
+    }
+  }
+
+  async function drain() {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+      for (let tries = 1; ; tries++) {
+        try {
+          await task()
+          break
+        } catch (error) {
+          if (error instanceof StatusError || tries >= unansweredTries) {
+            log.info(4, 'Event rejected', { err: String(error) })
+            break
+          }
+          await sleep(clock, unansweredWaitMs)
+        }
+      }
+    }
+    writing = false
+  }
+}
+
+export interface ObjectReference {
+  readonly kind: string
+  readonly namespace?: string
+  readonly name: string
+  readonly uid?: string
+  readonly apiVersion: string
+  readonly resourceVersion?: string
+  readonly fieldPath?: string
+}
+
+export function objectReference(subject: EventSubject): ObjectReference {
+  const { namespace, name, uid, resourceVersion } = subject.metadata
+  return {
+    kind: subject.kind,
+    ...(namespace ? { namespace } : {}),
+    name: name ?? '',
+    ...(uid ? { uid } : {}),
+    apiVersion: subject.apiVersion,
+    ...(resourceVersion ? { resourceVersion } : {}),
+    ...(subject.fieldPath ? { fieldPath: subject.fieldPath } : {}),
+  }
+}
+
+/** `name.17a2b3c4d5e6f708`: the object's name and the nanoseconds, in hex. */
+export function eventName(name: string, nowMs: number): string {
+  return `${name}.${(BigInt(Math.floor(nowMs * 1000)) * 1000n).toString(16)}`
+}

@@ -1,0 +1,76 @@
+/** Answers of an API server, from either transport, as what a caller wants: an object, a list, a text, or a StatusError. */
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { type StatusDetails, StatusError } from '../api/status.ts'
+import type { KubeList } from './client.ts'
+
+const decoder = new TextDecoder()
+
+export function joinText(bytes: readonly Uint8Array[]): string {
+  if (bytes.length === 1) return decoder.decode(bytes[0])
+  return bytes.map((part) => decoder.decode(part, { stream: true })).join('') + decoder.decode()
+}
+
+/** The StatusError in `error`, or undefined when the request failed without an answer. */
+export function statusOf(error: unknown): StatusError | undefined {
+  return error instanceof StatusError ? error : undefined
+}
+
+/** A failure's Status object as the error that it stands for. */
+export function errorFromStatus(status: KubeObject, httpCode = 500): StatusError {
+  return new StatusError(
+    Number(status['code'] ?? httpCode),
+    String(status['reason'] ?? ''),
+    String(status['message'] ?? ''),
+    status['details'] as StatusDetails | undefined,
+  )
+}
+
+/** @throws StatusError for a Status of Failure; Error for an answer that is no object */
+export function responseObject(response: ApiResponse): KubeObject {
+  const object = bare(response)
+  if (object.kind === 'Status' && object['status'] === 'Failure') throw errorFromStatus(object, response.status)
+  if (response.status >= 400) throw new StatusError(response.status, '', JSON.stringify(object))
+  return object
+}
+
+function bare(response: ApiResponse): KubeObject {
+  switch (response.kind) {
+    case 'object':
+      return response.object
+    case 'bytes': {
+      const text = joinText(response.bytes)
+      try {
+        return JSON.parse(text) as KubeObject
+      } catch (cause) {
+        if (response.status >= 400) throw new StatusError(response.status, '', text, undefined, { cause })
+        throw new Error('the server answered something that is not JSON', { cause })
+      }
+    }
+    case 'list':
+      return { ...response.list, items: response.items.map((item) => item.object) }
+    default:
+      throw new Error(`unexpected answer of kind ${response.kind}`)
+  }
+}
+
+/** Items of a typed list come without kind and apiVersion on a wire; here every item has them. */
+export function responseList<T extends KubeObject>(response: ApiResponse): KubeList<T> {
+  if (response.kind === 'list') {
+    return {
+      metadata: response.list.metadata as KubeList<T>['metadata'],
+      items: response.items.map((item) => item.object as T),
+    }
+  }
+  const list = responseObject(response)
+  const kind = list.kind.replace(/List$/, '')
+  const items = ((list['items'] as readonly T[] | null | undefined) ?? []).map((item) =>
+    item.kind !== undefined ? item : { apiVersion: list.apiVersion, kind, ...(item as object) },
+  ) as readonly T[]
+  return { metadata: list.metadata as KubeList<T>['metadata'], items }
+}
+
+export function responseText(response: ApiResponse): string {
+  if (response.kind === 'bytes') return joinText(response.bytes)
+  return JSON.stringify(bare(response) as JsonObject)
+}

@@ -1,0 +1,115 @@
+/**
+ * How requests reach an API server: straight into a Handler of this process (no serialization), or over HTTPS
+ * (https-transport.ts). Who holds a Client does not know which one it is.
+ */
+import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { turn } from '../base/scheduler.ts'
+import type { Client } from './client.ts'
+import { discover } from './discovery.ts'
+import { createResourceClient } from './resource-client.ts'
+import { responseText, statusOf } from './response.ts'
+
+export interface Transport {
+  /** Rejects with a StatusError, or with the transport's own error when no answer came. */
+  send(request: ApiRequest): Promise<ApiResponse>
+  /** Answers carry the server's own objects. */
+  readonly inProcess: boolean
+}
+
+export interface ClientIdentity {
+  readonly userAgent: string
+  /** Who asks, for the in-process transport; HTTPS tells it by certificate or token. */
+  readonly user?: UserInfo
+}
+
+export interface RequestParts {
+  readonly method: string
+  readonly path: string
+  readonly query?: URLSearchParams
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: NonNullable<ApiRequest['body']>
+  readonly signal?: AbortSignal
+}
+
+/** What resource clients and discovery send through. */
+export interface Requester {
+  readonly inProcess: boolean
+  request(parts: RequestParts): Promise<ApiResponse>
+}
+
+/** Requests go into `handler` as they are: its filters see the component's own identity. */
+export function inProcessTransport(handler: Handler): Transport {
+  return { inProcess: true, send: handler }
+}
+
+/** Service accounts of the control plane, as on a real cluster: each controller speaks as its own. */
+export function serviceAccountUser(namespace: string, name: string): UserInfo {
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  }
+}
+
+const noQuery = new URLSearchParams()
+const never = new AbortController().signal
+
+/**
+ * A client that speaks through `transport` as `identity`.
+ *
+ * In-process, every request and every answer is a hand-over of the scheduler, so a simulation can let other components
+ * run between asking, doing and knowing.
+ */
+export function createClient(runtime: Runtime, transport: Transport, identity: ClientIdentity): Client {
+  const baseHeaders = { 'user-agent': identity.userAgent }
+  const requester: Requester = {
+    inProcess: transport.inProcess,
+    async request(parts) {
+      const request: ApiRequest = {
+        method: parts.method,
+        path: parts.path,
+        query: parts.query ?? noQuery,
+        headers: parts.headers === undefined ? baseHeaders : { ...baseHeaders, ...parts.headers },
+        signal: parts.signal ?? never,
+        ...(parts.body === undefined ? {} : { body: parts.body }),
+        ...(transport.inProcess && identity.user !== undefined ? { user: identity.user } : {}),
+      }
+      if (!transport.inProcess) return transport.send(request)
+      await turn(runtime.scheduler, 'request')
+      try {
+        return await transport.send(request)
+      } finally {
+        await turn(runtime.scheduler, 'answer')
+      }
+    },
+  }
+  return {
+    inProcess: transport.inProcess,
+    resource: (gvr) => createResourceClient(requester, gvr, ''),
+    discover: () => discover(requester),
+    async raw(method, path, body) {
+      const at = path.indexOf('?')
+      try {
+        const response = await requester.request({
+          method,
+          path: at < 0 ? path : path.slice(0, at),
+          query: new URLSearchParams(at < 0 ? '' : path.slice(at + 1)),
+          ...(body === undefined
+            ? {}
+            : {
+                body: {
+                  kind: 'bytes' as const,
+                  bytes: new TextEncoder().encode(JSON.stringify(body)),
+                  contentType: 'application/json',
+                },
+              }),
+        })
+        return { status: response.status, body: responseText(response) }
+      } catch (error) {
+        const status = statusOf(error)
+        if (status === undefined) throw error
+        return { status: status.code, body: JSON.stringify(status.toStatus()) }
+      }
+    },
+  }
+}
