@@ -1,0 +1,170 @@
+/**
+ * The RBAC authorizer (API concept: role-based access control): rules of the roles that bindings give to the user, its
+ * groups, or its service account. What bindings say is looked up by subject in an index that is rebuilt when a role or a
+ * binding changes, so that a request costs a few map look-ups.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { UserInfo } from '../../api/request.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
+
+const GROUP = 'rbac.authorization.k8s.io'
+
+export interface PolicyRule {
+  readonly verbs?: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+}
+
+/** One binding as seen from one of its subjects. */
+interface Grant {
+  readonly binding: KubeObject
+  readonly subject: Fields
+}
+
+export interface RoleReads {
+  /** The rules a binding's roleRef names; undefined when the role does not exist. */
+  rulesOf(roleRef: Fields, namespace: string): readonly PolicyRule[] | undefined
+  /** Cluster-wide grants to this subject key, in the bindings' key order. */
+  clusterGrants(subject: string): readonly Grant[]
+  grants(namespace: string, subject: string): readonly Grant[]
+}
+
+/** `reads.revision` lets the index notice changes: it must rise with every change to roles and bindings. */
+export function createRoleReads(reads: CacheReads, changed: () => number): RoleReads {
+  let builtAt = -1
+  let cluster = new Map<string, Grant[]>()
+  let namespaced = new Map<string, Map<string, Grant[]>>()
+  const index = (into: Map<string, Grant[]>, binding: KubeObject) => {
+    for (const subject of (binding['subjects'] ?? []) as readonly Fields[]) {
+      const key = subjectKey(subject, binding.metadata.namespace ?? '')
+      if (key === undefined) continue
+      const list = into.get(key)
+      if (list) list.push({ binding, subject })
+      else into.set(key, [{ binding, subject }])
+    }
+  }
+  const refresh = () => {
+    const now = changed()
+    if (now === builtAt) return
+    builtAt = now
+    cluster = new Map()
+    namespaced = new Map()
+    for (const binding of reads.list(GROUP, 'clusterrolebindings')) index(cluster, binding)
+    for (const binding of reads.list(GROUP, 'rolebindings')) {
+      const namespace = binding.metadata.namespace ?? ''
+      let inNamespace = namespaced.get(namespace)
+      if (!inNamespace) {
+        inNamespace = new Map()
+        namespaced.set(namespace, inNamespace)
+      }
+      index(inNamespace, binding)
+    }
+  }
+  return {
+    rulesOf: (roleRef, namespace) => {
+      const role =
+        roleRef['kind'] === 'ClusterRole'
+          ? reads.get(GROUP, 'clusterroles', '', roleRef['name'])
+          : reads.get(GROUP, 'roles', namespace, roleRef['name'])
+      return role && ((role['rules'] ?? []) as readonly PolicyRule[])
+    },
+    clusterGrants: (subject) => {
+      refresh()
+      return cluster.get(subject) ?? []
+    },
+    grants: (namespace, subject) => {
+      refresh()
+      return namespaced.get(namespace)?.get(subject) ?? []
+    },
+  }
+}
+
+/** A subject as a key of the index. A ServiceAccount subject without a namespace means the binding's own. */
+function subjectKey(subject: Fields, bindingNamespace: string): string | undefined {
+  switch (subject['kind']) {
+    case 'User':
+      return `u:${subject['name']}`
+    case 'Group':
+      return `g:${subject['name']}`
+    case 'ServiceAccount':
+      return `u:system:serviceaccount:${subject['namespace'] || bindingNamespace}:${subject['name']}`
+    default:
+      return undefined
+  }
+}
+
+function subjectKeys(user: UserInfo): readonly string[] {
+  return [`u:${user.name}`, ...user.groups.map((group) => `g:${group}`)]
+}
+
+const has = (list: readonly string[] | undefined, value: string): boolean =>
+  list !== undefined && (list.includes('*') || list.includes(value))
+
+function resourceMatches(rule: PolicyRule, resource: string, subresource: string): boolean {
+  const combined = subresource === '' ? resource : `${resource}/${subresource}`
+  return (rule.resources ?? []).some(
+    (named) => named === '*' || named === combined || (subresource !== '' && named === `*/${subresource}`),
+  )
+}
+
+function urlMatches(rule: PolicyRule, path: string): boolean {
+  return (rule.nonResourceURLs ?? []).some(
+    (url) => url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))),
+  )
+}
+
+/** Whether one rule allows the request. */
+export function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {
+  if (!has(rule.verbs, attributes.verb)) return false
+  if (!attributes.isResource) return urlMatches(rule, attributes.path)
+  return (
+    has(rule.apiGroups, attributes.group) &&
+    resourceMatches(rule, attributes.resource, attributes.subresource) &&
+    (!rule.resourceNames?.length || rule.resourceNames.includes(attributes.name))
+  )
+}
+
+function describe(grant: Grant): string {
+  const { binding, subject } = grant
+  const of = `of ${binding['roleRef'].kind} "${binding['roleRef'].name}"`
+  const bindingNamespace = binding.metadata.namespace
+  const what =
+    bindingNamespace === undefined
+      ? `ClusterRoleBinding "${binding.metadata.name}"`
+      : `RoleBinding "${binding.metadata.name}/${bindingNamespace}"`
+  const who =
+    subject['kind'] === 'ServiceAccount'
+      ? `ServiceAccount "${subject['name']}/${subject['namespace'] || (bindingNamespace ?? '')}"`
+      : `${subject['kind']} "${subject['name']}"`
+  return `RBAC: allowed by ${what} ${of} to ${who}`
+}
+
+/** Every rule that holds for a user in a namespace ('' for cluster-wide alone), with the binding it comes from. */
+export function* grantedRules(
+  roles: RoleReads,
+  user: UserInfo,
+  namespace: string,
+): Generator<{ rule: PolicyRule; describe: () => string }> {
+  const keys = subjectKeys(user)
+  const inOrder = (grants: readonly Grant[]) =>
+    [...grants].sort((a, b) => ((a.binding.metadata.name ?? '') < (b.binding.metadata.name ?? '') ? -1 : 1))
+  for (const grant of inOrder(keys.flatMap((key) => roles.clusterGrants(key))))
+    for (const rule of roles.rulesOf(grant.binding['roleRef'], '') ?? []) yield { rule, describe: () => describe(grant) }
+  if (namespace === '') return
+  for (const grant of inOrder(keys.flatMap((key) => roles.grants(namespace, key))))
+    for (const rule of roles.rulesOf(grant.binding['roleRef'], namespace) ?? [])
+      yield { rule, describe: () => describe(grant) }
+}
+
+export function createRbacAuthorizer(roles: RoleReads): Authorizer {
+  return {
+    authorize: (attributes): Decision => {
+      for (const { rule, describe } of grantedRules(roles, attributes.user, attributes.namespace))
+        if (ruleAllows(rule, attributes)) return { verdict: 'allow', reason: describe() }
+      return noOpinion
+    },
+  }
+}
