@@ -1,0 +1,121 @@
+/** Defaults of Pod, PodSpec and the containers in it. */
+import type { Fields } from '../object.ts'
+import { imageTag } from '../objects/image.ts'
+import { podRequests } from '../objects/pod-requests.ts'
+import { isHugePageResource } from '../objects/resource-names.ts'
+import { type Defaulter, missing } from './defaults.ts'
+
+const core = (name: string) => `io.k8s.api.core.v1.${name}`
+
+function pod(value: Fields): Fields | undefined {
+  const spec: Fields = value['spec'] ?? {}
+  const added: Record<string, unknown> = {}
+  for (const list of ['containers', 'initContainers']) {
+    const containers: readonly Fields[] | undefined = spec[list]
+    if (!containers?.length) continue
+    const changed = containers.map((container) => {
+      const limited = requestsFromLimits(container)
+      return spec['hostNetwork'] ? hostPorts(limited) : limited
+    })
+    if (changed.some((container, i) => container !== containers[i])) added[list] = changed
+  }
+  if (spec['enableServiceLinks'] === undefined || spec['enableServiceLinks'] === null)
+    added['enableServiceLinks'] = true
+  const resources = podLevelResources({ ...spec, ...added })
+  if (resources) added['resources'] = resources
+  return Object.keys(added).length === 0 ? undefined : { spec: { ...spec, ...added } }
+}
+
+/** What is limited and not requested is requested as limited. */
+function requestsFromLimits(container: Fields): Fields {
+  const { limits, requests } = container['resources'] ?? {}
+  if (!limits) return container
+  const added = Object.keys(limits).filter((name) => !requests || !Object.hasOwn(requests, name))
+  if (added.length === 0) return container
+  const completed: Record<string, unknown> = { ...requests }
+  for (const name of added)
+    Object.defineProperty(completed, name, {
+      value: limits[name],
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  return { ...container, resources: { ...container['resources'], requests: completed } }
+}
+
+/** In the host's network a container's port is the host's port. */
+function hostPorts(container: Fields): Fields {
+  const ports: readonly Fields[] | undefined = container['ports']
+  if (!ports?.some((port) => !port['hostPort'] && port['containerPort'])) return container
+  return {
+    ...container,
+    ports: ports.map((port) => (port['hostPort'] ? port : { ...port, hostPort: port['containerPort'] })),
+  }
+}
+
+/** Requests of the pod as a whole: the sum of its containers', or else its own limits (KEP-2837). */
+function podLevelResources(spec: Fields): Fields | undefined {
+  const resources: Fields | undefined = spec['resources']
+  if (!resources?.['limits'] && !resources?.['requests']) return undefined
+  const requests: Record<string, string> = {}
+  const own: Fields = resources['requests'] ?? {}
+  for (const [name, amount] of Object.entries(podRequests({ ...spec, resources: undefined, overhead: undefined })))
+    if ((name === 'cpu' || name === 'memory') && !Object.hasOwn(own, name)) requests[name] = amount
+  for (const [name, amount] of Object.entries<string>(resources['limits'] ?? {}))
+    if (
+      (name === 'cpu' || name === 'memory' || isHugePageResource(name)) &&
+      !Object.hasOwn(own, name) &&
+      !Object.hasOwn(requests, name)
+    )
+      requests[name] = amount
+  return Object.keys(requests).length === 0 ? undefined : { ...resources, requests: { ...own, ...requests } }
+}
+
+const specDefaults = {
+  dnsPolicy: 'ClusterFirst',
+  restartPolicy: 'Always',
+  securityContext: {},
+  terminationGracePeriodSeconds: 30,
+  schedulerName: 'default-scheduler',
+}
+
+function podSpec(value: Fields): Fields | undefined {
+  const added = missing(value, specDefaults)
+  // serviceAccount is the old name of serviceAccountName; both are always shown.
+  const account = value['serviceAccountName'] || value['serviceAccount']
+  if (!account || (value['serviceAccount'] === account && value['serviceAccountName'] === account)) return added
+  return { ...added, serviceAccountName: account, serviceAccount: account }
+}
+
+function container(value: Fields): Fields | undefined {
+  const present = value['imagePullPolicy']
+  const wanted = {
+    ...(value['resources'] ? undefined : { resources: {} }),
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    ...(present ? undefined : { imagePullPolicy: pullPolicy(value['image']) }),
+  }
+  return missing(value, wanted)
+}
+
+export function pullPolicy(image: string | undefined): string {
+  return imageTag(image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
+}
+
+const probeDefaults = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }
+
+/** Zero is not kept for these numbers: it means the default. */
+function probe(value: Fields): Fields | undefined {
+  const unset = Object.entries(probeDefaults).filter(([name]) => !value[name])
+  return unset.length === 0 ? undefined : Object.fromEntries(unset)
+}
+
+export const podDefaults: Readonly<Record<string, Defaulter>> = {
+  [core('Pod')]: pod,
+  [core('PodSpec')]: podSpec,
+  [core('Container')]: container,
+  [core('EphemeralContainer')]: container,
+  [core('Probe')]: probe,
+  [core('HTTPGetAction')]: (value) => missing(value, { path: '/', scheme: 'HTTP' }),
+  [core('ObjectFieldSelector')]: (value) => missing(value, { apiVersion: 'v1' }),
+}

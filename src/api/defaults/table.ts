@@ -1,0 +1,24 @@
+/** Which rule stands for which type: the tables of this folder, joined. Keys are OpenAPI definition names. */
+
+import type { Defaulter } from './defaults.ts'
+import { jobDefaults } from './jobs.ts'
+import { podDefaults } from './pods.ts'
+import { quantityMapDefaults } from './resources.ts'
+import { volumeDefaults } from './volumes.ts'
+import { workloadDefaults } from './workloads.ts'
+
+type Table = Readonly<Record<string, Defaulter>>
+
+function join(...tables: readonly Table[]): ReadonlyMap<string, Defaulter> {
+  return new Map(tables.flatMap((table) => Object.entries(table)))
+}
+
+export const defaulters: ReadonlyMap<string, Defaulter> = join(
+  podDefaults,
+  volumeDefaults,
+  workloadDefaults,
+  jobDefaults,
+)
+
+/** Maps have no definition of their own; they are known by their Go type. */
+export const mapDefaulters: ReadonlyMap<string, Defaulter> = join(quantityMapDefaults)

@@ -1,0 +1,98 @@
+/** Defaults of what runs pods until further notice: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController. */
+import type { Fields } from '../object.ts'
+import { type Defaulter, missing } from './defaults.ts'
+
+const apps = (name: string) => `io.k8s.api.apps.v1.${name}`
+
+const isSet = (value: unknown): boolean =>
+  value !== undefined && value !== null && typeof value === 'object' && Object.keys(value).length > 0
+
+/** The update strategy with its rolling update's numbers; other strategies have none. */
+function rolling(strategy: Fields | undefined, numbers: Fields): Fields {
+  const type = strategy?.['type'] || 'RollingUpdate'
+  if (type !== 'RollingUpdate') return strategy!
+  const given: Fields = strategy?.['rollingUpdate'] ?? {}
+  const added = missing(given, numbers)
+  if (strategy?.['type'] && strategy['rollingUpdate'] && !added) return strategy
+  return { ...strategy, type, rollingUpdate: added ? { ...given, ...added } : given }
+}
+
+/** A rule for a kind whose defaults are all in its spec. */
+function ofSpec(rule: (spec: Fields) => Fields | undefined): Defaulter {
+  return (value) => {
+    const spec: Fields = value['spec'] ?? {}
+    const added = rule(spec)
+    return added && { spec: { ...spec, ...added } }
+  }
+}
+
+/** `strategy` only where the rule changed it. */
+function withStrategy(added: Fields | undefined, field: string, spec: Fields, strategy: Fields): Fields | undefined {
+  return strategy === spec[field] ? added : { ...added, [field]: strategy }
+}
+
+const deployment = ofSpec((spec) =>
+  withStrategy(
+    missing(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }),
+    'strategy',
+    spec,
+    rolling(spec['strategy'], { maxUnavailable: '25%', maxSurge: '25%' }),
+  ),
+)
+
+const daemonSet = ofSpec((spec) =>
+  withStrategy(
+    missing(spec, { revisionHistoryLimit: 10 }),
+    'updateStrategy',
+    spec,
+    rolling(spec['updateStrategy'], { maxUnavailable: 1, maxSurge: 0 }),
+  ),
+)
+
+const statefulSet = ofSpec((spec) => {
+  const retention: Fields = spec['persistentVolumeClaimRetentionPolicy'] ?? {}
+  const retain = missing(retention, { whenDeleted: 'Retain', whenScaled: 'Retain' })
+  const claims: readonly Fields[] | undefined = spec['volumeClaimTemplates']
+  const added = {
+    ...missing(spec, { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: 10 }),
+    ...(retain ? { persistentVolumeClaimRetentionPolicy: { ...retention, ...retain } } : {}),
+    ...(claims?.some((claim) => !claim['kind'] || !claim['apiVersion'])
+      ? { volumeClaimTemplates: claims.map((claim) => ({ ...claim, kind: 'PersistentVolumeClaim', apiVersion: 'v1' })) }
+      : {}),
+  }
+  return withStrategy(
+    whenAny(added),
+    'updateStrategy',
+    spec,
+    rolling(spec['updateStrategy'], { partition: 0, maxUnavailable: 1 }),
+  )
+})
+
+/** The template's labels stand in for missing ones of the object and for its missing selector. */
+function replicationController(value: Fields): Fields | undefined {
+  const spec: Fields = value['spec'] ?? {}
+  const labels: Fields | undefined = spec['template']?.metadata?.labels
+  const added = {
+    ...missing(spec, { replicas: 1 }),
+    ...(isSet(labels) && !isSet(spec['selector']) ? { selector: labels } : {}),
+  }
+  return whenAny({
+    ...(isSet(added) ? { spec: { ...spec, ...added } } : {}),
+    ...labelsFromTemplate(value, labels),
+  })
+}
+
+export const whenAny = (added: Fields): Fields | undefined => (Object.keys(added).length === 0 ? undefined : added)
+
+export function labelsFromTemplate(value: Fields, labels: Fields | undefined): Fields {
+  const metadata: Fields = value['metadata'] ?? {}
+  return isSet(labels) && !isSet(metadata['labels']) ? { metadata: { ...metadata, labels } } : {}
+}
+
+export const workloadDefaults: Readonly<Record<string, Defaulter>> = {
+  [apps('Deployment')]: deployment,
+  [apps('DaemonSet')]: daemonSet,
+  [apps('StatefulSet')]: statefulSet,
+  [apps('ReplicaSet')]: ofSpec((spec) => missing(spec, { replicas: 1 })),
+  'io.k8s.api.core.v1.ReplicationController': replicationController,
+}
