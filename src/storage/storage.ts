@@ -22,7 +22,10 @@ export interface StorageEvent {
   readonly revision: number
   /** put: the new value; delete: undefined. */
   readonly value: Uint8Array | undefined
-  /** The value before this write, and its modRevision; undefined when the key was not there. */
+  /**
+   * The value before this write, and its modRevision; undefined when the key was not there. Read when asked for: ask
+   * before the event is older than the compaction.
+   */
   readonly previous: { readonly value: Uint8Array; readonly modRevision: number } | undefined
 }
 
@@ -52,6 +55,14 @@ export type WriteResult =
   /** The key's durable state when the compare failed. */
   | { readonly ok: false; readonly current: KeyValue | undefined; readonly revision: number }
 
+export interface StorageSubscriber {
+  /** In revision order; `revision` is the newest durable one, also when the prefix has no events of it. Must not throw. */
+  events(events: readonly StorageEvent[], revision: number): void
+  /** The storage has failed and will not go on. */
+  failed?(error: unknown): void
+}
+
+/** Values given to write() and got from a read are shared: nobody may change their bytes. */
 export interface Storage {
   /** Newest durable revision. */
   readonly revision: number
@@ -64,10 +75,17 @@ export interface Storage {
   range(start: string, end: string, options?: { revision?: number; limit?: number }): Promise<RangeResult>
   write(write: Write): Promise<WriteResult>
   /**
-   * Every event with revision > afterRevision under the prefix, in revision order, then live ones.
+   * Every event with revision > afterRevision under the prefix, in revision order, then live ones. Reads history as its
+   * reader asks for it, so a slow reader costs no memory; one that falls behind the compaction gets CompactedError.
    * @throws CompactedError
    */
   watch(prefix: string, afterRevision: number, signal: AbortSignal): StreamReader<readonly StorageEvent[]>
+  /**
+   * As watch, but pushed: `subscriber.events` is called within the commit, before the writer is answered. What is
+   * newer than afterRevision already is delivered before subscribe returns. Returns the function that ends it.
+   * @throws CompactedError
+   */
+  subscribe(prefix: string, afterRevision: number, subscriber: StorageSubscriber): () => void
   /** Drops history up to and including `revision` (latest values stay readable). */
   compact(revision: number): Promise<void>
   close(): Promise<void>
@@ -88,5 +106,13 @@ export class FutureRevisionError extends Error {
     super(`required revision ${requested} is a future revision (current ${current})`)
     this.name = 'FutureRevisionError'
     this.current = current
+  }
+}
+
+/** The store cannot be used: one line that says what, why, and what to do. */
+export class StoreError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreError'
   }
 }

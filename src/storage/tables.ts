@@ -1,0 +1,73 @@
+/**
+ * What a driver gives to the engine: etcd's two tables (revision → change, key → revisions; here the newest revision of
+ * a key, each change pointing to the one before it) and one of expiries. Reads are synchronous and see only what was
+ * flushed; everything above (compare-and-swap, groups, watches, compaction) is the engine's.
+ */
+export interface KeyEntry {
+  readonly modRevision: number
+  /** Revision of the write that made the key. */
+  readonly createRevision: number
+  /** The newest change is a delete; the entry stays for reads of older revisions until compaction. */
+  readonly deleted: boolean
+}
+
+export interface Change {
+  readonly revision: number
+  readonly key: string
+  readonly createRevision: number
+  /** Revision of the change of this key before this one, deletes included; 0 when there is none. */
+  readonly previousRevision: number
+  /** undefined: the key was deleted. */
+  readonly value: Uint8Array | undefined
+}
+
+/** The key is to be deleted at `expiresAt` (milliseconds) if `revision` is still its newest. */
+export interface Expiry {
+  readonly expiresAt: number
+  readonly revision: number
+  readonly key: string
+}
+
+/** What becomes durable together, all or nothing; applied in the order of the fields. */
+export interface Group {
+  readonly compaction: CompactionStep | undefined
+  readonly endedExpiries: readonly Expiry[]
+  /** In revision order, without gaps, following the newest flushed. */
+  readonly changes: readonly Change[]
+  readonly newExpiries: readonly Expiry[]
+}
+
+export interface CompactionStep {
+  /** History up to and including this revision is given up. */
+  readonly compactedRevision: number
+  /** Changes up to and including this revision have been looked at. */
+  readonly sweptRevision: number
+  readonly dropChanges: readonly number[]
+  readonly dropKeys: readonly string[]
+}
+
+export interface Tables {
+  /** As found when opened. A new store is at revision 1, as etcd's. */
+  readonly initial: {
+    readonly revision: number
+    readonly compactedRevision: number
+    readonly sweptRevision: number
+  }
+  entry(key: string): KeyEntry | undefined
+  change(revision: number): Change | undefined
+  /** Keys k with start <= k < end in order, deleted ones included. Consume before anything is awaited. */
+  entries(start: string, end: string): Iterable<readonly [key: string, entry: KeyEntry]>
+  /** Changes with after < revision <= upTo that compaction left, in order. Consume before anything is awaited. */
+  changes(after: number, upTo: number): Iterable<Change>
+  /** Expiries in the order of their time. */
+  expiries(): Iterable<Expiry>
+  /** Resolves when the group is durable. Called again only after that. A rejection means: the state is unknown. */
+  flush(group: Group): Promise<void>
+  close(): Promise<void>
+}
+
+/** The key that follows every key with this prefix: for ranges. */
+export function prefixEnd(prefix: string): string {
+  if (prefix === '') return '\u{10ffff}'
+  return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
+}
