@@ -49,8 +49,7 @@ export function union(authorizers: readonly Authorizer[]): Authorizer {
 
 /** system:masters may do anything, whatever the roles say. */
 export const superusers: Authorizer = {
-  authorize: ({ user }) =>
-    user.groups.includes('system:masters') ? { verdict: 'allow', reason: '' } : noOpinion,
+  authorize: ({ user }) => (user.groups.includes('system:masters') ? { verdict: 'allow', reason: '' } : noOpinion),
 }
 
 export function attributesOf(user: UserInfo, info: RequestInfo, fieldSelector?: string): Attributes {

@@ -21,7 +21,9 @@ export interface NodeReads {
 
 /** The node a user speaks for; undefined when it is no node. '' when the name is missing. */
 export function nodeOf(user: { name: string; groups: readonly string[] }): string | undefined {
-  return user.name.startsWith(PREFIX) && user.groups.includes('system:nodes') ? user.name.slice(PREFIX.length) : undefined
+  return user.name.startsWith(PREFIX) && user.groups.includes('system:nodes')
+    ? user.name.slice(PREFIX.length)
+    : undefined
 }
 
 export function createNodeAuthorizer(reads: NodeReads): Authorizer {
@@ -182,13 +184,13 @@ const nodes: NodeRule = (attributes, node) => {
 }
 
 const pods: NodeRule = (attributes, node, reads) => {
+  if (attributes.subresource !== '') return undefined
   const onNode: Related = byPod((pod, name) => pod.metadata.name === name)
   switch (attributes.verb) {
     case 'get':
-      return attributes.subresource === '' ? related(attributes, node, reads, onNode) : refuse('cannot get subresource')
+      return related(attributes, node, reads, onNode)
     case 'list':
     case 'watch':
-      if (attributes.subresource !== '') return undefined
       if (selectsNode(attributes, 'spec.nodeName', node)) return allow
       return attributes.name === ''
         ? refuse('can only list/watch pods with spec.nodeName field selector')

@@ -152,7 +152,8 @@ export function* grantedRules(
   const inOrder = (grants: readonly Grant[]) =>
     [...grants].sort((a, b) => ((a.binding.metadata.name ?? '') < (b.binding.metadata.name ?? '') ? -1 : 1))
   for (const grant of inOrder(keys.flatMap((key) => roles.clusterGrants(key))))
-    for (const rule of roles.rulesOf(grant.binding['roleRef'], '') ?? []) yield { rule, describe: () => describe(grant) }
+    for (const rule of roles.rulesOf(grant.binding['roleRef'], '') ?? [])
+      yield { rule, describe: () => describe(grant) }
   if (namespace === '') return
   for (const grant of inOrder(keys.flatMap((key) => roles.grants(namespace, key))))
     for (const rule of roles.rulesOf(grant.binding['roleRef'], namespace) ?? [])

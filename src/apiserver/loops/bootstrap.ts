@@ -1,0 +1,169 @@
+/**
+ * loops: what an API server keeps doing by itself. This one makes what a fresh cluster contains: the system namespaces, RBAC
+ * roles and bindings, priority classes, flow control's configuration, APIServices, the kubernetes Service. Called once the
+ * server answers and before it is ready; at a later start it adds what is missing and restores what roles have lost
+ * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
+ */
+import { readFileSync } from 'node:fs'
+import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import type { Scheme } from '../../api/scheme/resource.ts'
+import { isAlreadyExists } from '../../api/status.ts'
+import { formatTime } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+
+export interface BootstrapOptions {
+  readonly runtime: Runtime
+  readonly handler: Handler
+  readonly reads: CacheReads
+  readonly scheme: Scheme
+  /** Where the server listens: the kubernetes Service's target port. */
+  readonly port: number
+  /** PEM of the CA that signs client certificates; undefined without TLS. */
+  readonly clientCa?: string
+}
+
+const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+
+/** @throws what a write failed with: a cluster without its roles must not become ready. */
+export async function ensureBootstrapObjects(options: BootstrapOptions): Promise<void> {
+  const writer = createWriter(options)
+  const objects: readonly KubeObject[] = JSON.parse(readFileSync(new URL('bootstrap.json', import.meta.url), 'utf8'))
+  const isNamespace = (object: KubeObject) => object.kind === 'Namespace'
+  // Everything else may live in one of the namespaces, and the Service needs its address range.
+  await Promise.all(objects.filter(isNamespace).map((object) => ensure(options, writer, object)))
+  await Promise.all(objects.filter((object) => !isNamespace(object)).map((object) => ensure(options, writer, object)))
+  await Promise.all(serverObjects(options).map((object) => ensure(options, writer, object)))
+}
+
+interface Writer {
+  /** Creates; an object that is there already counts as created. */
+  create(object: KubeObject): Promise<KubeObject | undefined>
+  update(object: KubeObject, subresource?: string): Promise<void>
+}
+
+function createWriter({ handler, scheme }: BootstrapOptions): Writer {
+  const send = async (method: string, object: KubeObject, suffix: string): Promise<KubeObject | undefined> => {
+    const { group, version } = parseApiVersion(object.apiVersion)
+    const row = scheme.findKind(group, version, object.kind)
+    if (row === undefined) throw new Error(`bootstrap: ${object.apiVersion} ${object.kind} is not served`)
+    const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+    const namespace = row.namespaced ? `/namespaces/${object.metadata.namespace}` : ''
+    const request: ApiRequest = {
+      method,
+      path: `${base}${namespace}/${row.resource}${suffix}`,
+      query: new URLSearchParams(),
+      headers: { 'user-agent': 'kube-apiserver' },
+      body: { kind: 'object', object },
+      user,
+      signal: new AbortController().signal,
+    }
+    const response = await handler(request)
+    return response.kind === 'object' ? response.object : undefined
+  }
+  return {
+    create: async (object) => {
+      try {
+        return await send('POST', object, '')
+      } catch (error) {
+        if (isAlreadyExists(error)) return undefined
+        throw error
+      }
+    },
+    update: async (object, subresource) => {
+      await send('PUT', object, `/${object.metadata.name}${subresource ? `/${subresource}` : ''}`)
+    },
+  }
+}
+
+async function ensure(options: BootstrapOptions, writer: Writer, wanted: KubeObject): Promise<void> {
+  const { group, version } = parseApiVersion(wanted.apiVersion)
+  const row = options.scheme.findKind(group, version, wanted.kind)
+  const existing =
+    row && options.reads.get(group, row.resource, wanted.metadata.namespace ?? '', wanted.metadata.name ?? '')
+  if (existing === undefined) {
+    const created = await writer.create(wanted)
+    if (created && hasStatusOfItsOwn(wanted))
+      await writer.update({ ...created, status: statusOf(options, wanted) }, 'status')
+    return
+  }
+  const reconciled = reconcile(existing, wanted)
+  if (reconciled !== existing) await writer.update(reconciled)
+}
+
+const hasStatusOfItsOwn = (object: KubeObject): boolean => object['status']?.conditions !== undefined
+
+function statusOf({ runtime }: BootstrapOptions, object: KubeObject): Fields {
+  const lastTransitionTime = formatTime(runtime.clock.now())
+  return {
+    ...object['status'],
+    conditions: (object['status'].conditions as readonly Fields[]).map((condition) => ({
+      ...condition,
+      lastTransitionTime,
+    })),
+  }
+}
+
+/** Roles regain rules they have lost, bindings subjects; nothing that someone added is taken away. */
+function reconcile(existing: KubeObject, wanted: KubeObject): KubeObject {
+  if (existing.metadata.annotations?.['rbac.authorization.kubernetes.io/autoupdate'] === 'false') return existing
+  const field = wanted.kind.endsWith('Binding') ? 'subjects' : wanted.kind.endsWith('Role') ? 'rules' : undefined
+  if (field === undefined || wanted['aggregationRule']) return existing
+  const present = (existing[field] ?? []) as readonly Fields[]
+  const known = new Set(present.map(canonical))
+  const missing = ((wanted[field] ?? []) as readonly Fields[]).filter((part) => !known.has(canonical(part)))
+  return missing.length === 0 ? existing : { ...existing, [field]: [...present, ...missing] }
+}
+
+const canonical = (part: Fields): string =>
+  JSON.stringify(
+    Object.entries(part)
+      .filter(([, value]) => value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
+
+/** What depends on how this server was started. */
+function serverObjects({ runtime, port, clientCa }: BootstrapOptions): readonly KubeObject[] {
+  const meta = (name: string, namespace: string, labels?: Readonly<Record<string, string>>) => ({
+    name,
+    namespace,
+    ...(labels ? { labels } : {}),
+  })
+  const list = (...values: string[]) => JSON.stringify(values)
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: meta('kubernetes', 'default', { component: 'apiserver', provider: 'kubernetes' }),
+      spec: {
+        type: 'ClusterIP',
+        clusterIP: '10.96.0.1',
+        clusterIPs: ['10.96.0.1'],
+        ipFamilies: ['IPv4'],
+        ipFamilyPolicy: 'SingleStack',
+        internalTrafficPolicy: 'Cluster',
+        sessionAffinity: 'None',
+        ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: meta('kube-apiserver-legacy-service-account-token-tracking', 'kube-system'),
+      data: { since: formatTime(runtime.clock.now()).slice(0, 10) },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: meta('extension-apiserver-authentication', 'kube-system'),
+      data: {
+        ...(clientCa ? { 'client-ca-file': clientCa, 'requestheader-client-ca-file': clientCa } : {}),
+        'requestheader-allowed-names': list('front-proxy-client'),
+        'requestheader-extra-headers-prefix': list('X-Remote-Extra-'),
+        'requestheader-group-headers': list('X-Remote-Group'),
+        'requestheader-username-headers': list('X-Remote-User'),
+      },
+    },
+  ]
+}

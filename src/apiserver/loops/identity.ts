@@ -1,0 +1,99 @@
+/**
+ * The API server's identity lease (KEP-1965): kube-system/apiserver-<id>, renewed every ten seconds, by which clients see
+ * which servers live. The id is made from the host's name, so that a restart keeps its lease.
+ */
+import { createHash } from 'node:crypto'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import { isNotFound } from '../../api/status.ts'
+import { formatMicroTime, type Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+
+const RENEW_MS = 10_000
+const DURATION_SECONDS = 3600
+const PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
+const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+
+/** Starts renewing; a failed renewal is logged and tried again at the next turn. */
+export function startIdentityLease(options: {
+  readonly runtime: Runtime
+  readonly handler: Handler
+  readonly hostname: string
+  readonly address: string
+  readonly signal: AbortSignal
+}): void {
+  const { runtime, handler, hostname, address, signal } = options
+  const digest = createHash('sha256').update(hostname).digest()
+  const name = `apiserver-${base32(digest.subarray(0, 16))}`
+  const holderIdentity = `${name}_${runtime.random.uuid()}`
+  const send = async (method: string, path: string, object?: KubeObject): Promise<KubeObject> => {
+    const request: ApiRequest = {
+      method,
+      path,
+      query: new URLSearchParams(),
+      headers: { 'user-agent': 'kube-apiserver' },
+      ...(object ? { body: { kind: 'object', object } } : {}),
+      user,
+      signal,
+    }
+    const response = await handler(request)
+    if (response.kind !== 'object') throw new Error('a lease was expected')
+    return response.object
+  }
+  const renew = async () => {
+    const spec = {
+      holderIdentity,
+      leaseDurationSeconds: DURATION_SECONDS,
+      renewTime: formatMicroTime(runtime.clock.now()),
+    }
+    try {
+      const lease = await send('GET', `${PATH}/${name}`)
+      await send('PUT', `${PATH}/${name}`, { ...lease, spec: { ...lease['spec'], ...spec } })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      await send('POST', PATH, {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: {
+          name,
+          namespace: 'kube-system',
+          labels: { 'apiserver.kubernetes.io/identity': 'kube-apiserver', 'kubernetes.io/hostname': hostname },
+          annotations: { 'kubernetes.io/peer-advertise-address': address },
+        },
+        spec,
+      })
+    }
+  }
+  let timer: Timer | undefined
+  const loop = () => {
+    if (signal.aborted) return
+    renew()
+      .catch((error) => {
+        if (!signal.aborted) runtime.log.error('the identity lease was not renewed', error)
+      })
+      .finally(() => {
+        if (!signal.aborted) timer = runtime.clock.setTimer(RENEW_MS, 'identity lease', loop)
+      })
+  }
+  signal.addEventListener('abort', () => timer?.cancel(), { once: true })
+  loop()
+}
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** RFC 4648 base32, lower case, without padding. */
+function base32(bytes: Uint8Array): string {
+  let bits = 0
+  let value = 0
+  let text = ''
+  for (const byte of bytes) {
+    value = (value << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      text += ALPHABET[(value >>> (bits - 5)) & 31]
+      bits -= 5
+    }
+    value &= (1 << bits) - 1
+  }
+  return bits > 0 ? text + ALPHABET[(value << (5 - bits)) & 31] : text
+}
