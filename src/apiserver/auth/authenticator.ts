@@ -1,0 +1,92 @@
+/**
+ * Who sent a request: client certificate, then bearer token. Called by the authentication filter and by TokenReview. What is
+ * found is kept for the connection or the token, bounded and for a short time, so that a hot client costs a look-up.
+ */
+import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { ServiceAccountTokens, VerifiedToken } from './serviceaccounts.ts'
+import { TokenError } from './serviceaccounts.ts'
+import { type CertificateIdentity, certificateIdentity } from './x509.ts'
+
+export interface Authenticator {
+  /**
+   * undefined: the request carries nothing that says who sent it.
+   * @throws when it carries something that is not to be believed
+   */
+  authenticate(request: ApiRequest): UserInfo | undefined | Promise<UserInfo | undefined>
+  /** Who `token` stands for, for these audiences. @throws TokenError */
+  authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken>
+}
+
+export interface AuthenticatorOptions {
+  readonly serviceAccounts: ServiceAccountTokens
+}
+
+/** As long as kube-apiserver keeps a token's success. */
+const TOKEN_MS = 10_000
+const TOKENS = 4096
+const AUTHENTICATED = 'system:authenticated'
+
+export function createAuthenticator(runtime: Runtime, options: AuthenticatorOptions): Authenticator {
+  const { clock } = runtime
+  const certificates = new WeakMap<ConnectionInfo, CertificateIdentity | null>()
+  const tokens = new Map<string, { readonly user: UserInfo; readonly until: number }>()
+
+  function ofCertificate(connection: ConnectionInfo): UserInfo | undefined {
+    if (connection.certificateError !== undefined) throw new Error(connection.certificateError)
+    if (connection.peerCertificate === undefined) return undefined
+    let found = certificates.get(connection)
+    if (found === undefined) {
+      const identity = certificateIdentity(connection.peerCertificate)
+      found = identity === undefined ? null : { ...identity, user: authenticated(identity.user) }
+      certificates.set(connection, found)
+    }
+    if (found === null) return undefined
+    const now = clock.now()
+    if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
+    return found.user
+  }
+
+  async function authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken> {
+    const verified = await options.serviceAccounts.verify(token, audiences)
+    if (verified === undefined) throw new TokenError('invalid bearer token')
+    return { ...verified, user: authenticated(verified.user) }
+  }
+
+  async function ofNewToken(token: string): Promise<UserInfo> {
+    const { user, expiresAt } = await authenticateToken(token)
+    if (tokens.size >= TOKENS) tokens.delete(tokens.keys().next().value as string)
+    tokens.set(token, { user, until: Math.min(expiresAt, clock.now() + TOKEN_MS) })
+    return user
+  }
+
+  return {
+    authenticateToken,
+    authenticate: (request) => {
+      const { connection } = request
+      const user = connection === undefined ? undefined : ofCertificate(connection)
+      if (user !== undefined) return user
+      const token = bearerToken(request.headers['authorization'])
+      if (token === undefined) return undefined
+      const known = tokens.get(token)
+      if (known !== undefined) {
+        if (clock.now() < known.until) return known.user
+        tokens.delete(token)
+      }
+      return ofNewToken(token)
+    },
+  }
+}
+
+function authenticated(user: UserInfo): UserInfo {
+  return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] }
+}
+
+/** The token of `Authorization: Bearer <token>`; undefined for other schemes. */
+function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const [scheme, token, ...rest] = header.trim().split(' ')
+  return scheme?.toLowerCase() === 'bearer' && token !== undefined && token !== '' && rest.length === 0
+    ? token
+    : undefined
+}

@@ -1,0 +1,190 @@
+/**
+ * Bound service account tokens (KEP-1205): minted for TokenRequest, and verified against what they are bound to — a token
+ * ends with its service account, and with the Pod, Secret or Node it was bound to.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { UserInfo } from '../../api/request.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import { type Claims, type JwtKey, signedBy, signJwt, unverifiedClaims } from './jwt.ts'
+
+export interface TokenSpec {
+  readonly audiences: readonly string[]
+  /** Seconds the token lives. */
+  readonly expirationSeconds: number
+  /** Seconds after which its use is worth a warning, for tokens that live longer than was asked for. */
+  readonly warnAfterSeconds?: number
+  readonly serviceAccount: KubeObject
+  readonly pod?: KubeObject
+  readonly secret?: KubeObject
+  readonly node?: Reference
+}
+
+interface Reference {
+  readonly name: string
+  readonly uid: string | undefined
+}
+
+export interface ServiceAccountTokens {
+  readonly issuer: string
+  readonly keys: readonly JwtKey[]
+  /** What a token is good for when its request names no audience: this API server. */
+  readonly apiAudiences: readonly string[]
+  mint(spec: TokenSpec): string
+  /**
+   * undefined when the token is not one of ours (another authenticator may know it).
+   * @throws TokenError when it is, but must not be believed (any more)
+   */
+  verify(token: string, audiences?: readonly string[]): Promise<VerifiedToken | undefined>
+}
+
+export interface VerifiedToken {
+  readonly user: UserInfo
+  /** Of the audiences asked for, those the token is meant for. */
+  readonly audiences: readonly string[]
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/** Says why a token was not believed; TokenReview shows it, a 401 does not. */
+export class TokenError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'TokenError'
+  }
+}
+
+/** A pod's tokens work this long after its grace period, for what it still has to say while it ends. */
+const DELETED_LEEWAY_MS = 60_000
+const EXTRA = 'authentication.kubernetes.io'
+
+export function createServiceAccountTokens(
+  runtime: Runtime,
+  options: { readonly issuer: string; readonly keys: readonly JwtKey[]; readonly reads: CacheReads },
+): ServiceAccountTokens {
+  const { issuer, keys, reads } = options
+  const apiAudiences = [issuer]
+  const [signingKey] = keys
+  if (signingKey === undefined) throw new Error('no key to sign service account tokens with')
+  return {
+    issuer,
+    keys,
+    apiAudiences,
+    mint: (spec) => signJwt(signingKey, claimsOf(runtime, issuer, spec)),
+    verify: async (token, wanted = apiAudiences) => {
+      const claims = unverifiedClaims(token)
+      if (claims === undefined || claims['iss'] !== issuer) return undefined
+      if (!signedBy(keys, token)) throw new TokenError('invalid bearer token')
+      const now = runtime.clock.now()
+      const expiresAt = checkedTimes(claims, now)
+      const meant = strings(claims['aud'])
+      const audiences = wanted.filter((audience) => meant.includes(audience))
+      if (audiences.length === 0) {
+        throw new TokenError(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(wanted)}`)
+      }
+      return { user: await checkedUser(reads, claims, now), audiences, expiresAt }
+    },
+  }
+}
+
+const quoted = (texts: readonly string[]) => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`
+
+function claimsOf(runtime: Runtime, issuer: string, spec: TokenSpec): Claims {
+  const now = Math.floor(runtime.clock.now() / 1000)
+  const { namespace = '', name = '', uid } = spec.serviceAccount.metadata
+  const reference = (object: KubeObject) => ({ name: object.metadata.name, uid: object.metadata.uid })
+  return {
+    aud: spec.audiences,
+    exp: now + spec.expirationSeconds,
+    iat: now,
+    iss: issuer,
+    jti: runtime.random.uuid(),
+    'kubernetes.io': {
+      namespace,
+      ...(spec.node === undefined ? {} : { node: spec.node }),
+      ...(spec.pod === undefined ? {} : { pod: reference(spec.pod) }),
+      ...(spec.secret === undefined ? {} : { secret: reference(spec.secret) }),
+      serviceaccount: { name, uid },
+      ...(spec.warnAfterSeconds === undefined ? {} : { warnafter: now + spec.warnAfterSeconds }),
+    },
+    nbf: now,
+    sub: `system:serviceaccount:${namespace}:${name}`,
+  }
+}
+
+function checkedTimes(claims: Claims, nowMs: number): number {
+  const { exp, nbf } = claims
+  if (typeof exp !== 'number' || nowMs >= exp * 1000) throw new TokenError('service account token has expired')
+  if (typeof nbf === 'number' && nowMs < nbf * 1000 - 1000) {
+    throw new TokenError('service account token is not valid yet')
+  }
+  return exp * 1000
+}
+
+async function checkedUser(reads: CacheReads, claims: Claims, nowMs: number): Promise<UserInfo> {
+  const bound = fields(claims['kubernetes.io'])
+  const { namespace } = bound
+  const account = reference(bound['serviceaccount'])
+  if (typeof namespace !== 'string' || namespace === '' || account === undefined) {
+    throw new TokenError('service account token names no service account')
+  }
+  if (claims['sub'] !== `system:serviceaccount:${namespace}:${account.name}`) {
+    throw new TokenError('service account token names two service accounts')
+  }
+  await checkBound(reads, nowMs, 'serviceaccounts', namespace, account)
+  const extra: Record<string, readonly string[]> = {}
+  if (typeof claims['jti'] === 'string' && claims['jti'] !== '')
+    extra[`${EXTRA}/credential-id`] = [`JTI=${claims['jti']}`]
+  const secret = reference(bound['secret'])
+  if (secret !== undefined) await checkBound(reads, nowMs, 'secrets', namespace, secret)
+  const pod = reference(bound['pod'])
+  const node = reference(bound['node'])
+  if (pod !== undefined) {
+    await checkBound(reads, nowMs, 'pods', namespace, pod)
+    extra[`${EXTRA}/pod-name`] = [pod.name]
+    extra[`${EXTRA}/pod-uid`] = [pod.uid ?? '']
+  }
+  if (node !== undefined) {
+    // A pod's token also says where the pod runs, which is no bond: the pod's own end is what counts.
+    if (pod === undefined) await checkBound(reads, nowMs, 'nodes', '', node)
+    extra[`${EXTRA}/node-name`] = [node.name]
+    if (node.uid !== undefined) extra[`${EXTRA}/node-uid`] = [node.uid]
+  }
+  return {
+    name: `system:serviceaccount:${namespace}:${account.name}`,
+    ...(account.uid === undefined ? {} : { uid: account.uid }),
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+    extra,
+  }
+}
+
+/** From the cache, and from storage when the cache does not know it (a token can be used the moment after it was made). */
+async function checkBound(
+  reads: CacheReads,
+  nowMs: number,
+  resource: string,
+  namespace: string,
+  { name, uid }: Reference,
+): Promise<void> {
+  const cached = reads.get('', resource, namespace, name)
+  const object = cached?.metadata.uid === uid ? cached : await reads.getLive('', resource, namespace, name)
+  const { deletionTimestamp } = object?.metadata ?? {}
+  const gone = deletionTimestamp !== undefined && nowMs > Date.parse(deletionTimestamp) + DELETED_LEEWAY_MS
+  if (object === undefined || object.metadata.uid !== uid || gone) {
+    throw new TokenError('service account token has been invalidated')
+  }
+}
+
+function fields(value: unknown): Claims {
+  return typeof value === 'object' && value !== null ? (value as Claims) : {}
+}
+
+function reference(value: unknown): Reference | undefined {
+  const { name, uid } = fields(value)
+  return typeof name === 'string' && name !== '' ? { name, uid: typeof uid === 'string' ? uid : undefined } : undefined
+}
+
+function strings(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
+}

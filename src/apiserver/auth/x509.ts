@@ -1,0 +1,37 @@
+/** Client certificates: CN is the user, every O a group. The TLS layer verified the chain; how long it holds is checked here. */
+import { createHash, X509Certificate } from 'node:crypto'
+import type { UserInfo } from '../../api/request.ts'
+
+export interface CertificateIdentity {
+  readonly user: UserInfo
+  /** Milliseconds since the epoch. */
+  readonly validFrom: number
+  readonly validTo: number
+}
+
+/** The object identifier of a user's uid in a subject (KEP-4633's neighbour, AllowParsingUserUIDFromCertAuth). */
+const UID = '1.3.6.1.4.1.57683.2'
+
+/** undefined when the certificate names nobody. */
+export function certificateIdentity(certificate: Uint8Array): CertificateIdentity | undefined {
+  const parsed = new X509Certificate(certificate)
+  const subject = parsed.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>
+  const [name] = values(subject['CN'])
+  if (name === undefined || name === '') return undefined
+  const [uid] = values(subject[UID])
+  const fingerprint = createHash('sha256').update(certificate).digest('hex')
+  return {
+    user: {
+      name,
+      ...(uid === undefined ? {} : { uid }),
+      groups: values(subject['O']),
+      extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
+    },
+    validFrom: Date.parse(parsed.validFrom),
+    validTo: Date.parse(parsed.validTo),
+  }
+}
+
+function values(value: string | string[] | undefined): string[] {
+  return value === undefined ? [] : typeof value === 'string' ? [value] : value
+}

@@ -1,0 +1,42 @@
+/** Finds out who asks, or refuses with 401. A component of this process arrives with its identity and is believed. */
+import type { ApiRequest, Filter, UserInfo } from '../../api/request.ts'
+import { unauthorized } from '../../api/status.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+
+const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+export function authentication(runtime: Runtime, authenticator: Authenticator): Filter {
+  const log = runtime.log.named('authentication')
+  const refused = (error: unknown): never => {
+    log.info(2, 'unable to authenticate the request', { reason: String(error) })
+    throw unauthorized()
+  }
+  return (next) => {
+    const pass = (request: ApiRequest, user: UserInfo | undefined) => {
+      if (user !== undefined) return next({ ...request, user })
+      if (isHealth(request.path)) return next({ ...request, user: ANONYMOUS })
+      throw unauthorized()
+    }
+    return async (request) => {
+      // Only the HTTP room sets `connection`, and it never sets `user`.
+      if (request.connection === undefined) {
+        if (request.user === undefined) throw unauthorized()
+        return next(request)
+      }
+      let found: ReturnType<Authenticator['authenticate']>
+      try {
+        found = authenticator.authenticate(request)
+        if (found instanceof Promise) found = await found
+      } catch (error) {
+        return refused(error)
+      }
+      return pass(request, found)
+    }
+  }
+}
+
+/** Health and its single checks are told to anybody who asks; nothing else is. */
+function isHealth(path: string): boolean {
+  return /^\/(healthz|livez|readyz)(\/|$)/.test(path)
+}
