@@ -130,7 +130,7 @@ export function invalidError(
   return new StatusError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid${errors.length ? `: ${text}` : ''}`, {
     ...(name === '' ? {} : { name }),
     ...(kind.group === '' ? {} : { group: kind.group }),
-    kind: kind.kind,
+    ...(kind.kind === '' ? {} : { kind: kind.kind }),
     ...(causes.length ? { causes } : {}),
   })
 }

@@ -1,0 +1,219 @@
+/**
+ * The review kinds of authorization.k8s.io and SelfSubjectReview: created, answered, never stored (API concepts:
+ * SubjectAccessReview, SelfSubjectRulesReview). The create handler has decoded the object, set its managedFields and
+ * agreed its namespace; a review fills in the status.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { UserInfo } from '../../api/request.ts'
+import { badRequest } from '../../api/status.ts'
+import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
+import type { Attributes, Authorizer } from '../auth/authorizer.ts'
+import { grantedRules, type RoleReads } from '../auth/rbac.ts'
+
+export interface ReviewContext {
+  readonly user: UserInfo
+  /** The namespace of the path; '' for cluster-scoped reviews. */
+  readonly namespace: string
+  /** metav1.Time of this request. */
+  readonly now: string
+}
+
+export type Review = (object: KubeObject, context: ReviewContext) => KubeObject | Promise<KubeObject>
+
+export interface ReviewOptions {
+  readonly authorizer: Authorizer
+  readonly roles: RoleReads
+}
+
+/** By `group/Kind`. @throws StatusError 422 for what the kind's rules refuse */
+export function createReviews({ authorizer, roles }: ReviewOptions): Readonly<Record<string, Review>> {
+  const decide = (object: KubeObject, user: UserInfo): KubeObject => {
+    const { verdict, reason } = authorizer.authorize(attributesOfSpec(object['spec'], user))
+    return {
+      ...object,
+      status: {
+        allowed: verdict === 'allow',
+        ...(verdict === 'deny' ? { denied: true } : {}),
+        ...(reason === '' ? {} : { reason }),
+      },
+    }
+  }
+  return {
+    'authorization.k8s.io/SubjectAccessReview': (object) => {
+      refuse([
+        ...onlyOneAttributes(object['spec']),
+        ...someSubject(object['spec']),
+        ...selectors(object['spec']),
+        ...emptyMeta(object, []),
+      ])
+      return decide(object, userOfSpec(object['spec']))
+    },
+    'authorization.k8s.io/LocalSubjectAccessReview': (object, { namespace }) => {
+      const spec: Fields = object['spec'] ?? {}
+      const errors = [
+        ...onlyOneAttributes(spec),
+        ...someSubject(spec),
+        ...selectors(spec),
+        ...emptyMeta(object, ['namespace']),
+      ]
+      if (spec['resourceAttributes'] && (spec['resourceAttributes'].namespace ?? '') !== namespace)
+        errors.push(
+          invalid(
+            'spec.resourceAttributes.namespace',
+            spec['resourceAttributes'].namespace ?? '',
+            'must match metadata.namespace',
+          ),
+        )
+      if (spec['nonResourceAttributes'])
+        errors.push(
+          invalid(
+            'spec.nonResourceAttributes',
+            goNonResource(spec['nonResourceAttributes']),
+            'disallowed on this kind of request',
+          ),
+        )
+      refuse(errors)
+      return decide(object, userOfSpec(spec))
+    },
+    'authorization.k8s.io/SelfSubjectAccessReview': (object, { user }) => {
+      refuse([...onlyOneAttributes(object['spec']), ...selectors(object['spec']), ...emptyMeta(object, [])])
+      return decide(object, user)
+    },
+    'authorization.k8s.io/SelfSubjectRulesReview': (object, { user }) => rulesReview(roles, object, user),
+    'authentication.k8s.io/SelfSubjectReview': (object, { user, now }) => ({
+      ...object,
+      metadata: { ...object.metadata, creationTimestamp: now },
+      status: { userInfo: userInfoOf(user) },
+    }),
+  }
+}
+
+function refuse(errors: readonly FieldError[]): void {
+  // The real server reports these without a kind, and so do we.
+  if (errors.length > 0) throw invalidError({ group: 'authorization.k8s.io', kind: '' }, '', errors)
+}
+
+/** The internal type, which messages print, has no JSON names. */
+const goNonResource = (attributes: Fields) => ({ Path: attributes['path'] ?? '', Verb: attributes['verb'] ?? '' })
+
+function onlyOneAttributes(spec: Fields = {}): readonly FieldError[] {
+  const other = spec['nonResourceAttributes']
+  if ((spec['resourceAttributes'] === undefined) !== (other === undefined)) return []
+  return [
+    invalid(
+      'spec',
+      other === undefined ? null : goNonResource(other),
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    ),
+  ]
+}
+
+function someSubject(spec: Fields = {}): readonly FieldError[] {
+  return spec['user'] || spec['groups']?.length
+    ? []
+    : [invalid('spec.user', '', 'at least one of user or group must be specified')]
+}
+
+function selectors(spec: Fields = {}): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const field of ['fieldSelector', 'labelSelector']) {
+    const selector: Fields | undefined = spec['resourceAttributes']?.[field]
+    if (selector === undefined) continue
+    const path = `spec.resourceAttributes.${field}`
+    const requirements: readonly Fields[] = selector['requirements'] ?? []
+    if (selector['rawSelector'] && requirements.length > 0)
+      errors.push(
+        invalid(`${path}.rawSelector`, selector['rawSelector'], 'may not specified at the same time as requirements'),
+      )
+    if (!selector['rawSelector'] && requirements.length === 0)
+      errors.push(
+        required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`),
+      )
+    requirements.forEach((requirement, i) => {
+      if (!requirement['key']) errors.push(required(`${path}.requirements[${i}].key`, 'must be specified'))
+    })
+  }
+  return errors
+}
+
+/** Nothing but managedFields (and what is allowed) may stand in a review's metadata. */
+function emptyMeta(object: KubeObject, allowed: readonly string[]): readonly FieldError[] {
+  const present = Object.entries(object.metadata).filter(
+    ([key, value]) => value !== undefined && key !== 'managedFields' && !allowed.includes(key),
+  )
+  const printed = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !allowed.includes(key)))
+  return present.length === 0 ? [] : [invalid('metadata', printed, 'must be empty')]
+}
+
+function userOfSpec(spec: Fields): UserInfo {
+  return {
+    name: spec['user'] ?? '',
+    groups: spec['groups'] ?? [],
+    ...(spec['uid'] ? { uid: spec['uid'] } : {}),
+    ...(spec['extra'] ? { extra: spec['extra'] } : {}),
+  }
+}
+
+function attributesOfSpec(spec: Fields, user: UserInfo): Attributes {
+  const resource: Fields = spec['resourceAttributes'] ?? {}
+  const selector: Fields | undefined = resource['fieldSelector']
+  const fieldSelector =
+    selector?.['rawSelector'] ??
+    (selector?.['requirements'] as readonly Fields[] | undefined)
+      ?.filter((requirement) => requirement['operator'] === 'In' && requirement['values']?.length === 1)
+      .map((requirement) => `${requirement['key']}=${requirement['values'][0]}`)
+      .join(',')
+  return {
+    user,
+    isResource: spec['resourceAttributes'] !== undefined,
+    verb: resource['verb'] ?? spec['nonResourceAttributes']?.verb ?? '',
+    group: resource['group'] ?? '',
+    version: resource['version'] ?? '',
+    resource: resource['resource'] ?? '',
+    subresource: resource['subresource'] ?? '',
+    namespace: resource['namespace'] ?? '',
+    name: resource['name'] ?? '',
+    path: spec['nonResourceAttributes']?.path ?? '',
+    ...(fieldSelector ? { fieldSelector } : {}),
+  }
+}
+
+function rulesReview(roles: RoleReads, object: KubeObject, user: UserInfo): KubeObject {
+  const namespace: string = object['spec']?.namespace ?? ''
+  if (namespace === '') throw badRequest('no namespace on request')
+  const resourceRules: Fields[] = []
+  const nonResourceRules: Fields[] = []
+  for (const { rule } of grantedRules(roles, user, namespace)) {
+    const verbs = rule.verbs ?? []
+    if (rule.resources?.length)
+      resourceRules.push({
+        verbs,
+        apiGroups: rule.apiGroups ?? [],
+        resources: rule.resources,
+        ...(rule.resourceNames?.length ? { resourceNames: rule.resourceNames } : {}),
+      })
+    if (rule.nonResourceURLs?.length) nonResourceRules.push({ verbs, nonResourceURLs: rule.nonResourceURLs })
+  }
+  // What the Node authorizer allows depends on the pods of the moment: it cannot be listed as rules.
+  const isNode = user.groups.includes('system:nodes') && user.name.startsWith('system:node:')
+  return {
+    ...object,
+    metadata: {},
+    spec: {},
+    status: {
+      resourceRules,
+      nonResourceRules,
+      incomplete: isNode,
+      ...(isNode ? { evaluationError: 'node authorizer does not support user rule resolution' } : {}),
+    },
+  }
+}
+
+export function userInfoOf(user: UserInfo): Fields {
+  return {
+    ...(user.name === '' ? {} : { username: user.name }),
+    ...(user.uid ? { uid: user.uid } : {}),
+    ...(user.groups.length ? { groups: user.groups } : {}),
+    ...(user.extra && Object.keys(user.extra).length ? { extra: user.extra } : {}),
+  }
+}
