@@ -1,0 +1,224 @@
+/** Which fields differ between two objects, as structured merge sees it. Shared subtrees (===) are equal at no cost. */
+import type { Json, JsonObject } from '../object.ts'
+import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
+import { compareText, compareValues } from './pathelement.ts'
+import { deduced, type ListKey, type Shape } from './shape.ts'
+import { isList, isMap, own, sameJson } from './values.ts'
+
+/** A value that cannot be divided into fields: Kubernetes then leaves managedFields as they are. */
+export class NotMergeable extends Error {}
+
+type Value = Json | undefined
+
+/**
+ * The fields of `next` that `live` does not have or has with another value.
+ *
+ * @throws NotMergeable when a list's item has no key, or a value is of another form than its schema
+ */
+export function changedFields(shape: Shape, live: Value, next: Value): FieldSet | undefined {
+  return next === undefined ? undefined : fieldsOf(shape, live, next, true)
+}
+
+/** The fields of `live` that `next` does not have. Throws as changedFields does. */
+export function removedFields(shape: Shape, live: Value, next: Value): FieldSet | undefined {
+  return live === undefined ? undefined : fieldsOf(shape, next, live, false)
+}
+
+/**
+ * The fields of `to` that `from` does not have; with `modified`, also those it has with another value. What is wholly
+ * absent from `from` counts with every node above its leaves.
+ */
+function fieldsOf(shape: Shape, from: Value, to: Json, modified: boolean): FieldSet | undefined {
+  if (from === to) return undefined
+  switch (shape.kind) {
+    case 'leaf':
+      return leaf(from, to, modified)
+    case 'deduced':
+      if (!isMap(to)) return leaf(from, to, modified)
+      return isBare(to) && isBare(from) ? leaf(from, to, modified) : mapFields(deduced, from, to, modified)
+    default:
+      if (isBare(to)) {
+        if (to !== null && isList(to) !== (shape.kind === 'set' || shape.kind === 'keyed')) throw new NotMergeable()
+        return isBare(from) ? leaf(from, to, modified) : undefined
+      }
+  }
+  if (shape.kind === 'struct' || shape.kind === 'map') {
+    if (!isMap(to)) throw new NotMergeable(`a ${shape.kind} is expected`)
+    return shape.kind === 'struct'
+      ? structFields(shape, from, to, modified)
+      : mapFields(shape.values, from, to, modified)
+  }
+  if (!isList(to)) throw new NotMergeable('a list is expected')
+  return listFields(shape, from, to, modified)
+}
+
+/** A container without items counts as a leaf, so that empty and absent stay different. */
+function isBare(value: Value): boolean {
+  if (value === undefined || value === null) return true
+  if (typeof value !== 'object') return false
+  if (isList(value)) return value.length === 0
+  for (const name in value as JsonObject) if ((value as JsonObject)[name] !== undefined) return false
+  return true
+}
+
+function leaf(from: Value, to: Json, modified: boolean): FieldSet | undefined {
+  return from === undefined || (modified && !sameJson(from, to)) ? MEMBER : undefined
+}
+
+const NOTHING: JsonObject = Object.freeze({})
+
+function structFields(
+  shape: Shape & { kind: 'struct' },
+  from: Value,
+  to: JsonObject,
+  modified: boolean,
+): FieldSet | undefined {
+  const before = isMap(from) ? from : NOTHING
+  let set: MutableFieldSet | undefined = from === undefined ? { '.': MEMBER } : undefined
+  let declared = 0
+  for (const field of shape.fields) {
+    const value = to[field.name]
+    if (value === undefined) continue
+    declared++
+    const old = before[field.name]
+    if (old === value) continue
+    const below = fieldsOf(field.shape, old, value, modified)
+    if (below !== undefined) {
+      set ??= {}
+      set[field.element] = below
+    }
+  }
+  let fields = 0
+  for (const name in to) if (to[name] !== undefined) fields++
+  if (fields === declared) return set
+  if (shape.others === undefined) throw new NotMergeable('a field is not declared')
+  const all: MutableFieldSet = from === undefined ? { '.': MEMBER } : {}
+  let any = from === undefined
+  for (const name of Object.keys(to).sort(compareText)) {
+    const value = to[name]
+    if (value === undefined) continue
+    const below = fieldsOf(shape.byName.get(name)?.shape ?? shape.others, own(before, name), value, modified)
+    if (below === undefined) continue
+    any = true
+    all[`f:${name}`] = below
+  }
+  return any ? all : undefined
+}
+
+function mapFields(values: Shape, from: Value, to: JsonObject, modified: boolean): FieldSet | undefined {
+  const before = isMap(from) ? from : undefined
+  let set: MutableFieldSet | undefined = from === undefined ? { '.': MEMBER } : undefined
+  const names = Object.keys(to)
+  if (names.length > 1) names.sort(compareText)
+  for (const name of names) {
+    const value = to[name]
+    if (value === undefined) continue
+    const below = fieldsOf(values, before === undefined ? undefined : own(before, name), value, modified)
+    if (below !== undefined) {
+      set ??= {}
+      set[`f:${name}`] = below
+    }
+  }
+  return set
+}
+
+interface Item {
+  readonly element: string
+  readonly order: readonly Value[]
+  readonly value: Json
+  /** Further items with the same key. */
+  repeated: Json[] | undefined
+}
+
+function listFields(
+  shape: Shape & { kind: 'set' | 'keyed' },
+  from: Value,
+  to: readonly Json[],
+  modified: boolean,
+): FieldSet | undefined {
+  const before = isList(from) && from.length > 0 ? itemsOf(shape, from) : undefined
+  const items = [...itemsOf(shape, to).values()]
+  if (items.length > 1) items.sort((a, b) => compareOrders(a.order, b.order))
+  let set: MutableFieldSet | undefined = from === undefined ? { '.': MEMBER } : undefined
+  for (const item of items) {
+    const below = itemFields(shape, before?.get(item.element), item, modified)
+    if (below !== undefined) {
+      set ??= {}
+      set[item.element] = below
+    }
+  }
+  return set
+}
+
+function itemFields(
+  shape: Shape & { kind: 'set' | 'keyed' },
+  old: Item | undefined,
+  item: Item,
+  modified: boolean,
+): FieldSet | undefined {
+  const wasRepeated = old?.repeated !== undefined
+  // Items that repeat a key are owned whole: nobody can say which of them a field belongs to.
+  if (item.repeated !== undefined) {
+    if (!wasRepeated) return MEMBER
+    return modified && !sameJson([item.value, ...item.repeated], [old!.value, ...old!.repeated!]) ? MEMBER : undefined
+  }
+  return fieldsOf(shape.items, wasRepeated ? undefined : old?.value, item.value, modified)
+}
+
+function itemsOf(shape: Shape & { kind: 'set' | 'keyed' }, list: readonly Json[]): Map<string, Item> {
+  const items = new Map<string, Item>()
+  for (const value of list) {
+    const { element, order } = shape.kind === 'set' ? setElement(value) : keyedElement(shape.keys, value)
+    const known = items.get(element)
+    if (known === undefined) items.set(element, { element, order, value, repeated: undefined })
+    else if (known.repeated === undefined) known.repeated = [value]
+    else known.repeated.push(value)
+  }
+  return items
+}
+
+function compareOrders(a: readonly Value[], b: readonly Value[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const order = compareValues(a[i], b[i])
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+interface Element {
+  readonly element: string
+  /** The key's values, to sort by. */
+  readonly order: readonly Value[]
+}
+
+/** @throws NotMergeable with the text that server-side apply reports */
+function setElement(item: Json): Element {
+  if (isMap(item)) throw new NotMergeable("associative list without keys has an element that's a map type")
+  if (isList(item)) throw new NotMergeable('not supported: associative list with lists as elements')
+  if (item === null) throw new NotMergeable("associative list without keys has an element that's an explicit null")
+  return { element: `v:${JSON.stringify(item)}`, order: [item] }
+}
+
+/** @throws NotMergeable with the text that server-side apply reports */
+function keyedElement(keys: readonly ListKey[], item: Json): Element {
+  if (item === null) throw new NotMergeable('associative list with keys may not have a null element')
+  if (!isMap(item)) throw new NotMergeable('associative list with keys may not have non-map elements')
+  let text = 'k:{'
+  const order: Value[] = []
+  for (const key of keys) {
+    const value = own(item, key.name) ?? key.default
+    if (value === undefined) {
+      throw new NotMergeable(
+        `associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)`,
+      )
+    }
+    text += `${order.length > 0 ? ',' : ''}${key.prefix}${JSON.stringify(value)}`
+    order.push(value)
+  }
+  return { element: `${text}}`, order }
+}
+
+/** The path element of a list's item (`k:{"name":"c"}`, `v:"x"`). Throws NotMergeable, with apply's text, when it has none. */
+export function elementOf(shape: Shape & { kind: 'set' | 'keyed' }, item: Json): string {
+  return shape.kind === 'set' ? setElement(item).element : keyedElement(shape.keys, item).element
+}
