@@ -1,0 +1,97 @@
+/** The transport over HTTPS: to this cluster's API server from another process, or to any other Kubernetes API server. */
+import type { ApiRequest, ApiResponse, WatchEvent } from '../api/request.ts'
+import type { StreamReader } from '../base/stream.ts'
+import { createHttpsClient, type HttpsAnswer, type HttpsEndpoint } from '../http/client.ts'
+import { responseObject } from './response.ts'
+import type { Transport } from './transport.ts'
+
+export interface HttpsTransport extends Transport {
+  /** Closes the pooled connections. */
+  close(): void
+}
+
+export function httpsTransport(endpoint: HttpsEndpoint): HttpsTransport {
+  const client = createHttpsClient(endpoint)
+  return {
+    inProcess: false,
+    close: () => client.close(),
+    async send(request) {
+      const query = request.query.toString()
+      const { body } = request
+      const headers: Record<string, string> = { accept: 'application/json' }
+      for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers[name] = value
+      if (body !== undefined) headers['content-type'] = body.contentType ?? 'application/json'
+      const answer = await client.send({
+        method: request.method,
+        path: query === '' ? request.path : `${request.path}?${query}`,
+        headers,
+        signal: request.signal,
+        ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : JSON.stringify(body.object) }),
+      })
+      if (request.query.get('watch') === 'true' && answer.status === 200) return watchResponse(answer, request)
+      const contentType = String(answer.headers['content-type'] ?? 'application/json')
+      const whole: ApiResponse = {
+        kind: 'bytes',
+        status: answer.status,
+        contentType,
+        bytes: [await answer.bytes()],
+      }
+      if (answer.status >= 400) responseObject(whole)
+      return whole
+    },
+  }
+}
+
+function watchResponse(answer: HttpsAnswer, request: ApiRequest): ApiResponse {
+  return {
+    kind: 'watch',
+    status: 200,
+    contentType: 'application/json',
+    events: watchEvents(answer.chunks()[Symbol.asyncIterator](), request.signal),
+    encode: (event) => new TextEncoder().encode(`${JSON.stringify(event)}\n`),
+  }
+}
+
+/** Lines of JSON as events. Bytes are taken from the socket only when an event is asked for, so a slow reader holds it back. */
+function watchEvents(chunks: AsyncIterator<Uint8Array>, signal: AbortSignal): StreamReader<WatchEvent> {
+  const decoder = new TextDecoder()
+  let ready: WatchEvent[] = []
+  let rest = ''
+  let ended = false
+
+  const close = () => {
+    if (ended) return
+    ended = true
+    ready = []
+    void chunks.return?.().then(undefined, () => {})
+  }
+  signal.addEventListener('abort', close, { once: true })
+
+  return {
+    async next() {
+      while (ready.length === 0 && !ended) {
+        try {
+          const chunk = await chunks.next()
+          if (chunk.done === true) ended = true
+          else take(decoder.decode(chunk.value, { stream: true }))
+        } catch (error) {
+          if (ended || signal.aborted) return undefined
+          ended = true
+          throw error
+        }
+      }
+      return ready.shift()
+    },
+    drain: () => ready.splice(0),
+    get closed() {
+      return ended && ready.length === 0
+    },
+    close,
+  }
+
+  function take(text: string) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') ready.push(JSON.parse(line) as WatchEvent)
+  }
+}
