@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import type { SimulatedRuntime } from '../../base/simulated.ts'
+import { storageContract } from '../contract.ts'
+import { openStorage } from '../open.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'skiff-lmdb-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+let stores = 0
+
+storageContract({
+  name: 'lmdb',
+  async open(runtime) {
+    const dir = join(root, `contract-${stores++}`)
+    let storage = await openStorage({ runtime, driver: 'lmdb', dir })
+    return {
+      storage,
+      reopen: async () => {
+        await completeLive(runtime as SimulatedRuntime, storage.close())
+        storage = await openStorage({ runtime, driver: 'lmdb', dir })
+        return storage
+      },
+    }
+  },
+  complete: completeLive,
+})
+
+/** The disk takes real time: between hand-overs, the event loop turns. */
+async function completeLive<T>(runtime: SimulatedRuntime, promise: Promise<T>): Promise<T> {
+  let settled = false
+  const done = () => {
+    settled = true
+  }
+  promise.then(done, done)
+  while (!settled) {
+    await runtime.settle()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return promise
+}

@@ -1,0 +1,84 @@
+/**
+ * The bytes of the tables' rows. Integers are big-endian, revisions 48 bits wide (as keys 64, so that keys sort by
+ * them). A change carries a checksum over its key and value.
+ */
+import { crc32 } from 'node:zlib'
+import { StoreError } from '../storage.ts'
+import type { Change, Expiry, KeyEntry } from '../tables.ts'
+
+const DELETED = 1
+const CHANGE_HEADER = 1 + 6 + 6 + 4 + 2
+const ENTRY_LENGTH = 1 + 6 + 6
+
+export function revisionKey(revision: number): Buffer {
+  const key = Buffer.allocUnsafe(8)
+  key.writeUInt16BE(0, 0)
+  key.writeUIntBE(revision, 2, 6)
+  return key
+}
+
+export function encodeChange({ key, createRevision, previousRevision, value }: Change): Buffer {
+  const keyLength = Buffer.byteLength(key)
+  const record = Buffer.allocUnsafe(CHANGE_HEADER + keyLength + (value?.length ?? 0))
+  record[0] = value === undefined ? DELETED : 0
+  record.writeUIntBE(createRevision, 1, 6)
+  record.writeUIntBE(previousRevision, 7, 6)
+  record.writeUInt16BE(keyLength, 17)
+  record.write(key, CHANGE_HEADER, 'utf8')
+  if (value) record.set(value, CHANGE_HEADER + keyLength)
+  record.writeUInt32BE(crc32(record.subarray(17)), 13)
+  return record
+}
+
+export function decodeChange(revision: number, record: Buffer): Change {
+  const keyEnd = record.length < CHANGE_HEADER ? Number.POSITIVE_INFINITY : CHANGE_HEADER + record.readUInt16BE(17)
+  if (keyEnd > record.length || crc32(record.subarray(17)) !== record.readUInt32BE(13)) {
+    throw corrupt(`the change of revision ${revision} is damaged`)
+  }
+  return {
+    revision,
+    key: record.toString('utf8', CHANGE_HEADER, keyEnd),
+    createRevision: record.readUIntBE(1, 6),
+    previousRevision: record.readUIntBE(7, 6),
+    value: (record[0]! & DELETED) !== 0 ? undefined : record.subarray(keyEnd),
+  }
+}
+
+export function encodeEntry({ modRevision, createRevision, deleted }: KeyEntry): Buffer {
+  const record = Buffer.allocUnsafe(ENTRY_LENGTH)
+  record[0] = deleted ? DELETED : 0
+  record.writeUIntBE(modRevision, 1, 6)
+  record.writeUIntBE(createRevision, 7, 6)
+  return record
+}
+
+export function decodeEntry(record: Buffer): KeyEntry {
+  if (record.length !== ENTRY_LENGTH) throw corrupt('an entry of the key table is damaged')
+  return {
+    modRevision: record.readUIntBE(1, 6),
+    createRevision: record.readUIntBE(7, 6),
+    deleted: (record[0]! & DELETED) !== 0,
+  }
+}
+
+/** Sorts by time, then revision. */
+export function expiryKey({ expiresAt, revision }: Expiry): Buffer {
+  const key = Buffer.allocUnsafe(16)
+  key.writeBigUInt64BE(BigInt(Math.ceil(expiresAt)), 0)
+  revisionKey(revision).copy(key, 8)
+  return key
+}
+
+export function decodeExpiry(key: Buffer, value: Buffer): Expiry {
+  return {
+    expiresAt: Number(key.readBigUInt64BE(0)),
+    revision: key.readUIntBE(10, 6),
+    key: value.toString('utf8'),
+  }
+}
+
+export const corrupt = (what: string, cause?: unknown) =>
+  new StoreError(
+    `the store is corrupt: ${what}; it was left as it is: restore a backup, or move its directory away to begin anew`,
+    { cause },
+  )

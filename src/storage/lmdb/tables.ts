@@ -1,0 +1,178 @@
+/**
+ * The lmdb driver: the engine's tables in one LMDB environment.
+ *
+ * A group is put within one tick, which makes it one transaction, and the promise awaited resolves after the data pages
+ * were written and synced and then the meta page (opened for synchronous writing): with these settings no power loss
+ * at any moment loses what was answered (test/faults), and a transaction is there whole or not at all. `overlappingSync`
+ * would resolve before the sync; `noMetaSync` and `noSync` lose answered writes.
+ */
+import { mkdirSync } from 'node:fs'
+import { type Database, open, type RootDatabase } from 'lmdb'
+import { StoreError } from '../storage.ts'
+import type { Group, Tables } from '../tables.ts'
+import { checkFile } from './check.ts'
+import { lockDirectory } from './lock.ts'
+import {
+  corrupt,
+  decodeChange,
+  decodeEntry,
+  decodeExpiry,
+  encodeChange,
+  encodeEntry,
+  expiryKey,
+  revisionKey,
+} from './records.ts'
+
+const FORMAT = 'skiff store 1'
+/** Address space, not disk: the file grows as it is filled. */
+const MAP_SIZE = 2 ** 38
+/** LMDB's own limit on keys, which are stored as UTF-8. */
+const MAX_KEY_BYTES = 1978
+
+const FORMAT_KEY = Buffer.from('format')
+const STATE_KEY = Buffer.from('state')
+
+type Table = Database<Buffer, Buffer>
+
+export interface LmdbOptions {
+  /** Bytes the store may take at most. Default 256 GiB. */
+  readonly mapSize?: number
+}
+
+/** @throws StoreError */
+export function openLmdbTables(dir: string, options: LmdbOptions = {}): Tables {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new StoreError(`cannot make the store's directory ${dir}: ${messageOf(error)}`, { cause: error })
+  }
+  const unlock = lockDirectory(dir)
+  try {
+    checkFile(dir)
+    return tablesOf(openEnvironment(dir, options.mapSize ?? MAP_SIZE), unlock)
+  } catch (error) {
+    unlock()
+    throw error instanceof StoreError ? error : corrupt(messageOf(error), error)
+  }
+}
+
+function openEnvironment(dir: string, mapSize: number): RootDatabase<Buffer, Buffer> {
+  return open<Buffer, Buffer>({
+    path: dir,
+    noSubdir: false,
+    overlappingSync: false,
+    noMemInit: true,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    mapSize,
+    maxDbs: 8,
+  })
+}
+
+function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Tables {
+  const table = (name: string): Table =>
+    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
+  const meta = table('meta')
+  const changes = table('changes')
+  const keys = table('keys')
+  const expiries = table('expiries')
+  const initial = readState(meta, changes, keys)
+  let state = initial
+
+  function putGroup(group: Group): Promise<boolean> {
+    const { compaction } = group
+    for (const dropped of compaction?.dropChanges ?? []) changes.remove(revisionKey(dropped))
+    for (const key of compaction?.dropKeys ?? []) keys.remove(Buffer.from(key))
+    for (const expiry of group.endedExpiries) expiries.remove(expiryKey(expiry))
+    for (const change of group.changes) {
+      const { key, createRevision, value } = change
+      changes.put(revisionKey(change.revision), encodeChange(change))
+      keys.put(
+        Buffer.from(key),
+        encodeEntry({ modRevision: change.revision, createRevision, deleted: value === undefined }),
+      )
+    }
+    for (const expiry of group.newExpiries) expiries.put(expiryKey(expiry), Buffer.from(expiry.key))
+    state = {
+      revision: group.changes.at(-1)?.revision ?? state.revision,
+      compactedRevision: compaction?.compactedRevision ?? state.compactedRevision,
+      sweptRevision: compaction?.sweptRevision ?? state.sweptRevision,
+    }
+    // Always written, and last: its promise stands for the whole group.
+    return meta.put(STATE_KEY, encodeState(state))
+  }
+
+  return {
+    initial,
+    entry(key) {
+      const record = keys.get(Buffer.from(key))
+      return record && decodeEntry(record)
+    },
+    change(at) {
+      const record = changes.get(revisionKey(at))
+      return record && decodeChange(at, record)
+    },
+    *entries(start, end) {
+      for (const { key, value } of keys.getRange({ start: Buffer.from(start), end: Buffer.from(end) })) {
+        yield [key.toString('utf8'), decodeEntry(value)]
+      }
+    },
+    *changes(after, upTo) {
+      const range = { start: revisionKey(after + 1), end: revisionKey(upTo + 1) }
+      for (const { key, value } of changes.getRange(range)) yield decodeChange(key.readUIntBE(2, 6), value)
+    },
+    *expiries() {
+      for (const { key, value } of expiries.getRange()) yield decodeExpiry(key, value)
+    },
+    async flush(group) {
+      await putGroup(group)
+      // Reads from now on see it.
+      root.resetReadTxn()
+    },
+    async close() {
+      await root.close()
+      unlock()
+    },
+  }
+}
+
+interface State {
+  readonly revision: number
+  readonly compactedRevision: number
+  readonly sweptRevision: number
+}
+
+function encodeState({ revision, compactedRevision, sweptRevision }: State): Buffer {
+  return Buffer.concat([revision, compactedRevision, sweptRevision].map(revisionKey))
+}
+
+/** Reads the state, or makes that of a new store. */
+function readState(meta: Table, changes: Table, keys: Table): State {
+  const format = meta.get(FORMAT_KEY)
+  if (format === undefined) {
+    if (keys.getKeysCount({ limit: 1 }) > 0) throw corrupt('its format record is missing')
+    meta.putSync(FORMAT_KEY, Buffer.from(FORMAT))
+    return { revision: 1, compactedRevision: 0, sweptRevision: 0 }
+  }
+  if (format.toString() !== FORMAT) {
+    throw new StoreError(`the store has the format "${format.toString()}", this version reads "${FORMAT}": use another`)
+  }
+  const record = meta.get(STATE_KEY)
+  if (record === undefined) return { revision: 1, compactedRevision: 0, sweptRevision: 0 }
+  if (record.length !== 24) throw corrupt('its state record is damaged')
+  const state = {
+    revision: record.readUIntBE(2, 6),
+    compactedRevision: record.readUIntBE(10, 6),
+    sweptRevision: record.readUIntBE(18, 6),
+  }
+  for (const key of changes.getKeys({ reverse: true, limit: 1 })) {
+    if (key.readUIntBE(2, 6) > state.revision) throw corrupt('it has changes newer than its revision')
+  }
+  return state
+}
+
+export function checkKey(key: string): void {
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw new RangeError(`the key is longer than ${MAX_KEY_BYTES} bytes`)
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
