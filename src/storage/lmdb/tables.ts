@@ -26,9 +26,6 @@ import {
 const FORMAT = 'skiff store 1'
 /** Address space, not disk: the file grows as it is filled. */
 const MAP_SIZE = 2 ** 38
-/** LMDB's own limit on keys, which are stored as UTF-8. */
-const MAX_KEY_BYTES = 1978
-
 const FORMAT_KEY = Buffer.from('format')
 const STATE_KEY = Buffer.from('state')
 
@@ -125,7 +122,11 @@ function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Table
       for (const { key, value } of expiries.getRange()) yield decodeExpiry(key, value)
     },
     async flush(group) {
-      await putGroup(group)
+      try {
+        await putGroup(group)
+      } catch (error) {
+        throw await commitError(error)
+      }
       // Reads from now on see it.
       root.resetReadTxn()
     },
@@ -171,8 +172,14 @@ function readState(meta: Table, changes: Table, keys: Table): State {
   return state
 }
 
-export function checkKey(key: string): void {
-  if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw new RangeError(`the key is longer than ${MAX_KEY_BYTES} bytes`)
+/** lmdb rejects a put with an error that only promises the system's own one. */
+async function commitError(error: unknown): Promise<unknown> {
+  try {
+    await (error as { commitError?: Promise<unknown> }).commitError
+    return error
+  } catch (cause) {
+    return cause
+  }
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
