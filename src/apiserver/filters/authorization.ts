@@ -1,21 +1,27 @@
 /** Asks whether the user may do this, or refuses with 403 and Kubernetes' sentence about it. */
 import type { Filter, RequestInfo, UserInfo } from '../../api/request.ts'
-import { forbidden, type GroupResource, internalError, StatusError } from '../../api/status.ts'
-import type { Authorizer, Decision } from '../auth/authorizer.ts'
+import { forbidden, internalError, StatusError } from '../../api/status.ts'
+import { type Authorizer, attributesOf, noOpinion } from '../auth/authorizer.ts'
+
+/** Health is told to everybody, with or without a role that says so. */
+export const alwaysAllowPaths: Authorizer = {
+  authorize: ({ isResource, path }) =>
+    !isResource && /^\/(healthz|livez|readyz)(\/|$)/.test(path) ? { verdict: 'allow', reason: '' } : noOpinion,
+}
 
 export function authorization(authorizer: Authorizer): Filter {
-  return (next) => async (request) => {
+  return (next) => (request) => {
     const { user, info } = request
     if (user === undefined || info === undefined) throw internalError('the request was not authenticated')
-    const answer = authorizer(user, info)
-    const decision = answer instanceof Promise ? await answer : answer
-    if (decision.decision !== 'Allow') throw refusal(user, info, decision)
+    const fieldSelector = request.query.get('fieldSelector') ?? undefined
+    const { verdict, reason } = authorizer.authorize(attributesOf(user, info, fieldSelector))
+    if (verdict !== 'allow') throw refusal(user, info, reason)
     return next(request)
   }
 }
 
-/** The 403 for a request that `decision` refused. */
-export function refusal(user: UserInfo, info: RequestInfo, { reason }: Decision): StatusError {
+/** The 403 for `user`; `reason` is what the authorizers said about it, or ''. */
+export function refusal(user: UserInfo, info: RequestInfo, reason: string): StatusError {
   const who = `User ${JSON.stringify(user.name)} cannot ${info.verb}`
   const why = reason === '' ? '' : `: ${reason}`
   if (!info.isResource) {
@@ -23,7 +29,6 @@ export function refusal(user: UserInfo, info: RequestInfo, { reason }: Decision)
   }
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(info.namespace)}`
-  const gr: GroupResource = { group: info.group, resource: info.resource }
   const what = `${who} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(info.group)} ${where}${why}`
-  return forbidden(gr, info.name, what)
+  return forbidden({ group: info.group, resource: info.resource }, info.name, what)
 }

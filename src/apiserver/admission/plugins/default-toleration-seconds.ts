@@ -1,0 +1,31 @@
+/** DefaultTolerationSeconds: a pod stays five minutes on a node that is not ready or not reachable, unless it says otherwise. */
+import type { Fields } from '../../../api/object.ts'
+import type { AdmissionPluginFactory } from '../plugin.ts'
+import { isPod, withSpec } from './pods.ts'
+
+const SECONDS = 300
+const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+
+export const defaultTolerationSeconds: AdmissionPluginFactory = () => ({
+  name: 'DefaultTolerationSeconds',
+  handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+  mutate(attributes) {
+    const pod = attributes.object!
+    if (!isPod(attributes)) return pod
+    const present = (pod['spec'].tolerations ?? []) as readonly Fields[]
+    const tolerates = (key: string) =>
+      present.some(
+        (toleration) =>
+          (toleration['key'] === key || !toleration['key']) &&
+          (toleration['effect'] === 'NoExecute' || !toleration['effect']),
+      )
+    const missing = KEYS.filter((key) => !tolerates(key))
+    if (missing.length === 0) return pod
+    return withSpec(pod, {
+      tolerations: [
+        ...present,
+        ...missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS })),
+      ],
+    })
+  },
+})

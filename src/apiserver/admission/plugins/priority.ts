@@ -1,0 +1,80 @@
+/**
+ * Priority: a pod's priority is what its PriorityClass says (or the default class, or 0), never what its author wrote; and
+ * only one class is the default (API concept: pod priority and preemption).
+ */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
+import { isPod, refused, withSpec } from './pods.ts'
+
+const GROUP = 'scheduling.k8s.io'
+
+export const priority: AdmissionPluginFactory = (reads) => ({
+  name: 'Priority',
+  handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+  mutate(attributes) {
+    const object = attributes.object!
+    if (!isPod(attributes)) return object
+    if (attributes.operation === 'UPDATE') return keep(object, attributes.oldObject)
+    return compute(attributes, object, reads)
+  },
+  validate({ row, subresource, object }) {
+    if (row.group !== GROUP || row.resource !== 'priorityclasses' || subresource !== '' || !object?.['globalDefault'])
+      return
+    const other = defaultClass(reads)
+    if (other === undefined || other.metadata.name === object.metadata.name) return
+    throw refused(
+      { row, name: object.metadata.name ?? '' } as AdmissionAttributes,
+      `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`,
+    )
+  },
+})
+
+/** An update that leaves the fields out means the old values. */
+function keep(pod: KubeObject, old: KubeObject | undefined): KubeObject {
+  if (pod['spec'].priority !== undefined || old?.['spec']?.priority === undefined) return pod
+  return withSpec(pod, { priority: old['spec'].priority })
+}
+
+/** The default class; of several (a race) the lowest. */
+function defaultClass(reads: CacheReads): KubeObject | undefined {
+  let found: KubeObject | undefined
+  for (const candidate of reads.list(GROUP, 'priorityclasses'))
+    if (candidate['globalDefault'] && (found === undefined || candidate['value'] < found['value'])) found = candidate
+  return found
+}
+
+function compute(
+  attributes: AdmissionAttributes,
+  pod: KubeObject,
+  reads: CacheReads,
+): KubeObject | Promise<KubeObject> {
+  const name: string = pod['spec'].priorityClassName ?? ''
+  if (name === '') return apply(attributes, pod, defaultClass(reads))
+  const found = reads.get(GROUP, 'priorityclasses', '', name)
+  if (found) return apply(attributes, pod, found)
+  return reads.getLive(GROUP, 'priorityclasses', '', name).then((live) => {
+    if (live === undefined) throw refused(attributes, `no PriorityClass with name ${name} was found`)
+    return apply(attributes, pod, live)
+  })
+}
+
+function apply(attributes: AdmissionAttributes, pod: KubeObject, priorityClass: KubeObject | undefined): KubeObject {
+  const spec: Fields = pod['spec']
+  const value: number = priorityClass?.['value'] ?? 0
+  const policy: string = priorityClass?.['preemptionPolicy'] ?? 'PreemptLowerPriority'
+  if (spec['priority'] !== undefined && spec['priority'] !== value)
+    throw refused(
+      attributes,
+      `the integer value of priority (${spec['priority']}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    )
+  if (spec['preemptionPolicy'] !== undefined && spec['preemptionPolicy'] !== policy)
+    throw refused(
+      attributes,
+      `the string value of PreemptionPolicy (${spec['preemptionPolicy']}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+    )
+  return withSpec(pod, {
+    priority: value,
+    preemptionPolicy: policy,
+    ...(priorityClass && !spec['priorityClassName'] ? { priorityClassName: priorityClass.metadata.name } : {}),
+  })
+}

@@ -1,0 +1,62 @@
+/** RuntimeClass: the class exists, and its overhead and scheduling rules become the pod's (KEP-688). */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { compareQuantities } from '../../../api/objects/quantity.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
+import { isPod, refused, withSpec } from './pods.ts'
+
+export const runtimeClass: AdmissionPluginFactory = (reads) => ({
+  name: 'RuntimeClass',
+  handles: (operation) => operation === 'CREATE',
+  mutate(attributes) {
+    const pod = attributes.object!
+    if (!isPod(attributes)) return pod
+    const name: string | undefined = pod['spec'].runtimeClassName
+    if (name === undefined) return apply(attributes, pod, undefined)
+    const found = reads.get('node.k8s.io', 'runtimeclasses', '', name)
+    if (found) return apply(attributes, pod, found)
+    return reads.getLive('node.k8s.io', 'runtimeclasses', '', name).then((live) => {
+      if (live === undefined) throw refused(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+      return apply(attributes, pod, live)
+    })
+  },
+})
+
+function apply(attributes: AdmissionAttributes, pod: KubeObject, found: KubeObject | undefined): KubeObject {
+  const overhead: Fields | undefined = found?.['overhead']?.podFixed
+  const given: Fields | undefined = pod['spec'].overhead
+  if (given && !overhead)
+    throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+  if (given && overhead && !sameAmounts(given, overhead))
+    throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+  const changes: Record<string, unknown> = {}
+  if (overhead && !given) changes['overhead'] = overhead
+  const scheduling: Fields | undefined = found?.['scheduling']
+  if (scheduling?.['nodeSelector'])
+    changes['nodeSelector'] = mergeSelectors(attributes, pod, scheduling['nodeSelector'])
+  if (scheduling?.['tolerations']?.length) {
+    const present = (pod['spec'].tolerations ?? []) as readonly Fields[]
+    const known = new Set(present.map((toleration) => JSON.stringify(toleration)))
+    const added = (scheduling['tolerations'] as readonly Fields[]).filter((t) => !known.has(JSON.stringify(t)))
+    if (added.length) changes['tolerations'] = [...present, ...added]
+  }
+  return Object.keys(changes).length ? withSpec(pod, changes) : pod
+}
+
+function sameAmounts(a: Fields, b: Fields): boolean {
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => b[name] !== undefined && compareQuantities(a[name], b[name]) === 0)
+  )
+}
+
+function mergeSelectors(attributes: AdmissionAttributes, pod: KubeObject, wanted: Fields): Fields {
+  const present: Fields = pod['spec'].nodeSelector ?? {}
+  for (const [key, value] of Object.entries(wanted))
+    if (present[key] !== undefined && present[key] !== value)
+      throw refused(
+        attributes,
+        `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${present[key]}`,
+      )
+  return { ...present, ...wanted }
+}
