@@ -1,0 +1,70 @@
+/** Rules of IP addresses and networks as fields: what may be an endpoint, how families are counted. */
+import { isIPv4, isIPv6, parseIPv4, parseIPv6 } from '../objects/ip.ts'
+import { type FieldError, invalid } from './errors.ts'
+import { cidr, ipAddress } from './names.ts'
+import type { Rule } from './rules.ts'
+
+/** Addresses that no endpoint may have: unspecified, loopback, link-local. */
+export const nonSpecialIP: Rule = (value, path, errors) => {
+  const text: string = value ?? ''
+  const say = (message: string) => errors.push(invalid(path, text, message))
+  const bits = addressBits(text)
+  if (bits === undefined) {
+    say('must be a valid IP address')
+    return
+  }
+  const v4 = bits.family === 'IPv4'
+  const top = (length: number) => bits.value >> BigInt((v4 ? 32 : 128) - length)
+  if (bits.value === 0n) say(`may not be unspecified (${text})`)
+  if (v4 ? top(8) === 127n : bits.value === 1n) say('may not be in the loopback range (127.0.0.0/8, ::1/128)')
+  if (v4 ? top(16) === 0xa9fen : top(10) === 0x3fan)
+    say('may not be in the link-local range (169.254.0.0/16, fe80::/10)')
+  if (v4 ? top(24) === 0xe00000n : (top(16) & 0xff0fn) === 0xff02n)
+    say('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+}
+
+/** An address of a field that never took anything but addresses. */
+export const address: Rule = (value, path, errors) => {
+  for (const message of ipAddress(value ?? '')) errors.push(invalid(path, value ?? '', message))
+}
+
+export const network: Rule = (value, path, errors) => {
+  for (const message of cidr(value ?? '')) errors.push(invalid(path, value ?? '', message))
+}
+
+export type Family = 'IPv4' | 'IPv6'
+
+export function familyOf(text: string): Family | undefined {
+  return isIPv4(text) ? 'IPv4' : isIPv6(text) ? 'IPv6' : undefined
+}
+
+export function addressBits(text: string): { readonly family: Family; readonly value: bigint } | undefined {
+  const v4 = parseIPv4(text)
+  if (v4 !== undefined) return { family: 'IPv4', value: BigInt(v4) }
+  const v6 = parseIPv6(text)
+  return v6 === undefined ? undefined : { family: 'IPv6', value: v6 }
+}
+
+export interface Network {
+  readonly family: Family
+  readonly address: bigint
+  readonly length: number
+}
+
+/** The parts of a CIDR, or undefined when it is none. `address` keeps the bits behind the prefix. */
+export function parseNetwork(text: string): Network | undefined {
+  if (cidr(text).length > 0) return undefined
+  const [head = '', length = ''] = text.split('/')
+  const bits = addressBits(head)
+  return bits && { family: bits.family, address: bits.value, length: Number(length) }
+}
+
+export function networkContains(outer: Network, inner: { family: Family; value: bigint }): boolean {
+  if (outer.family !== inner.family) return false
+  const shift = BigInt((outer.family === 'IPv4' ? 32 : 128) - outer.length)
+  return outer.address >> shift === inner.value >> shift
+}
+
+export function reportInvalid(path: string, value: string, messages: readonly string[], errors: FieldError[]): void {
+  for (const message of messages) errors.push(invalid(path, value, message))
+}

@@ -1,0 +1,138 @@
+/** Rules of ConfigMap, Secret and Namespace: the kinds of the core group that hold little but data. */
+import { JsonSyntaxError, ObjectNode, parseJson } from '../codec/json.ts'
+import type { Fields, KubeObject } from '../object.ts'
+import { same } from './common.ts'
+import { type FieldError, forbiddenField, invalid, required, tooLong } from './errors.ts'
+import { configMapKey, qualifiedName } from './names.ts'
+
+const MAX_BYTES = 1024 * 1024
+const WHEN_IMMUTABLE = 'field is immutable when `immutable` is set'
+const REDACTED = '<secret contents redacted>'
+
+function base64Length(text: string): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  return (text.length / 4) * 3 - padding
+}
+
+export function validateConfigMap(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const data: Fields = object['data'] ?? {}
+  const binary: Fields = object['binaryData'] ?? {}
+  let size = 0
+  for (const key of Object.keys(data).sort()) {
+    for (const message of configMapKey(key)) errors.push(invalid(`data[${key}]`, key, message))
+    if (Object.hasOwn(binary, key)) errors.push(invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+    size += Buffer.byteLength(data[key])
+  }
+  for (const key of Object.keys(binary).sort()) {
+    for (const message of configMapKey(key)) errors.push(invalid(`binaryData[${key}]`, key, message))
+    size += base64Length(binary[key] ?? '')
+  }
+  if (size > MAX_BYTES) errors.push(tooLong('[]', MAX_BYTES))
+  return errors
+}
+
+export function validateConfigMapUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  return [...frozen(object, old, ['data', 'binaryData']), ...validateConfigMap(object)]
+}
+
+function frozen(object: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
+  const errors: FieldError[] = []
+  if (old['immutable'] !== true) return errors
+  if (object['immutable'] !== true) errors.push(forbiddenField('immutable', WHEN_IMMUTABLE))
+  for (const field of fields)
+    if (!same(object[field], old[field])) errors.push(forbiddenField(field, WHEN_IMMUTABLE))
+  return errors
+}
+
+export function validateSecret(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const data: Fields = object['data'] ?? {}
+  const has = (key: string) => Object.hasOwn(data, key)
+  let size = 0
+  for (const key of Object.keys(data).sort()) {
+    for (const message of configMapKey(key)) errors.push(invalid(`data[${key}]`, key, message))
+    size += base64Length(data[key] ?? '')
+  }
+  if (size > MAX_BYTES) errors.push(tooLong('data', MAX_BYTES))
+  const needs = (...keys: readonly string[]) => {
+    for (const key of keys) if (!has(key)) errors.push(required(`data[${key}]`))
+  }
+  switch (object['type']) {
+    case 'kubernetes.io/service-account-token':
+      if (!object.metadata.annotations?.['kubernetes.io/service-account.name'])
+        errors.push(required('metadata.annotations[kubernetes.io/service-account.name]'))
+      break
+    case 'kubernetes.io/dockercfg':
+      jsonSecret(data, '.dockercfg', errors)
+      break
+    case 'kubernetes.io/dockerconfigjson':
+      jsonSecret(data, '.dockerconfigjson', errors)
+      break
+    case 'kubernetes.io/basic-auth':
+      if (!has('username') && !has('password')) needs('username', 'password')
+      break
+    case 'kubernetes.io/ssh-auth':
+      if (!data['ssh-privatekey']) errors.push(required('data[ssh-privatekey]'))
+      break
+    case 'kubernetes.io/tls':
+      needs('tls.crt', 'tls.key')
+      break
+  }
+  return errors
+}
+
+function jsonSecret(data: Fields, key: string, errors: FieldError[]): void {
+  if (!Object.hasOwn(data, key)) {
+    errors.push(required(`data[${key}]`))
+    return
+  }
+  const message = whyNoObject(Buffer.from(data[key] ?? '', 'base64').toString())
+  if (message !== undefined) errors.push(invalid(`data[${key}]`, REDACTED, message))
+}
+
+function whyNoObject(text: string): string | undefined {
+  try {
+    const node = parseJson(text)
+    if (node === null || node instanceof ObjectNode) return undefined
+    const found = Array.isArray(node) ? 'array' : typeof node === 'object' ? 'number' : typeof node
+    return `json: cannot unmarshal ${found === 'boolean' ? 'bool' : found} into Go value of type map[string]interface {}`
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message
+    throw error
+  }
+}
+
+export function validateSecretUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  if (object['type'] !== old['type']) errors.push(invalid('type', object['type'] ?? '', 'field is immutable'))
+  return [...errors, ...frozen(object, old, ['data']), ...validateSecret(object)]
+}
+
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
+
+/** spec.finalizers of a Namespace. */
+export function validateNamespaceFinalizers(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  object['spec']?.finalizers?.forEach((finalizer: string, i: number) => {
+    const path = `spec.finalizers[${i}]`
+    const messages = qualifiedName(finalizer)
+    for (const message of messages) errors.push(invalid(path, finalizer, message))
+    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
+      errors.push(
+        invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'),
+      )
+  })
+  return errors
+}
+
+export function validateNamespaceStatus(object: KubeObject): readonly FieldError[] {
+  const phase: string = object['status']?.phase ?? ''
+  if (object.metadata.deletionTimestamp === undefined)
+    return phase === 'Active'
+      ? []
+      : [invalid('status.Phase', phase, "may only be 'Active' if `deletionTimestamp` is empty")]
+  return phase === 'Terminating'
+    ? []
+    : [invalid('status.Phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+}

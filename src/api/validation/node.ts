@@ -1,0 +1,78 @@
+/** Rules of Node. */
+import type { Fields, KubeObject } from '../object.ts'
+import { network, parseNetwork } from './address.ts'
+import { entries } from './common.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { internalForm } from './internal.ts'
+import { labelValue, qualifiedName } from './names.ts'
+import { resourceQuantity } from './resource-names.ts'
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+const ONLY_ONCE = (field: string) => `node updates may not change ${field} except from "" to valid`
+
+export function validateNode(node: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  taints(node['spec']?.taints ?? [], errors)
+  quantities(node, errors)
+  const cidrs: readonly string[] = node['spec']?.podCIDRs ?? []
+  cidrs.forEach((text, i) => {
+    network(text, `spec.podCIDRs[${i}]`, errors, { root: node })
+  })
+  if (cidrs.length > 1) {
+    const families = cidrs.map((text) => parseNetwork(text)?.family)
+    if (families.includes(undefined))
+      errors.push(
+        invalid('spec.podCIDRs', cidrs, `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${families.indexOf(undefined)}]: <nil> (invalid CIDR address: ${cidrs[families.indexOf(undefined)]})`),
+      )
+    else if (cidrs.length > 2 || families[0] === families[1])
+      errors.push(invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'))
+  }
+  return errors
+}
+
+/** spec.taints, which Kubernetes reports as `metadata.taints`. */
+function taints(list: readonly Fields[], errors: FieldError[]): void {
+  const seen = new Set<string>()
+  list.forEach((taint, i) => {
+    const path = `metadata.taints[${i}]`
+    const { key = '', value = '', effect = '' } = taint
+    for (const message of qualifiedName(key)) errors.push(invalid(`${path}.key`, key, message))
+    for (const message of labelValue(value)) errors.push(invalid(`${path}.value`, value, message))
+    if (effect === '') errors.push(required(`${path}.effect`))
+    else if (!EFFECTS.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, EFFECTS))
+    const pair = `${effect}/${key}`
+    if (seen.has(pair)) {
+      const found = duplicate(path, internalForm('io.k8s.api.core.v1.Taint', taint))
+      errors.push({ ...found, message: `${found.message}: taints must be unique by key and effect pair` })
+    }
+    seen.add(pair)
+  })
+}
+
+function quantities(node: KubeObject, errors: FieldError[]): void {
+  for (const list of ['capacity', 'allocatable'])
+    for (const [name, value] of entries(node['status']?.[list]))
+      resourceQuantity(name, value as string, `status.${list}[${name}]`, errors)
+}
+
+export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  quantities(node, errors)
+  const addresses: readonly Fields[] = node['status']?.addresses ?? []
+  const seen = new Set<string>()
+  addresses.forEach((address, i) => {
+    const key = JSON.stringify([address['type'], address['address']])
+    if (seen.has(key))
+      errors.push(duplicate(`status.addresses[${i}]`, internalForm('io.k8s.api.core.v1.NodeAddress', address)))
+    seen.add(key)
+  })
+  const now: readonly string[] = node['spec']?.podCIDRs ?? []
+  const before: readonly string[] = old['spec']?.podCIDRs ?? []
+  if (before.length > 0 && (now.length !== before.length || now.some((text, i) => text !== before[i])))
+    errors.push(forbiddenField('spec.podCIDRs', ONLY_ONCE('podCIDR')))
+  if (before.length === 0) errors.push(...validateNode({ ...node, spec: { podCIDRs: now }, status: {} }))
+  if (old['spec']?.providerID && node['spec']?.providerID !== old['spec'].providerID)
+    errors.push(forbiddenField('spec.providerID', ONLY_ONCE('providerID')))
+  taints(node['spec']?.taints ?? [], errors)
+  return errors
+}

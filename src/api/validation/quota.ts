@@ -1,0 +1,216 @@
+/** Rules of LimitRange and ResourceQuota. */
+import type { Fields, KubeObject } from '../object.ts'
+import { compareQuantities, quantityMilliValue, quantityValue } from '../objects/quantity.ts'
+import { entries, same } from './common.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { qualifiedName } from './names.ts'
+import {
+  containerResourceName,
+  isOvercommitAllowed,
+  isStandardQuotaResource,
+  quotaResourceName,
+  resourceName,
+  resourceQuantity,
+} from './resource-names.ts'
+
+const LIMIT_TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
+const POD_SCOPES = ['Terminating', 'NotTerminating', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity']
+const SCOPES = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity', 'VolumeAttributesClass']
+const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
+
+type Quantities = { readonly [name: string]: string }
+
+export function validateLimitRange(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const types = new Set<string>()
+  object['spec']?.limits?.forEach((limit: Fields, i: number) => {
+    const path = `spec.limits[${i}]`
+    const type: string = limit['type'] ?? ''
+    limitType(type, `${path}.type`, errors)
+    if (types.has(type)) errors.push(duplicate(`${path}.type`, type))
+    types.add(type)
+    limitItem(limit, type, path, errors)
+  })
+  return errors
+}
+
+function limitType(type: string, path: string, errors: FieldError[]): void {
+  const messages = qualifiedName(type)
+  for (const message of messages) errors.push(invalid(path, type, message))
+  if (messages.length === 0 && !type.includes('/') && !LIMIT_TYPES.includes(type))
+    errors.push(invalid(path, type, 'must be a standard limit type or fully qualified'))
+}
+
+function limitItem(limit: Fields, type: string, path: string, errors: FieldError[]): void {
+  const name = type === 'Pod' || type === 'Container' ? containerResourceName : resourceName
+  const names = new Set<string>()
+  const list = (field: string): Quantities => {
+    for (const [key] of entries(limit[field])) {
+      name(key, `${path}.${field}[${key}]`, errors)
+      names.add(key)
+    }
+    return limit[field] ?? {}
+  }
+  const max = list('max')
+  const min = list('min')
+  let defaults: Quantities = {}
+  let requests: Quantities = {}
+  if (type === 'Pod') {
+    for (const field of ['default', 'defaultRequest'])
+      if (entries(limit[field]).length > 0)
+        errors.push(forbiddenField(`${path}.${field}`, "may not be specified when `type` is 'Pod'"))
+  } else {
+    defaults = list('default')
+    requests = list('defaultRequest')
+  }
+  if (type === 'PersistentVolumeClaim' && min['storage'] === undefined && max['storage'] === undefined)
+    errors.push(
+      required(`${path}.limits`, 'either minimum or maximum storage value is required, but neither was provided'),
+    )
+  const ratios = list('maxLimitRequestRatio')
+  for (const key of names) {
+    const own = (map: Quantities): string | undefined => (Object.hasOwn(map, key) ? map[key] : undefined)
+    compare(own(min), own(max), own(defaults), own(requests), own(ratios), key, path, errors)
+  }
+}
+
+function compare(
+  min: string | undefined,
+  max: string | undefined,
+  preset: string | undefined,
+  request: string | undefined,
+  ratio: string | undefined,
+  key: string,
+  path: string,
+  errors: FieldError[],
+): void {
+  const exceeds = (a: string | undefined, b: string | undefined): boolean =>
+    a !== undefined && b !== undefined && compareQuantities(a, b) > 0
+  const say = (field: string, printed: string | undefined, detail: string) =>
+    errors.push(invalid(`${path}.${field}[${key}]`, printed, detail))
+  if (exceeds(min, max)) say('min', min, `min value ${min} is greater than max value ${max}`)
+  if (exceeds(min, request))
+    say('defaultRequest', request, `min value ${min} is greater than default request value ${request}`)
+  if (exceeds(request, max))
+    say('defaultRequest', request, `default request value ${request} is greater than max value ${max}`)
+  if (exceeds(request, preset))
+    say('defaultRequest', request, `default request value ${request} is greater than default limit value ${preset}`)
+  if (exceeds(min, preset)) say('default', min, `min value ${min} is greater than default value ${preset}`)
+  if (exceeds(preset, max)) say('default', max, `default value ${preset} is greater than max value ${max}`)
+  if (ratio !== undefined && compareQuantities(ratio, '1') < 0)
+    say('maxLimitRequestRatio', ratio, `ratio ${ratio} is less than 1`)
+  if (ratio !== undefined && min !== undefined && max !== undefined) {
+    const small = quantityValue(max) < 9223372036854775n && quantityValue(min) < 9223372036854775n
+    const of = (text: string) => Number(small ? quantityMilliValue(text) : quantityValue(text))
+    const limit = of(max) / of(min)
+    if (Number(quantityValue(ratio)) > limit)
+      say('maxLimitRequestRatio', ratio, `ratio ${ratio} is greater than max/min = ${limit.toFixed(6)}`)
+  }
+  if (
+    !isOvercommitAllowed(key) &&
+    preset !== undefined &&
+    request !== undefined &&
+    compareQuantities(preset, request) !== 0
+  )
+    say('defaultRequest', request, `default value ${preset} must equal to defaultRequest value ${request} in ${key}`)
+}
+
+export function validateResourceQuota(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  hardQuantities(spec['hard'], 'spec.hard', errors)
+  scopes(spec, errors)
+  scopeSelector(spec, errors)
+  return errors
+}
+
+function hardQuantities(map: Fields | undefined, path: string, errors: FieldError[]): void {
+  for (const [key, value] of entries(map)) {
+    quotaResourceName(key, `${path}[${key}]`, errors)
+    resourceQuantity(key, value as string, `${path}[${key}]`, errors)
+  }
+}
+
+function scopeFits(scope: string, resource: string): boolean {
+  if (scope === 'BestEffort') return resource === 'pods'
+  if (POD_SCOPES.includes(scope)) return resource === 'pods' || COMPUTE.includes(resource)
+  if (scope === 'VolumeAttributesClass')
+    return resource === 'persistentvolumeclaims' || resource === 'requests.storage'
+  return true
+}
+
+function scopes(spec: Fields, errors: FieldError[]): void {
+  const list: readonly string[] = spec['scopes'] ?? []
+  const names = entries(spec['hard']).map(([key]) => key)
+  for (const scope of list) {
+    if (!SCOPES.includes(scope)) errors.push(invalid('spec.scopes', list, 'unsupported scope'))
+    for (const name of names)
+      if (isStandardQuotaResource(name) && !scopeFits(scope, name))
+        errors.push(invalid('spec.scopes', list, 'unsupported scope applied to resource'))
+  }
+  for (const pair of [
+    ['BestEffort', 'NotBestEffort'],
+    ['Terminating', 'NotTerminating'],
+  ])
+    if (pair.every((scope) => list.includes(scope))) errors.push(invalid('spec.scopes', list, 'conflicting scopes'))
+}
+
+function scopeSelector(spec: Fields, errors: FieldError[]): void {
+  const names = entries(spec['hard']).map(([key]) => key)
+  const seen = new Set<string>()
+  const path = 'spec.scopeSelector.matchExpressions'
+  const all: readonly Fields[] = spec['scopeSelector']?.matchExpressions ?? []
+  all.forEach((requirement, i) => {
+    const at = `${path}[${i}]`
+    const { scopeName = '', operator = '', values = [] } = requirement
+    if (!SCOPES.includes(scopeName)) errors.push(invalid(`${at}.scopeName`, scopeName, 'unsupported scope'))
+    for (const name of names)
+      if (isStandardQuotaResource(name) && !scopeFits(scopeName, name))
+        errors.push(invalid(at, all as never, 'unsupported scope applied to resource'))
+    if (scopeName !== 'PriorityClass' && scopeName !== 'VolumeAttributesClass' && SCOPES.includes(scopeName)) {
+      if (operator !== 'Exists')
+        errors.push(
+          invalid(
+            `${at}.operator`,
+            operator,
+            "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+          ),
+        )
+    }
+    if (operator === 'In' || operator === 'NotIn') {
+      if (values.length === 0)
+        errors.push(
+          required(`${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"),
+        )
+    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+      if (values.length !== 0)
+        errors.push(
+          invalid(
+            `${at}.values`,
+            values,
+            "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector",
+          ),
+        )
+    } else errors.push(invalid(`${at}.operator`, operator, 'not a valid selector operator'))
+    seen.add(scopeName)
+  })
+  for (const pair of [
+    ['BestEffort', 'NotBestEffort'],
+    ['Terminating', 'NotTerminating'],
+  ])
+    if (pair.every((scope) => seen.has(scope))) errors.push(invalid(path, all as never, 'conflicting scopes'))
+}
+
+export function validateResourceQuotaUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors = [...validateResourceQuota(object)]
+  const set = (o: KubeObject) => [...new Set<string>(o['spec']?.scopes ?? [])].sort()
+  if (!same(set(object), set(old))) errors.push(invalid('spec.scopes', object['spec']?.scopes, 'field is immutable'))
+  return errors
+}
+
+export function validateResourceQuotaStatus(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  hardQuantities(object['status']?.hard, 'status.hard', errors)
+  hardQuantities(object['status']?.used, 'status.used', errors)
+  return errors
+}
