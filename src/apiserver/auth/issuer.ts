@@ -1,0 +1,40 @@
+/** Service account issuer discovery: how others verify this cluster's tokens (KEP-1393). */
+import type { ApiResponse } from '../../api/request.ts'
+import type { ServiceAccountTokens } from './serviceaccounts.ts'
+
+/** `serverUrl`: where this API server is reached, `https://host:port`. undefined for any other path. */
+export function issuerDocument(
+  tokens: ServiceAccountTokens,
+  serverUrl: string,
+  path: string,
+): Extract<ApiResponse, { kind: 'bytes' }> | undefined {
+  switch (path.replace(/\/$/, '')) {
+    case '/.well-known/openid-configuration':
+      return document('application/json', {
+        issuer: tokens.issuer,
+        jwks_uri: `${serverUrl}/openid/v1/jwks`,
+        response_types_supported: ['id_token'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: [...new Set(tokens.keys.map(({ algorithm }) => algorithm))],
+      })
+    case '/openid/v1/jwks':
+      return document('application/jwk-set+json', {
+        keys: tokens.keys.map(({ algorithm, keyId, publicKey }) => {
+          const { kty, ...numbers } = publicKey.export({ format: 'jwk' })
+          return { use: 'sig', kty, kid: keyId, alg: algorithm, ...numbers }
+        }),
+      })
+    default:
+      return undefined
+  }
+}
+
+function document(contentType: string, value: object): Extract<ApiResponse, { kind: 'bytes' }> {
+  return {
+    kind: 'bytes',
+    status: 200,
+    contentType,
+    headers: { 'cache-control': 'public, max-age=3600' },
+    bytes: [Buffer.from(JSON.stringify(value))],
+  }
+}

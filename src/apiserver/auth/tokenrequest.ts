@@ -1,0 +1,137 @@
+/**
+ * serviceaccounts/token: what a TokenRequest may ask for, and the token it gets (API concept: TokenRequest). The handler has
+ * decoded and defaulted the object and set its managedFields; nothing is stored.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { badRequest, conflict, notFound } from '../../api/status.ts'
+import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
+import { formatTime } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import type { ServiceAccountTokens, TokenSpec } from './serviceaccounts.ts'
+
+const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
+const SHORTEST_SECONDS = 600
+const LONGEST_SECONDS = 2 ** 32
+/**
+ * What kubelets of old ask for. Their pods may never reload the file, so against this API server the token lives a year and
+ * its use after the hour is noted.
+ */
+const RELOADING_SECONDS = 3607
+const YEAR_SECONDS = 31_536_000
+
+export interface TokenRequestOptions {
+  readonly runtime: Runtime
+  readonly reads: CacheReads
+  readonly tokens: ServiceAccountTokens
+}
+
+/**
+ * `object`: the TokenRequest as decoded. Returns it with metadata of the service account, spec completed and status.token.
+ * @throws StatusError 404 for what is not there, 409 for a bound object with another uid, 422 and 400 for what may not be asked
+ */
+export async function answerTokenRequest(
+  { runtime, reads, tokens }: TokenRequestOptions,
+  namespace: string,
+  name: string,
+  object: KubeObject,
+): Promise<KubeObject> {
+  const { metadata } = object
+  const serviceAccount = await find(reads, 'serviceaccounts', namespace, name)
+  if (metadata.name !== undefined && metadata.name !== '' && metadata.name !== name) {
+    const error = invalid('metadata.name', metadata.name, 'must match the service account name if specified')
+    throw invalidError(KIND, name, [error])
+  }
+  if (metadata.namespace !== undefined && metadata.namespace !== '' && metadata.namespace !== namespace) {
+    const error = invalid(
+      'metadata.namespace',
+      metadata.namespace,
+      'must match the service account namespace if specified',
+    )
+    throw invalidError(KIND, name, [error])
+  }
+  const spec: Fields = object['spec'] ?? {}
+  const seconds: number = spec['expirationSeconds'] ?? 3600
+  const audiences: readonly string[] = spec['audiences']?.length > 0 ? spec['audiences'] : tokens.apiAudiences
+  const errors = checkDuration(seconds)
+  if (errors.length > 0) throw invalidError(KIND, '', errors)
+  const bound = await boundObject(reads, namespace, name, spec['boundObjectRef'])
+  const forThisServer = audiences.every((audience) => tokens.apiAudiences.includes(audience))
+  const extended = bound.pod !== undefined && seconds === RELOADING_SECONDS && forThisServer
+  const now = runtime.clock.now()
+  const token = tokens.mint({
+    ...bound,
+    audiences,
+    serviceAccount,
+    expirationSeconds: extended ? YEAR_SECONDS : seconds,
+    ...(extended ? { warnAfterSeconds: seconds } : {}),
+  })
+  return {
+    ...object,
+    metadata: {
+      name,
+      namespace,
+      ...(serviceAccount.metadata.uid === undefined ? {} : { uid: serviceAccount.metadata.uid }),
+      creationTimestamp: formatTime(now),
+      ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
+      ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+      ...(metadata.managedFields === undefined ? {} : { managedFields: metadata.managedFields }),
+    },
+    spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec['boundObjectRef'] ?? null },
+    status: { token, expirationTimestamp: formatTime(now + seconds * 1000) },
+  }
+}
+
+function checkDuration(seconds: number): FieldError[] {
+  if (seconds < SHORTEST_SECONDS) {
+    return [invalid('spec.expirationSeconds', seconds, 'may not specify a duration less than 10 minutes')]
+  }
+  if (seconds > LONGEST_SECONDS) {
+    return [invalid('spec.expirationSeconds', seconds, 'may not specify a duration larger than 2^32 seconds')]
+  }
+  return []
+}
+
+async function boundObject(
+  reads: CacheReads,
+  namespace: string,
+  serviceAccount: string,
+  reference: Fields | undefined | null,
+): Promise<Pick<TokenSpec, 'pod' | 'secret' | 'node'>> {
+  if (reference === undefined || reference === null) return {}
+  const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Record<string, string>
+  const resource = apiVersion === 'v1' ? BINDABLE[kind] : undefined
+  if (resource === undefined) {
+    const shown = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
+    throw badRequest(`cannot bind token to object of type ${shown}, Kind=${kind}`)
+  }
+  if (name === '') throw badRequest('Name parameter required.')
+  const object = await find(reads, resource, kind === 'Node' ? '' : namespace, name)
+  if (kind === 'Pod' && object['spec']?.serviceAccountName !== serviceAccount) {
+    const message = `cannot bind token for serviceaccount ${JSON.stringify(serviceAccount)} to pod running with different serviceaccount name.`
+    throw badRequest(message)
+  }
+  if (uid !== '' && uid !== object.metadata.uid) {
+    const message = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict({ group: '', resource: kind }, name, message)
+  }
+  const asReference = (node: KubeObject) => ({ name: node.metadata.name ?? '', uid: node.metadata.uid })
+  if (kind === 'Secret') return { secret: object }
+  if (kind === 'Node') return { node: asReference(object) }
+  const nodeName: string = object['spec']?.nodeName ?? ''
+  if (nodeName === '') return { pod: object }
+  const node = reads.get('', 'nodes', '', nodeName)
+  return { pod: object, node: node === undefined ? { name: nodeName, uid: undefined } : asReference(node) }
+}
+
+const BINDABLE: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  Pod: 'pods',
+  Secret: 'secrets',
+  Node: 'nodes',
+})
+
+async function find(reads: CacheReads, resource: string, namespace: string, name: string): Promise<KubeObject> {
+  const object = reads.get('', resource, namespace, name) ?? (await reads.getLive('', resource, namespace, name))
+  if (object === undefined) throw notFound({ group: '', resource }, name)
+  return object
+}
