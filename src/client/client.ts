@@ -79,12 +79,20 @@ export interface DiscoveredResource extends GroupVersionResource {
   readonly verbs: readonly string[]
 }
 
+export interface Discovery {
+  /** Each resource once, in its group's preferred version. */
+  readonly resources: readonly DiscoveredResource[]
+  /** Each resource in every version that serves it. */
+  readonly everyVersion: readonly DiscoveredResource[]
+  /** `group/version` of each one whose discovery failed. */
+  readonly failed: readonly string[]
+}
+
 export interface Client {
   /** Objects come by reference from a server in this process; metadata-only reads gain nothing. */
   readonly inProcess: boolean
   resource<T extends KubeObject = KubeObject>(gvr: GroupVersionResource): ResourceClient<T>
-  /** The preferred version of every resource served. Groups whose discovery fails are named in `failed`. */
-  discover(): Promise<{ readonly resources: readonly DiscoveredResource[]; readonly failed: readonly string[] }>
+  discover(): Promise<Discovery>
   /** A path that is no resource (/version, /readyz). */
   raw(method: string, path: string, body?: JsonObject): Promise<{ readonly status: number; readonly body: string }>
 }

@@ -1,6 +1,6 @@
 /** Discovery: every resource served, in its group's preferred version. */
 import { apiVersionOf, type Fields, parseApiVersion } from '../api/object.ts'
-import type { DiscoveredResource } from './client.ts'
+import type { DiscoveredResource, Discovery } from './client.ts'
 import { responseObject } from './response.ts'
 import type { Requester } from './transport.ts'
 
@@ -9,9 +9,7 @@ import type { Requester } from './transport.ts'
  * whose discovery fails (an aggregated API that is down) is named in `failed` as `group/version`; the others are given.
  * @throws StatusError when /api or /apis themselves cannot be read
  */
-export async function discover(
-  requester: Requester,
-): Promise<{ readonly resources: readonly DiscoveredResource[]; readonly failed: readonly string[] }> {
+export async function discover(requester: Requester): Promise<Discovery> {
   const read = async (path: string): Promise<Fields> => responseObject(await requester.request({ method: 'GET', path }))
   const groups = (await read('/apis'))['groups'] as readonly Fields[]
   const versions: { group: string; version: string }[] = [{ group: '', version: 'v1' }]
@@ -33,34 +31,37 @@ export async function discover(
       }
     }),
   )
-  const found = new Map<string, DiscoveredResource>()
+  const preferred = new Map<string, DiscoveredResource>()
+  const everyVersion: DiscoveredResource[] = []
   lists.forEach((list, index) => {
     const { group, version } = versions[index]!
     for (const entry of list) {
       const resource: string = entry['name']
       if (resource.includes('/')) continue
-      const key = `${resource}.${group}`
-      if (found.has(key)) continue
-      found.set(key, {
+      const found: DiscoveredResource = {
         group: entry['group'] ?? group,
         version: entry['version'] ?? version,
         resource,
         kind: entry['kind'],
         namespaced: entry['namespaced'],
         verbs: entry['verbs'] ?? [],
-      })
+      }
+      everyVersion.push(found)
+      const key = `${resource}.${group}`
+      if (!preferred.has(key)) preferred.set(key, found)
     }
   })
-  return { resources: [...found.values()], failed }
+  return { resources: [...preferred.values()], everyVersion, failed }
 }
 
-/** The resource that serves `apiVersion` and `kind`, or undefined. Versions other than the preferred one count too. */
+/** The resource that serves just this `apiVersion` and `kind`, or undefined. */
 export function findByKind(
-  resources: readonly DiscoveredResource[],
+  everyVersion: readonly DiscoveredResource[],
   apiVersion: string,
   kind: string,
 ): DiscoveredResource | undefined {
   const { group, version } = parseApiVersion(apiVersion)
-  const same = resources.filter((resource) => resource.group === group && resource.kind === kind)
-  return same.find((resource) => resource.version === version) ?? same[0]
+  return everyVersion.find(
+    (resource) => resource.kind === kind && resource.group === group && resource.version === version,
+  )
 }

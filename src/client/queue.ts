@@ -142,13 +142,14 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
 
 /**
  * `workers` workers take items and reconcile them until `signal` is aborted. A reconcile that rejects is logged and its
- * item comes again, rate limited; one that resolves forgets the item's retries.
+ * item comes again, rate limited; one that resolves forgets the item's retries, unless it resolves to 'retry': then the item
+ * comes again as after a failure, unlogged.
  */
 export function runWorkers<T>(
   runtime: Runtime,
   queue: WorkQueue<T>,
   workers: number,
-  reconcile: (item: T, signal: AbortSignal) => Promise<void>,
+  reconcile: (item: T, signal: AbortSignal) => Promise<unknown>,
   signal: AbortSignal,
 ): void {
   if (signal.aborted) return
@@ -158,8 +159,9 @@ export function runWorkers<T>(
       const item = await queue.get()
       if (item === undefined || signal.aborted) return
       try {
-        await reconcile(item, signal)
-        queue.forget(item)
+        const outcome = await reconcile(item, signal)
+        if (outcome === 'retry') queue.addRateLimited(item)
+        else queue.forget(item)
       } catch (error) {
         if (signal.aborted) return
         runtime.log.info(2, 'Sync failed, will retry', { item: nameOf(item), err: String(error) })

@@ -4,12 +4,14 @@
  */
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import type { InformerFactory } from '../client/informer.ts'
 
 export interface ControllerContext {
   readonly runtime: Runtime
   /** Speaks as this controller's own service account. */
   readonly client: Client
-  // informers: InformerFactory — shared by all controllers of the manager (its reads are made as kube-controller-manager)
+  /** Shared by all controllers of the manager; their reads are made as system:kube-controller-manager. */
+  readonly informers: InformerFactory
   readonly signal: AbortSignal
 }
 

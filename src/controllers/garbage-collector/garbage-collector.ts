@@ -1,0 +1,148 @@
+/**
+ * The garbage collector: an object goes when its owners are gone (background), before its owners (foreground), or stays
+ * behind without them (orphan). monitors → graphChanges → graph builder → attemptToDelete and attemptToOrphan → workers.
+ *
+ * The controller manager starts it. It knows metadata only, and no kind by name but Events, which it ignores.
+ */
+
+import { isNotFound } from '../../api/status.ts'
+import { sleep } from '../../base/clock.ts'
+import type { Discovery } from '../../client/client.ts'
+import { findByKind } from '../../client/discovery.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { createAbsentOwnerCache } from './absent-owner-cache.ts'
+import { attemptToDeleteItem } from './attempt-to-delete.ts'
+import { graphAsDot } from './dot.ts'
+import { type Node, orphanFinalizer, type UidToNode } from './graph.ts'
+import { type GraphChange, processGraphChange } from './graph-builder.ts'
+import { createMonitors, deletableResources, keyOf } from './monitors.ts'
+import { createOperations, NoSuchKindError } from './operations.ts'
+
+export interface GarbageCollectorOptions {
+  readonly workers?: number
+  /** How often discovery is asked for new and vanished resources; default 30 s. */
+  readonly resyncMs?: number
+}
+
+export interface GarbageCollector extends Controller {
+  /** The dependency graph as DOT: whole, or what is connected with these uids. */
+  dot(uids?: readonly string[]): string
+  /** Nothing is waiting or being worked on. */
+  readonly idle: boolean
+  /** Asks discovery now. */
+  resync(): Promise<void>
+}
+
+export function createGarbageCollector(
+  context: ControllerContext,
+  options: GarbageCollectorOptions = {},
+): GarbageCollector {
+  const { runtime, client, informers, signal } = context
+  const log = runtime.log.named('garbage-collector-controller')
+  const workers = options.workers ?? 20
+
+  const uidToNode: UidToNode = new Map()
+  const absentOwnerCache = createAbsentOwnerCache()
+  const graphChanges = createWorkQueue<GraphChange>(runtime, 'garbage_collector_graph_changes')
+  const attemptToDelete = createWorkQueue<Node>(runtime, 'garbage_collector_attempt_to_delete')
+  const attemptToOrphan = createWorkQueue<Node>(runtime, 'garbage_collector_attempt_to_orphan')
+  const recorder = createEventRecorder(runtime, client, { component: 'garbage-collector-controller' })
+  const builder = { uidToNode, attemptToDelete, attemptToOrphan, absentOwnerCache, recorder, log }
+  const monitors = createMonitors(informers, (change) => graphChanges.add(change))
+  let discovery: Discovery = { resources: [], everyVersion: [], failed: [] }
+  const operations = createOperations({ ...runtime, log }, client, (apiVersion, kind) =>
+    findByKind(discovery.everyVersion, apiVersion, kind),
+  )
+  const attempt = {
+    operations,
+    absentOwnerCache,
+    attemptToDelete,
+    log,
+    enqueueVirtualDelete: (identity: Node['identity']) => graphChanges.add({ type: 'virtualDelete', identity }),
+  }
+
+  async function deleteWorker(node: Node): Promise<'retry' | undefined> {
+    if (node.virtual) {
+      const current = uidToNode.get(node.identity.uid)
+      if (current === undefined || !current.virtual) {
+        log.info(5, 'item is no longer virtual or not in the graph', { item: node.identity })
+        return undefined
+      }
+    }
+    try {
+      const result = await attemptToDeleteItem(attempt, node)
+      if (result !== 'done' || !node.virtual) return undefined
+    } catch (error) {
+      // A kind that is not served may be one of a CRD that is gone, or is about to come: worth a try, not a complaint.
+      log.info(error instanceof NoSuchKindError ? 5 : 2, 'error syncing item', {
+        item: node.identity,
+        err: String(error),
+      })
+      return 'retry'
+    }
+    // It exists, but no informer has shown it yet. If it went while a watch was being taken up again, none ever will.
+    log.info(5, "item hasn't been observed via informer yet", { item: node.identity })
+    return 'retry'
+  }
+
+  async function orphanWorker(owner: Node): Promise<void> {
+    log.info(5, 'orphan dependents of owner', { owner: owner.identity })
+    const outcomes = await Promise.allSettled(
+      [...owner.dependents].map((dependent) => operations.deleteOwnerReferences(dependent, [owner.identity.uid])),
+    )
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected' && !isNotFound(outcome.reason)) throw outcome.reason
+    }
+    await operations.removeFinalizer(owner.identity, orphanFinalizer)
+  }
+
+  async function resync(): Promise<void> {
+    const found = await client.discover()
+    // What could not be discovered now may well exist: it stays as it was.
+    const failed = new Set(found.failed)
+    const kept = (all: Discovery['resources']) =>
+      all.filter(({ group, version }) => failed.has(group === '' ? version : `${group}/${version}`))
+    const before = new Set(deletableResources(discovery.resources).map(keyOf))
+    discovery = {
+      resources: [...found.resources, ...kept(discovery.resources)],
+      everyVersion: [...found.everyVersion, ...kept(discovery.everyVersion)],
+      failed: found.failed,
+    }
+    const deletable = deletableResources(discovery.resources)
+    if (deletable.length === before.size && deletable.every((resource) => before.has(keyOf(resource)))) return
+    log.info(2, 'syncing garbage collector with updated resources from discovery', { resources: deletable.length })
+    monitors.sync(deletable)
+    await monitors.whenSynced(signal)
+  }
+
+  async function followDiscovery(): Promise<void> {
+    for (;;) {
+      await sleep(runtime.clock, options.resyncMs ?? 30_000, signal)
+      await resync().catch((error) => {
+        if (!signal.aborted) log.info(2, 'failed to discover resources', { err: String(error) })
+      })
+    }
+  }
+
+  return {
+    name: 'generic-garbage-collector',
+    async start() {
+      signal.addEventListener('abort', () => monitors.stop(), { once: true })
+      runWorkers(runtime, graphChanges, 1, async (change) => processGraphChange(builder, change), signal)
+      await resync()
+      // Nothing is decided before all that exists has been seen.
+      while (!graphChanges.idle) await sleep(runtime.clock, 1, signal)
+      log.info(2, 'Proceeding to collect garbage')
+      runWorkers(runtime, attemptToDelete, workers, deleteWorker, signal)
+      runWorkers(runtime, attemptToOrphan, workers, orphanWorker, signal)
+      void followDiscovery().catch(() => {})
+    },
+    dot: (uids) => graphAsDot(uidToNode, uids),
+    get idle() {
+      return graphChanges.idle && attemptToDelete.idle && attemptToOrphan.idle
+    },
+    resync,
+  }
+}

@@ -1,0 +1,159 @@
+/** The owner graph: a node for each object observed, and for each owner that something refers to. */
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
+
+/** What names an object: the coordinates that an owner reference gives, and a namespace ('' for cluster-scoped). */
+export interface Identity {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly namespace: string
+}
+
+export interface Node {
+  identity: Identity
+  readonly dependents: Set<Node>
+  owners: readonly OwnerReference[]
+  /** Deletion has started and waits for dependents (finalizer foregroundDeletion was seen). One way. */
+  deletingDependents: boolean
+  /** deletionTimestamp was seen. One way. */
+  beingDeleted: boolean
+  /** Only known from references to it; not observed by an informer. */
+  virtual: boolean
+}
+
+export type UidToNode = Map<string, Node>
+
+export const orphanFinalizer = 'orphan'
+export const foregroundFinalizer = 'foregroundDeletion'
+export type GarbageFinalizer = typeof orphanFinalizer | typeof foregroundFinalizer
+
+export const isBeingDeleted = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
+export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>
+  object.metadata.finalizers?.includes(finalizer) ?? false
+export const waitsForDependents = (object: KubeObject): boolean =>
+  isBeingDeleted(object) && hasFinalizer(object, foregroundFinalizer)
+
+const noOwners: readonly OwnerReference[] = []
+export const ownersOf = (object: KubeObject): readonly OwnerReference[] => object.metadata.ownerReferences ?? noOwners
+
+export function identityOf(object: KubeObject): Identity {
+  const { name = '', uid = '', namespace = '' } = object.metadata
+  return { apiVersion: object.apiVersion, kind: object.kind, name, uid, namespace }
+}
+
+export function ownerIdentity(owner: OwnerReference, namespace: string): Identity {
+  return { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.name, uid: owner.uid, namespace }
+}
+
+export function identityText(identity: Identity): string {
+  const { apiVersion, kind, namespace, name, uid } = identity
+  return `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`
+}
+
+export function sameCoordinates(owner: OwnerReference | Identity, identity: Identity): boolean {
+  return (
+    owner.uid === identity.uid &&
+    owner.name === identity.name &&
+    owner.kind === identity.kind &&
+    owner.apiVersion === identity.apiVersion
+  )
+}
+
+export function sameIdentity(a: Identity, b: Identity): boolean {
+  return a.namespace === b.namespace && sameCoordinates(a, b)
+}
+
+/** Dependents that its owner has to wait for: those whose reference to it says blockOwnerDeletion. */
+export function blockingDependents(node: Node): Node[] {
+  const blocking: Node[] = []
+  for (const dependent of node.dependents) {
+    const blocks = dependent.owners.some(
+      (owner) => owner.uid === node.identity.uid && owner.blockOwnerDeletion === true,
+    )
+    if (blocks) blocking.push(dependent)
+  }
+  return blocking
+}
+
+/**
+ * Dependents whose reference means the object of this identity, and those whose reference has its uid but other
+ * coordinates (or another namespace). One that has both kinds of references is in both.
+ */
+export function partitionDependents(
+  dependents: Iterable<Node>,
+  identity: Identity,
+): { readonly matching: Node[]; readonly nonmatching: Node[] } {
+  const matching: Node[] = []
+  const nonmatching: Node[] = []
+  for (const dependent of dependents) {
+    if (identity.namespace !== '' && identity.namespace !== dependent.identity.namespace) {
+      nonmatching.push(dependent)
+      continue
+    }
+    const references = dependent.owners.filter((owner) => owner.uid === identity.uid)
+    if (references.some((owner) => sameCoordinates(owner, identity))) matching.push(dependent)
+    if (references.some((owner) => !sameCoordinates(owner, identity))) nonmatching.push(dependent)
+  }
+  return { matching, nonmatching }
+}
+
+/**
+ * Another identity by which dependents refer to the uid, once `absent` is known not to exist: the next in a fixed order, so
+ * that each candidate gets its turn.
+ */
+export function alternateIdentity(dependents: Iterable<Node>, absent: Identity): Identity | undefined {
+  const candidates = new Map<string, Identity>()
+  for (const dependent of dependents) {
+    for (const owner of dependent.owners) {
+      if (owner.uid !== absent.uid) continue
+      const sameAsAbsent = sameCoordinates(owner, absent)
+      if (sameAsAbsent && (absent.namespace === '' || absent.namespace === dependent.identity.namespace)) continue
+      const candidate = ownerIdentity(owner, dependent.identity.namespace)
+      candidates.set(orderText(candidate), candidate)
+    }
+  }
+  const ordered = [...candidates.entries()].sort(([a], [b]) => (a < b ? -1 : 1))
+  const after = ordered.find(([text]) => text > orderText(absent))
+  return (after ?? ordered[0])?.[1]
+}
+
+function orderText({ namespace, apiVersion, kind, name }: Identity): string {
+  return [namespace, apiVersion, kind, name].join('\u0000')
+}
+
+export interface ReferenceChange {
+  readonly old: OwnerReference
+  readonly new: OwnerReference
+}
+
+export function diffReferences(old: readonly OwnerReference[], now: readonly OwnerReference[]) {
+  const oldByUid = new Map(old.map((owner) => [owner.uid, owner]))
+  const nowUids = new Set(now.map((owner) => owner.uid))
+  const added: OwnerReference[] = []
+  const changed: ReferenceChange[] = []
+  for (const owner of now) {
+    const before = oldByUid.get(owner.uid)
+    if (before === undefined) added.push(owner)
+    else if (!sameReference(before, owner)) changed.push({ old: before, new: owner })
+  }
+  const removed = old.filter((owner) => !nowUids.has(owner.uid))
+  return { added, removed, changed }
+}
+
+export function sameReferences(a: readonly OwnerReference[], b: readonly OwnerReference[]): boolean {
+  return (
+    a === b ||
+    (a.length === b.length && a.every((owner, at) => owner.uid === b[at]!.uid && sameReference(owner, b[at]!)))
+  )
+}
+
+function sameReference(a: OwnerReference, b: OwnerReference): boolean {
+  return (
+    a.name === b.name &&
+    a.kind === b.kind &&
+    a.apiVersion === b.apiVersion &&
+    a.controller === b.controller &&
+    a.blockOwnerDeletion === b.blockOwnerDeletion
+  )
+}
