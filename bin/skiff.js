@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+// The skiff command: finds a Node that can run it, and runs it. In a checkout that is src/ (TypeScript, Node 24); in a
+// published package dist/ (Node 22). Plain JavaScript that Node 20 understands, so that an older Node gets a clear answer.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const checkout = existsSync(join(root, 'src/cli/main.ts'))
+const entry = checkout ? join(root, 'src/cli/main.ts') : join(root, 'dist/cli/main.js')
+const wantedMajor = checkout ? 24 : 22
+const major = Number(process.versions.node.split('.')[0])
+
+/** The Node that `npm ci` brought, where tools/node has one for this platform. */
+function bundledNode() {
+  const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`]
+  const places = [join(root, 'node_modules'), join(root, 'tools/node/node_modules')]
+  return places.flatMap((place) => names.map((name) => join(place, name, 'bin/node'))).find((file) => existsSync(file))
+}
+
+/** Compiled code is kept here between starts: only this user may write there, since what is in it gets run. */
+function compileCache() {
+  const directory = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'skiff/compile')
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    return directory
+  } catch {
+    return undefined
+  }
+}
+
+function runWith(node, env) {
+  const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), ...process.argv.slice(2)]
+  if (typeof process.execve === 'function') {
+    process.removeAllListeners('warning')
+    process.emitWarning = () => {}
+    process.execve(node, [node, ...args], env)
+  }
+  const child = spawn(node, args, { stdio: 'inherit', env })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => fail(`cannot run ${node}: ${error.message}`))
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
+}
+
+function fail(message) {
+  process.stderr.write(`skiff: ${message}\n`)
+  process.exit(1)
+}
+
+if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
+  if (major < wantedMajor) fail(`needs Node ${wantedMajor} or later, this is ${process.version}`)
+  const { main } = await import(pathToFileURL(entry).href)
+  await main(process.argv.slice(2))
+} else {
+  const node = major >= wantedMajor ? process.execPath : bundledNode()
+  if (node === undefined) {
+    const bring = checkout ? ', or let `npm ci` bring one (without --omit=optional)' : ''
+    fail(`needs Node ${wantedMajor} or later, this is ${process.version}: install a newer Node${bring}`)
+  }
+  const cache = process.env.NODE_DISABLE_COMPILE_CACHE ? undefined : compileCache()
+  const env = { ...process.env, SKIFF_REEXECUTED: '1', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) }
+  runWith(node, env)
+}

@@ -1,0 +1,101 @@
+/**
+ * cli: the skiff command. Called by bin/skiff.js; wires the cluster room to a terminal. What a user did wrong is one line on
+ * standard error: exit 2 for the command line itself, 1 for everything else; a stack trace goes to the log, never there.
+ */
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { defaultDirectory } from '../cluster/directory.ts'
+import { StartError } from '../cluster/errors.ts'
+import { COMPONENTS, DEFAULT_PORT } from '../cluster/options.ts'
+import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
+
+export async function main(args: readonly string[]): Promise<void> {
+  const program = skiffCommand()
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2
+      return
+    }
+    process.stderr.write(`skiff: ${error instanceof Error ? error.message : String(error)}\n`)
+    if (!(error instanceof StartError) && process.env['SKIFF_DEBUG']) console.error(error)
+    process.exitCode = 1
+  }
+}
+
+function skiffCommand(): Command {
+  const program = new Command('skiff')
+    .description('A Kubernetes cluster in one Node.js process')
+    .version(versionText(), '--version')
+    .exitOverride()
+    .showHelpAfterError(false)
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'skiff: ')) })
+  const dataDir = () => new Option('--data-dir <dir>', 'where the cluster keeps everything').default(defaultDirectory())
+
+  program
+    .command('up')
+    .description('start a cluster, or continue the one in the data directory')
+    .addOption(dataDir())
+    .option('--port <n>', 'HTTPS port of the API server; 0 takes a free one', integer(0, 65535), DEFAULT_PORT)
+    .option('--nodes <n>', 'simulated nodes to run', integer(0, 5000), 1)
+    .option('--kubeconfig <file>', 'also add the cluster to this kubeconfig')
+    .option('--components <list>', `which of ${COMPONENTS.join(', ')} to run`, components, [...COMPONENTS])
+    .option('--disable-admission-plugins <list>', 'admission plugins to leave out', commaList, [])
+    .option('--detach', 'return when the cluster is ready, and leave it running')
+    .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
+    .allowExcessArguments(false)
+    .action(async (options) => (await import('./up.ts')).up(options))
+  program
+    .command('down')
+    .description('stop the cluster; its objects stay')
+    .addOption(dataDir())
+    .allowExcessArguments(false)
+    .action(async (options) => (await import('./down.ts')).down(options.dataDir))
+  program
+    .command('status')
+    .description('say what runs, and where')
+    .addOption(dataDir())
+    .allowExcessArguments(false)
+    .action(async (options) => (await import('./status.ts')).status(options.dataDir))
+  program
+    .command('kubeconfig')
+    .description('print the kubeconfig of the cluster')
+    .addOption(dataDir())
+    .allowExcessArguments(false)
+    .action(async (options) => (await import('./kubeconfig.ts')).printKubeconfig(options.dataDir))
+  program
+    .command('version')
+    .description('print the version')
+    .allowExcessArguments(false)
+    .action(() => {
+      process.stdout.write(`${versionText()}\n`)
+    })
+  for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
+  return program
+}
+
+function versionText(): string {
+  return `skiff ${SKIFF_VERSION} (Kubernetes ${KUBERNETES_VERSION}, Node ${process.versions.node})`
+}
+
+function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`must be a number from ${least} to ${most}.`)
+    }
+    return value
+  }
+}
+
+function commaList(text: string): string[] {
+  return text.split(',').filter((name) => name !== '')
+}
+
+function components(text: string): string[] {
+  const names = commaList(text)
+  const unknown = names.find((name) => !(COMPONENTS as readonly string[]).includes(name))
+  if (unknown !== undefined) throw new InvalidArgumentError(`there is no "${unknown}"; use ${COMPONENTS.join(', ')}.`)
+  if (!names.includes('apiserver')) throw new InvalidArgumentError('the others need the apiserver.')
+  return names
+}

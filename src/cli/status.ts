@@ -1,0 +1,65 @@
+/** skiff status: what runs in a directory, and whether it is well. Exit code 1 when nothing runs or it is not ready. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { clusterDirectory, holder, readState } from '../cluster/directory.ts'
+import { createHttpsClient, type HttpsClient } from '../http/client.ts'
+
+export async function status(dataDir: string): Promise<void> {
+  const directory = clusterDirectory(dataDir)
+  const pid = holder(directory)
+  const state = readState(directory)
+  const say = (name: string, value: string) => process.stdout.write(`${`${name}:`.padEnd(12)}${value}\n`)
+  if (pid === undefined) {
+    process.stdout.write(`no cluster runs in ${directory.path}\n`)
+    process.exitCode = 1
+    return
+  }
+  say('pid', String(pid))
+  say('data', directory.path)
+  if (state === undefined) {
+    say('ready', 'no, it is starting')
+    process.exitCode = 1
+    return
+  }
+  const read = (name: string) => readFileSync(join(directory.pki, name), 'utf8')
+  const client = createHttpsClient({
+    server: state.url,
+    ca: read('ca.crt'),
+    cert: read('admin.crt'),
+    key: read('admin.key'),
+  })
+  try {
+    const ready = await get(client, '/readyz')
+    if (ready.status !== 200) process.exitCode = 1
+    say('ready', ready.status === 200 ? 'yes' : `no: ${ready.body}`)
+    say('server', state.url)
+    say('version', state.version)
+    say('since', state.since)
+    say('components', state.components.join(', '))
+    if (state.components.includes('kubelet')) say('nodes', await nodes(client))
+    if (state.debugUrl !== undefined) say('debug', state.debugUrl)
+    say('kubeconfig', directory.kubeconfig)
+  } finally {
+    client.close()
+  }
+}
+
+async function get(client: HttpsClient, path: string): Promise<{ status: number; body: string }> {
+  try {
+    const answer = await client.send({ method: 'GET', path })
+    return { status: answer.status, body: Buffer.from(await answer.bytes()).toString() }
+  } catch (error) {
+    return { status: 0, body: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function nodes(client: HttpsClient): Promise<string> {
+  const { status: code, body } = await get(client, '/api/v1/nodes')
+  if (code !== 200) return 'unknown'
+  const { items } = JSON.parse(body) as {
+    items: { status?: { conditions?: { type: string; status: string }[] } }[]
+  }
+  const isReady = (node: (typeof items)[number]) =>
+    node.status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+  return `${items.filter(isReady).length} of ${items.length} ready, simulated`
+}

@@ -1,0 +1,95 @@
+/** skiff up: in the foreground until a signal, or detached until it is ready. */
+import { clusterDirectory, hold } from '../cluster/directory.ts'
+import type { Component } from '../cluster/options.ts'
+
+export interface UpOptions {
+  readonly dataDir: string
+  readonly port: number
+  readonly nodes: number
+  readonly kubeconfig?: string
+  readonly components: Component[]
+  readonly disableAdmissionPlugins: string[]
+  readonly detach?: boolean
+  readonly verbosity: number
+}
+
+/** What the detached process tells the one that waits for it. */
+export type Report =
+  | { readonly type: 'progress'; readonly text: string }
+  | { readonly type: 'ready'; readonly lines: readonly string[] }
+  | { readonly type: 'failed'; readonly message: string }
+
+export async function up(options: UpOptions): Promise<void> {
+  if (options.detach === true) return (await import('./detach.ts')).detach(options)
+  const { progressOn } = await import('./progress.ts')
+  const report = process.send === undefined ? undefined : (message: Report) => process.send?.(message)
+  const progress = report === undefined ? progressOn(process.stdout) : reporting(report)
+  const directory = clusterDirectory(options.dataDir)
+  const release = hold(directory)
+  try {
+    const { startCluster } = await import('../cluster/cluster.ts')
+    const cluster = await startCluster({
+      dataDir: options.dataDir,
+      port: options.port,
+      nodes: options.nodes,
+      components: options.components,
+      disableAdmissionPlugins: options.disableAdmissionPlugins,
+      logLevel: options.verbosity,
+      directoryHeld: true,
+      ...(options.kubeconfig === undefined ? {} : { kubeconfigFile: options.kubeconfig }),
+      onProgress: progress.step,
+    })
+    stopOnSignals(cluster.stop, release)
+    progress.done(summary(options, cluster.url, process.uptime() * 1000, cluster.kubeconfigFile))
+  } catch (error) {
+    release()
+    progress.end()
+    if (report !== undefined && error instanceof Error) {
+      report({ type: 'failed', message: error.message })
+      process.disconnect?.()
+    }
+    throw error
+  }
+}
+
+function reporting(report: (message: Report) => void) {
+  return {
+    step: (text: string) => report({ type: 'progress', text }),
+    done: (lines: readonly string[]) => {
+      report({ type: 'ready', lines })
+      process.disconnect?.()
+    },
+    end: () => {},
+  }
+}
+
+function summary(options: UpOptions, url: string, elapsedMs: number, kubeconfig: string): string[] {
+  const nodes = options.components.includes('kubelet') ? options.nodes : 0
+  return [
+    `ready in ${Math.round(elapsedMs)} ms at ${url}`,
+    ...(nodes === 0 ? [] : [`${nodes === 1 ? 'one node' : `${nodes} nodes`}, simulated: pods run no real containers`]),
+    `export KUBECONFIG=${/^[\w@%+=:,./-]+$/.test(kubeconfig) ? kubeconfig : `'${kubeconfig.replaceAll("'", "'\\''")}'`}`,
+  ]
+}
+
+/** The first SIGINT or SIGTERM stops in order, the second at once. */
+function stopOnSignals(stop: () => Promise<void>, release: () => void): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143)
+    stopping = true
+    stop().then(
+      () => {
+        release()
+        process.exit(0)
+      },
+      (error: unknown) => {
+        release()
+        process.stderr.write(`skiff: could not stop in order: ${error instanceof Error ? error.message : error}\n`)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+}

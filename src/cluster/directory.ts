@@ -1,0 +1,122 @@
+/** A cluster's directory: where things are, who holds it, and what whoever holds it says about itself. */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { messageOf, StartError } from './errors.ts'
+
+export interface ClusterDirectory {
+  readonly path: string
+  readonly store: string
+  readonly pki: string
+  readonly kubeconfig: string
+  readonly log: string
+  readonly pid: string
+  /** What the running cluster says about itself, as JSON. */
+  readonly state: string
+}
+
+/** Written when the cluster is ready, removed when it stops. */
+export interface ClusterState {
+  readonly pid: number
+  /** Tells this process from a later one with the same pid. */
+  readonly started: string
+  readonly url: string
+  readonly components: readonly string[]
+  readonly nodes: number
+  readonly version: string
+  /** metav1.Time */
+  readonly since: string
+  /** The controller manager's own port, where it runs. */
+  readonly debugUrl?: string
+}
+
+export const defaultDirectory = (): string => join(homedir(), '.skiff', 'default')
+
+export function clusterDirectory(path: string): ClusterDirectory {
+  const at = resolve(path)
+  return {
+    path: at,
+    store: join(at, 'store'),
+    pki: join(at, 'pki'),
+    kubeconfig: join(at, 'kubeconfig'),
+    log: join(at, 'log'),
+    pid: join(at, 'pid'),
+    state: join(at, 'state.json'),
+  }
+}
+
+/** The pid of the live process that holds the directory. */
+export function holder(directory: ClusterDirectory): number | undefined {
+  const text = readIfThere(directory.pid)
+  if (text === undefined) return undefined
+  const [first = '', started = ''] = text.split('\n')
+  const pid = Number(first)
+  if (!Number.isInteger(pid) || pid <= 0 || !alive(pid)) return undefined
+  return started === '' || started === startedAt(pid) ? pid : undefined
+}
+
+export function readState(directory: ClusterDirectory): ClusterState | undefined {
+  const text = readIfThere(directory.state)
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as ClusterState)
+  } catch {
+    return undefined
+  }
+}
+
+export function writeState(directory: ClusterDirectory, state: ClusterState): void {
+  writeFileSync(`${directory.state}.new`, `${JSON.stringify(state)}\n`, { mode: 0o600 })
+  renameSync(`${directory.state}.new`, directory.state)
+}
+
+/**
+ * Makes the directory this process's own; returns the function that lets it go.
+ * @throws StartError when another process holds it, or it cannot be written
+ */
+export function hold(directory: ClusterDirectory): () => void {
+  try {
+    mkdirSync(directory.path, { recursive: true, mode: 0o700 })
+    for (;;) {
+      try {
+        writeFileSync(directory.pid, `${process.pid}\n${startedAt(process.pid)}\n`, { flag: 'wx', mode: 0o644 })
+        break
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      }
+      const pid = holder(directory)
+      if (pid !== undefined) throw new StartError(`a cluster already runs in ${directory.path}: pid ${pid}`)
+      rmSync(directory.pid, { force: true })
+    }
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`cannot write to ${directory.path}: ${messageOf(error)}`, { cause: error })
+  }
+  rmSync(directory.state, { force: true })
+  return () => {
+    rmSync(directory.state, { force: true })
+    rmSync(directory.pid, { force: true })
+  }
+}
+
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** When a process started, where the system tells it cheaply (Linux: ticks since boot); '' elsewhere. */
+export function startedAt(pid: number): string {
+  const stat = readIfThere(`/proc/${pid}/stat`)
+  return stat === undefined ? '' : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '')
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
