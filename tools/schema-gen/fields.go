@@ -63,7 +63,7 @@ var special = map[string]string{
 
 type reflector struct {
 	table     fieldTable
-	byKey     map[string]int
+	byType    map[reflect.Type]int
 	goTypes   map[string]reflect.Type
 	published map[string]openAPISchema
 }
@@ -88,7 +88,7 @@ type openAPISchema struct {
 func newReflector(published map[string]openAPISchema) *reflector {
 	return &reflector{
 		table:     fieldTable{Types: [][]any{}, Structs: map[string]structInfo{}},
-		byKey:     map[string]int{},
+		byType:    map[reflect.Type]int{},
 		goTypes:   map[string]reflect.Type{},
 		published: published,
 	}
@@ -105,12 +105,11 @@ func (r *reflector) typeIndex(t reflect.Type) int {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	key := t.PkgPath() + "|" + t.String()
-	if index, ok := r.byKey[key]; ok {
+	if index, ok := r.byType[t]; ok {
 		return index
 	}
 	index := len(r.table.Types)
-	r.byKey[key] = index
+	r.byType[t] = index
 	r.table.Types = append(r.table.Types, nil)
 	r.table.Types[index] = r.typeEntry(t)
 	return index

@@ -1656,6 +1656,14 @@ export type EndpointAddress = {
   readonly targetRef?: ObjectReference
 }
 
+/** io.k8s.api.core.v1.EndpointPort */
+export type EndpointPort = {
+  readonly name?: string
+  readonly port: number
+  readonly protocol?: string
+  readonly appProtocol?: string
+}
+
 /** io.k8s.api.core.v1.EndpointSubset */
 export type EndpointSubset = {
   readonly addresses?: readonly EndpointAddress[]
@@ -1763,7 +1771,7 @@ export type EventList = {
   readonly kind: string
   readonly apiVersion: string
   readonly metadata: ListMeta
-  readonly items: readonly EventsV1Event[]
+  readonly items: readonly Event[]
 }
 
 /** io.k8s.api.core.v1.EventSeries */
@@ -3355,7 +3363,7 @@ export type EndpointHints = {
 }
 
 /** io.k8s.api.discovery.v1.EndpointPort */
-export type EndpointPort = {
+export type DiscoveryV1EndpointPort = {
   readonly name?: string
   readonly protocol?: string
   readonly port?: number
@@ -3369,7 +3377,7 @@ export type EndpointSlice = {
   readonly metadata: ObjectMeta
   readonly addressType: string
   readonly endpoints: readonly Endpoint[]
-  readonly ports: readonly EndpointPort[]
+  readonly ports: readonly DiscoveryV1EndpointPort[]
 }
 
 /** io.k8s.api.discovery.v1.EndpointSliceList */
@@ -3502,7 +3510,7 @@ export type NonResourcePolicyRule = {
 
 /** io.k8s.api.flowcontrol.v1.PolicyRulesWithSubjects */
 export type PolicyRulesWithSubjects = {
-  readonly subjects: readonly Subject[]
+  readonly subjects: readonly FlowcontrolV1Subject[]
   readonly resourceRules?: readonly ResourcePolicyRule[]
   readonly nonResourceRules?: readonly NonResourcePolicyRule[]
 }
@@ -3573,7 +3581,7 @@ export type ServiceAccountSubject = {
 }
 
 /** io.k8s.api.flowcontrol.v1.Subject */
-export type Subject = {
+export type FlowcontrolV1Subject = {
   readonly kind: string
   readonly user?: UserSubject
   readonly group?: GroupSubject
@@ -3911,7 +3919,7 @@ export type ClusterRoleBinding = {
   readonly kind: string
   readonly apiVersion: string
   readonly metadata: ObjectMeta
-  readonly subjects?: readonly Subject[]
+  readonly subjects?: readonly RbacV1Subject[]
   readonly roleRef: RoleRef
 }
 
@@ -3953,7 +3961,7 @@ export type RoleBinding = {
   readonly kind: string
   readonly apiVersion: string
   readonly metadata: ObjectMeta
-  readonly subjects?: readonly Subject[]
+  readonly subjects?: readonly RbacV1Subject[]
   readonly roleRef: RoleRef
 }
 
@@ -3978,6 +3986,14 @@ export type RoleRef = {
   readonly apiGroup: string
   readonly kind: string
   readonly name: string
+}
+
+/** io.k8s.api.rbac.v1.Subject */
+export type RbacV1Subject = {
+  readonly kind: string
+  readonly apiGroup?: string
+  readonly name: string
+  readonly namespace?: string
 }
 
 /** io.k8s.api.resource.v1.AllocatedDeviceStatus */
@@ -4299,7 +4315,7 @@ export type ResourceClaimList = {
   readonly kind: string
   readonly apiVersion: string
   readonly metadata: ListMeta
-  readonly items: readonly ResourceClaim[]
+  readonly items: readonly ResourceV1ResourceClaim[]
 }
 
 /** io.k8s.api.resource.v1.ResourceClaimSpec */

@@ -63,8 +63,8 @@ export function builtinKind(
   const apiVersion = apiVersionOf(group, version)
   const byKind = own(kinds, apiVersion)
   const known = byKind !== undefined || own(unserved, apiVersion) !== undefined
-  const definition =
-    (byKind && own(byKind, kind)) ?? (known && everyVersionKinds.has(kind) ? own(own(kinds, META)!, kind) : undefined)
+  const everywhere = known && (everyVersionKinds.has(kind) || (apiVersion === 'v1' && coreVersionKinds.has(kind)))
+  const definition = (byKind && own(byKind, kind)) ?? (everywhere ? own(own(kinds, META)!, kind) : undefined)
   if (definition !== undefined) return { definition, schema: schemaOf(definition) }
   return own(unserved, apiVersion)?.includes(kind) ? 'unserved' : undefined
 }
@@ -80,6 +80,9 @@ const everyVersionKinds = new Set([
   'PatchOptions',
   'WatchEvent',
 ])
+
+/** The machinery's own answers, registered for v1 as well. */
+const coreVersionKinds = new Set(['Status', 'List', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'])
 
 function own<V>(record: { readonly [key: string]: V }, key: string): V | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined

@@ -1,0 +1,322 @@
+/**
+ * A request's body becomes an object: the one way in for every body, whatever its encoding, and for objects from components
+ * in this process. Handlers call `decodeBody` with the kind that the path expects (the row's, or its subresource's), and
+ * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
+ */
+import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
+import type { RequestBody } from '../request.ts'
+import { schemaOf } from '../schema/builtin.ts'
+import { walkExactly } from '../schema/exact.ts'
+import type { StructSchema } from '../schema/schema.ts'
+import { countKeys, walkQuickly } from '../schema/walk.ts'
+import { badRequest, StatusError } from '../status.ts'
+import { type JsonNode, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
+import { conversionProblem, type Kind, kindIn } from './kinds.ts'
+import { parseYaml } from './yaml.ts'
+
+export interface ExpectedKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly schema: StructSchema
+}
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
+
+/** Decodes a protobuf message (the bytes with their `k8s\0` prefix) to plain JSON with kind and apiVersion. */
+export type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => JsonObject
+
+export interface DecodeOptions {
+  readonly fieldValidation: FieldValidation
+  readonly decodeProtobuf?: ProtobufDecoder
+}
+
+export interface Decoded {
+  /** In canonical form, with the kind and apiVersion expected. Belongs to the caller until it is shared. */
+  readonly object: KubeObject
+  /** Texts for Warning headers (fieldValidation Warn). */
+  readonly warnings: readonly string[]
+}
+
+const UNSUPPORTED =
+  'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+
+/**
+ * The object in a create or update body.
+ *
+ * An absent kind or apiVersion is taken from `expected`. In-process objects pass the same walk and are never mutated.
+ *
+ * @throws StatusError 400 with Kubernetes' words for what is wrong, 415 for a content type it does not read
+ */
+export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind, options: DecodeOptions): Decoded {
+  const source = openBody(body, expected, options.decodeProtobuf, (message, bytes) =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summary(bytes)})`,
+    ),
+  )
+  const actual = kindOf(source, expected)
+  const refuse = (message: string) =>
+    badRequest(`${actual.kind} in version "${actual.version}" cannot be handled as a ${expected.kind}: ${message}`)
+
+  const same = actual.kind === expected.kind && actual.group === expected.group && actual.version === expected.version
+  if (same) return finish(source, expected, options, refuse)
+
+  if (actual.version === '') throw refuse(`Object 'apiVersion' is missing in '${source.text()}'`)
+  const known = kindIn(expected.group, actual)
+  if (known === undefined) throw refuse(notRegistered(actual))
+  let decoded: Decoded | undefined
+  if (known.definition !== undefined) {
+    decoded = finish(source, { ...actual, schema: schemaOf(known.definition) }, { fieldValidation: 'Warn' }, refuse)
+  }
+  const problem = conversionProblem(known, expected)
+  if (problem !== undefined) throw refuse(problem)
+  if (options.fieldValidation === 'Strict' && decoded !== undefined && decoded.warnings.length > 0)
+    throw refuse(`strict decoding error: ${decoded.warnings.join(', ')}`)
+  // Eviction is read in both of its versions; they are alike.
+  if (decoded === undefined && known.group === expected.group && expected.kind === 'Eviction')
+    return finish(source, expected, options, refuse)
+  throw badRequest(
+    `the API version in the data (${apiVersionOf(actual.group, actual.version)}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
+  )
+}
+
+const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'
+
+/**
+ * The DeleteOptions in a DELETE's body, of whatever group and version; undefined for an empty body. Unknown fields are
+ * ignored, as Kubernetes does here.
+ *
+ * @throws StatusError 400, 415
+ */
+export function decodeOptions(
+  body: RequestBody | undefined,
+  options: { readonly decodeProtobuf?: ProtobufDecoder } = {},
+): KubeObject | undefined {
+  if (body === undefined || (body.kind === 'bytes' && body.bytes.length === 0)) return undefined
+  const expected: ExpectedKind = { ...META, kind: 'DeleteOptions', schema: schemaOf(DELETE_OPTIONS) }
+  const source = openBody(body, expected, options.decodeProtobuf, (message) => badRequest(message))
+  const actual = kindOf(source, expected)
+  if (actual.kind !== 'DeleteOptions') {
+    const isMeta = actual.group === META.group && actual.version === META.version
+    if (isMeta && kindIn('', actual) !== undefined)
+      throw badRequest(`converting (v1.${actual.kind}) to (v1.DeleteOptions): unknown conversion`)
+    throw badRequest(notRegistered(actual))
+  }
+  return finish(source, expected, { fieldValidation: 'Ignore' }, badRequest).object
+}
+
+const META = { group: 'meta.k8s.io', version: 'v1' }
+
+function notRegistered({ group, version, kind }: Kind): string {
+  return `no kind "${kind}" is registered for version "${apiVersionOf(group, version)}" in scheme "pkg/runtime/scheme.go:111"`
+}
+
+/** What a body is before its schema is known. */
+interface Source {
+  readonly top: Top
+  /** The value and the number of its keys, for the quick walk; undefined when only the exact one may read it. */
+  readonly quick: { readonly value: unknown; readonly keys: number } | undefined
+  /** Made when first asked for. */
+  readonly node: () => JsonNode
+  /** The body as JSON text. */
+  readonly text: () => string
+  /** Strict errors found by the encoding's own parser (YAML). */
+  readonly strict: readonly string[]
+  readonly refuse: (message: string) => StatusError
+}
+
+/** The keys of the top level that name the kind, as they stand in the body (any type). */
+interface Top {
+  readonly apiVersion: unknown
+  readonly kind: unknown
+}
+
+function openBody(
+  body: RequestBody | undefined,
+  expected: ExpectedKind,
+  decodeProtobuf: ProtobufDecoder | undefined,
+  unrecognized: (message: string, bytes: Uint8Array) => StatusError,
+): Source {
+  if (body?.kind === 'object') return openObject(body.object, (message) => unrecognized(message, Buffer.from('{')))
+  const bytes = body?.bytes ?? new Uint8Array()
+  const refuse = (message: string) => unrecognized(message, bytes)
+  const mediaType = (body?.contentType ?? '').split(';')[0]!.trim().toLowerCase()
+  switch (mediaType) {
+    case '':
+    case 'application/json':
+      return openJson(bytes, refuse)
+    case 'application/yaml':
+      return openYaml(bytes, refuse)
+    case 'application/vnd.kubernetes.protobuf': {
+      if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== 'k8s\0')
+        throw refuse('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]')
+      if (decodeProtobuf !== undefined) return openObject(decodeProtobuf(bytes, expected), refuse)
+    }
+  }
+  throw new StatusError(415, 'UnsupportedMediaType', UNSUPPORTED)
+}
+
+function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): Source {
+  return {
+    top: { apiVersion: object['apiVersion'], kind: object['kind'] },
+    quick: { value: object, keys: countKeys(object) },
+    node: () => nodeOf(object),
+    text: () => JSON.stringify(object),
+    strict: [],
+    refuse,
+  }
+}
+
+function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // Only for its words: Go's and ours agree on what JSON is.
+    try {
+      const node = parseJson(text)
+      return openNode(node, () => text, [], refuse)
+    } catch (error) {
+      throw refuse(`couldn't get version/kind; json parse error: ${messageOf(error)}`)
+    }
+  }
+  const scan = scanJson(bytes)
+  const node = () => parseJson(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !scan.plainNumbers)
+    return openNode(orRefuse(node, refuse), () => text, [], refuse)
+  const { apiVersion, kind } = value as { apiVersion?: unknown; kind?: unknown }
+  // Go finds these two in any case of letters, and the last of several.
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string')
+    return openNode(orRefuse(node, refuse), () => text, [], refuse)
+  return {
+    top: { apiVersion, kind },
+    quick: { value, keys: scan.keys },
+    node: () => orRefuse(node, refuse),
+    text: () => text,
+    strict: [],
+    refuse,
+  }
+}
+
+function orRefuse(make: () => JsonNode, refuse: Source['refuse']): JsonNode {
+  try {
+    return make()
+  } catch (error) {
+    throw refuse(`couldn't get version/kind; json parse error: ${messageOf(error)}`)
+  }
+}
+
+function openYaml(bytes: Uint8Array, refuse: Source['refuse']): Source {
+  try {
+    const { node, strict } = parseYaml(Buffer.from(bytes).toString('utf8'))
+    return openNode(node, () => JSON.stringify(plainOf(node)), strict, refuse)
+  } catch (error) {
+    throw refuse(messageOf(error))
+  }
+}
+
+function openNode(node: JsonNode, text: () => string, strict: readonly string[], refuse: Source['refuse']): Source {
+  return { top: topOf(node, refuse), quick: undefined, node: () => node, text, strict, refuse }
+}
+
+const GO_TYPE_META =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+function topOf(node: JsonNode, refuse: Source['refuse']): Top {
+  if (node === null) return { apiVersion: '', kind: '' }
+  const mismatch = (value: JsonNode, where: string) =>
+    refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(value)} into Go ${where}`)
+  if (!(node instanceof ObjectNode)) throw mismatch(node, `value of type ${GO_TYPE_META}`)
+  const top = { apiVersion: '', kind: '' }
+  let first: StatusError | undefined
+  for (const [key, value] of node.entries) {
+    const lower = key.toLowerCase()
+    const name = lower === 'kind' ? 'kind' : lower === 'apiversion' ? 'apiVersion' : undefined
+    if (name === undefined || value === null) continue
+    if (typeof value === 'string') top[name] = value
+    else first ??= mismatch(value, `struct field .${name} of type string`)
+  }
+  if (first !== undefined) throw first
+  return top
+}
+
+function wordFor(node: JsonNode): string {
+  if (typeof node === 'string') return 'string'
+  if (typeof node === 'boolean') return 'bool'
+  if (node instanceof NumberNode) return 'number'
+  return Array.isArray(node) ? 'array' : 'object'
+}
+
+/** Group, version and kind of the body, what is absent taken from the kind expected. */
+function kindOf({ top, refuse }: Source, expected: ExpectedKind): Kind {
+  const apiVersion = typeof top.apiVersion === 'string' ? top.apiVersion : ''
+  const kind = (typeof top.kind === 'string' && top.kind) || expected.kind
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) throw refuse(`unexpected GroupVersion string: ${apiVersion}`)
+  const group = parts.length === 2 ? parts[0]! : ''
+  const version = parts.at(-1)!
+  if (version !== '') return { group, version, kind }
+  if (group === '' || group === expected.group) return { group: expected.group, version: expected.version, kind }
+  return { group, version, kind }
+}
+
+function finish(
+  source: Source,
+  expected: ExpectedKind,
+  { fieldValidation }: DecodeOptions,
+  refuse: (message: string) => StatusError,
+): Decoded {
+  const { quick } = source
+  let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys)
+  let warnings: readonly string[] = source.strict
+  if (object === undefined) {
+    const result = walkExactly(source.node(), expected.schema)
+    if (result.error !== undefined) throw refuse(result.error)
+    object = result.object
+    warnings = [...source.strict, ...result.strict]
+  }
+  if (fieldValidation === 'Strict' && warnings.length > 0) throw refuse(`strict decoding error: ${warnings.join(', ')}`)
+  return {
+    object: withKind(object, expected),
+    warnings: fieldValidation === 'Warn' ? warnings : [],
+  }
+}
+
+/** Kind and apiVersion come first, whether the body had them or not. */
+function withKind(object: { [key: string]: Json | undefined }, { group, version, kind }: ExpectedKind): KubeObject {
+  const apiVersion = apiVersionOf(group, version)
+  if (object['kind'] === kind && object['apiVersion'] === apiVersion) return object as unknown as KubeObject
+  return { ...{ kind, apiVersion }, ...object, kind, apiVersion } as unknown as KubeObject
+}
+
+/** A body in an error text: `<empty>`, the beginning of a JSON object, or hexadecimal. */
+function summary(bytes: Uint8Array): string {
+  const limit = 30
+  if (bytes.length === 0) return '<empty>'
+  const opening = Buffer.from(bytes.subarray(0, limit))
+  const text = bytes[0] === 0x7b ? opening.toString('utf8') : opening.toString('hex')
+  return bytes.length > limit ? `${text} ...` : text
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** An in-process object as nodes, for the exact walk. */
+function nodeOf(value: unknown): JsonNode {
+  if (typeof value === 'number' || typeof value === 'bigint') return new NumberNode(String(value))
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value !== 'object' || value === null) return null
+  if (Array.isArray(value)) return value.map(nodeOf)
+  const node = new ObjectNode()
+  for (const [key, inner] of Object.entries(value)) if (inner !== undefined) node.entries.push([key, nodeOf(inner)])
+  return node
+}
+
+function plainOf(node: JsonNode): Json {
+  if (node instanceof NumberNode) return Number(node.text)
+  if (Array.isArray(node)) return node.map(plainOf)
+  if (node instanceof ObjectNode) return Object.fromEntries(node.entries.map(([key, value]) => [key, plainOf(value)]))
+  return node
+}

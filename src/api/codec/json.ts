@@ -1,0 +1,264 @@
+/**
+ * codec: bytes to objects and back. Request bodies come through decode.ts; this file is JSON itself, exact where JSON.parse
+ * is not: 64-bit integers, duplicate keys, the order of keys, and the words in which Go reports a syntax error.
+ *
+ * Two ways lead through it. `scanJson` tells cheaply whether JSON.parse loses nothing; if it does (or an error must be
+ * reported), `parseJson` reads the text into nodes that keep everything.
+ */
+
+/** A number as it is written. */
+export class NumberNode {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** An object with every key as written, in order, duplicates included. */
+export class ObjectNode {
+  readonly entries: [key: string, value: JsonNode][] = []
+}
+
+export type JsonNode = null | boolean | string | NumberNode | ObjectNode | JsonNode[]
+
+/** A syntax error in the words of Go's encoding/json. */
+export class JsonSyntaxError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'JsonSyntaxError'
+  }
+}
+
+/** As deep as Go's encoding/json goes. */
+const MAX_DEPTH = 10_000
+
+export interface JsonScan {
+  /** Keys in the whole text: when as many were seen after JSON.parse, none was written twice. */
+  readonly keys: number
+  /** Whether every number is an integer that a double holds, written without fraction or exponent. */
+  readonly plainNumbers: boolean
+}
+
+/** What must be known of a JSON text before JSON.parse may be trusted with it. Says nothing of its syntax. */
+export function scanJson(bytes: Uint8Array): JsonScan {
+  let keys = 0
+  let plainNumbers = true
+  const end = bytes.length
+  for (let at = 0; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte === 0x22) {
+      for (at++; at < end && bytes[at] !== 0x22; at++) if (bytes[at] === 0x5c) at++
+    } else if (byte === 0x3a) keys++
+    else if (byte === 0x2e) plainNumbers = false
+    else if (byte >= 0x30 && byte <= 0x39) {
+      const start = at
+      while (at + 1 < end && bytes[at + 1]! >= 0x30 && bytes[at + 1]! <= 0x39) at++
+      if (at - start >= 15) plainNumbers = false
+      const next = at + 1 < end ? bytes[at + 1]! | 0x20 : 0
+      if (next === 0x65) plainNumbers = false
+    } else if (byte === 0x2d && bytes[at + 1] === 0x30) plainNumbers = false
+  }
+  return { keys, plainNumbers }
+}
+
+/** An integer exactly: a bigint where a number would lose digits. */
+export function exactInteger(text: string): number | bigint {
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value + 0 : BigInt(text)
+}
+
+const literals: Readonly<Record<string, { word: string; value: boolean | null }>> = {
+  t: { word: 'true', value: true },
+  f: { word: 'false', value: false },
+  n: { word: 'null', value: null },
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings, so they must be found
+const plainString = /[^"\\\u0000-\u001f]*/y
+const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+
+/**
+ * Reads a JSON text into nodes, without recursion.
+ *
+ * @throws JsonSyntaxError with Go's message
+ */
+export function parseJson(text: string): JsonNode {
+  let at = 0
+  const open: (ObjectNode | JsonNode[])[] = []
+  let key = ''
+
+  const skipSpace = () => {
+    for (;;) {
+      const c = text.charCodeAt(at)
+      if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return
+      at++
+    }
+  }
+  const fail = (where: string): never => {
+    if (at >= text.length) throw new JsonSyntaxError('unexpected end of JSON input')
+    throw new JsonSyntaxError(`invalid character ${quoteByte(text, at)} ${where}`)
+  }
+
+  const readString = (): string => {
+    const start = at++
+    for (;;) {
+      plainString.lastIndex = at
+      plainString.test(text)
+      at = plainString.lastIndex
+      const c = text[at]
+      if (c === '"') break
+      if (c !== '\\') fail('in string literal')
+      at++
+      const escaped = text[at]
+      if (escaped === 'u') {
+        for (let digit = 0; digit < 4; digit++) {
+          at++
+          if (!/[0-9a-fA-F]/.test(text[at] ?? '')) fail('in \\u hexadecimal character escape')
+        }
+      } else if (escaped === undefined || !'bfnrt\\/"'.includes(escaped)) fail('in string escape code')
+      at++
+    }
+    at++
+    return JSON.parse(text.slice(start, at)) as string
+  }
+
+  const readNumber = (): NumberNode => {
+    number.lastIndex = at
+    const found = number.exec(text)?.[0]
+    if (found === undefined) {
+      at++
+      fail('in numeric literal')
+    }
+    const start = at
+    at += found!.length
+    if (text[at] === '.') {
+      if (!/[.eE]/.test(found!)) {
+        at++
+        fail('after decimal point in numeric literal')
+      }
+    } else if ((text[at] === 'e' || text[at] === 'E') && !/[eE]/.test(found!)) {
+      at++
+      if (text[at] === '+' || text[at] === '-') at++
+      fail('in exponent of numeric literal')
+    }
+    return new NumberNode(text.slice(start, at))
+  }
+
+  const readLiteral = (first: string): boolean | null => {
+    const { word, value } = literals[first]!
+    for (let i = 1; i < word.length; i++) {
+      at++
+      if (text[at] !== word[i]) fail(`in literal ${word} (expecting '${word[i]}')`)
+    }
+    at++
+    return value
+  }
+
+  const readKey = () => {
+    skipSpace()
+    if (text[at] !== '"') fail('looking for beginning of object key string')
+    key = readString()
+    skipSpace()
+    if (text[at] !== ':') fail('after object key')
+    at++
+  }
+
+  let root: JsonNode | undefined
+  const keys: string[] = []
+  const place = (value: JsonNode) => {
+    const container = open.at(-1)
+    if (container === undefined) root = value
+    else if (Array.isArray(container)) container.push(value)
+    else container.entries.push([key, value])
+  }
+
+  for (;;) {
+    // A value begins here.
+    skipSpace()
+    const c = text[at] ?? ''
+    if (c === '{' || c === '[') {
+      const container = c === '{' ? new ObjectNode() : []
+      place(container)
+      if (open.length >= MAX_DEPTH) throw new JsonSyntaxError('exceeded max depth')
+      open.push(container)
+      keys.push(key)
+      at++
+      skipSpace()
+      if (text[at] !== (c === '{' ? '}' : ']')) {
+        if (c === '{') readKey()
+        continue
+      }
+    } else if (c === '"') place(readString())
+    else if (c === '-' || (c >= '0' && c <= '9')) place(readNumber())
+    else if (c in literals) place(readLiteral(c))
+    else fail('looking for beginning of value')
+
+    // A value has ended: close what ends with it, up to the next one.
+    for (;;) {
+      skipSpace()
+      const container = open.at(-1)
+      if (container === undefined) {
+        if (at < text.length) fail('after top-level value')
+        return root!
+      }
+      const isList = Array.isArray(container)
+      if (text[at] === ',') {
+        at++
+        if (!isList) readKey()
+        break
+      }
+      if (text[at] !== (isList ? ']' : '}')) fail(isList ? 'after array element' : 'after object key:value pair')
+      at++
+      open.pop()
+      key = keys.pop() ?? ''
+    }
+  }
+}
+
+/** Go's scanner sees bytes: of a character beyond ASCII it names the first byte. */
+function quoteByte(text: string, at: number): string {
+  const byte = Buffer.from(String.fromCodePoint(text.codePointAt(at)!))[0]!
+  if (byte === 0x27) return `'\\''`
+  if (byte === 0x22) return `'"'`
+  const named: Readonly<Record<number, string>> = {
+    7: '\\a',
+    8: '\\b',
+    9: '\\t',
+    10: '\\n',
+    11: '\\v',
+    12: '\\f',
+    13: '\\r',
+    92: '\\\\',
+  }
+  const short = named[byte]
+  if (short !== undefined) return `'${short}'`
+  if (byte < 0x20 || byte === 0x7f) return `'\\x${byte.toString(16).padStart(2, '0')}'`
+  if ((byte >= 0x80 && byte < 0xa1) || byte === 0xad) return `'\\u${byte.toString(16).padStart(4, '0')}'`
+  return `'${String.fromCharCode(byte)}'`
+}
+
+/** A value as JSON text. Differs from JSON.stringify only in writing bigints, digit by digit. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return exactText(value) ?? 'null'
+  }
+}
+
+export function encodeJson(value: unknown): Uint8Array {
+  return Buffer.from(jsonText(value))
+}
+
+function exactText(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return value.toString()
+  if (Array.isArray(value)) return `[${value.map((item) => exactText(item) ?? 'null').join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const parts: string[] = []
+  for (const [key, inner] of Object.entries(value)) {
+    const text = exactText(inner)
+    if (text !== undefined) parts.push(`${JSON.stringify(key)}:${text}`)
+  }
+  return `{${parts.join(',')}}`
+}

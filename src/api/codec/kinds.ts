@@ -1,0 +1,59 @@
+/**
+ * What it means when a body names another kind than its path: whether Kubernetes knows the kind where the path's resource
+ * is served, and whether it could make the one of the other. Its words name the Go types of both.
+ */
+import { builtinKind } from '../scheme/scheme.ts'
+
+export interface Kind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+export interface KnownKind extends Kind {
+  /** undefined for a kind that Kubernetes knows and does not serve. */
+  readonly definition: string | undefined
+}
+
+/** These groups are served by API servers of their own inside Kubernetes', which know no other group's kinds. */
+const ownServers = ['apiextensions.k8s.io', 'apiregistration.k8s.io']
+
+/** The kind as known to the server of `servedGroup`; undefined when it is not registered there. */
+export function kindIn(servedGroup: string, actual: Kind): KnownKind | undefined {
+  const found = builtinKind(actual.group, actual.version, actual.kind)
+  if (found === undefined) return undefined
+  const definition = found === 'unserved' ? undefined : found.definition
+  const isMeta = definition?.startsWith('io.k8s.apimachinery.') === true
+  const server = (group: string) => (ownServers.includes(group) ? group : '')
+  if (!isMeta && server(actual.group) !== server(servedGroup)) return undefined
+  return { ...actual, definition }
+}
+
+/** Groups whose kinds are, inside Kubernetes, those of another. */
+const internalPackages: Readonly<Record<string, string>> = {
+  '': 'core',
+  'events.k8s.io': 'core',
+  'meta.k8s.io': 'meta',
+}
+const extensionsKinds: Readonly<Record<string, string>> = {
+  Deployment: 'apps',
+  DaemonSet: 'apps',
+  ReplicaSet: 'apps',
+  Ingress: 'networking',
+  NetworkPolicy: 'networking',
+  Scale: 'autoscaling',
+}
+
+function internalPackage({ group, kind }: Kind): string {
+  if (group === 'extensions' && Object.hasOwn(extensionsKinds, kind)) return extensionsKinds[kind]!
+  return Object.hasOwn(internalPackages, group) ? internalPackages[group]! : group.split('.')[0]!
+}
+
+/** Why a known kind cannot become the expected one, or undefined when only its version differs. */
+export function conversionProblem(known: KnownKind, expected: Kind): string | undefined {
+  const isMeta = known.definition?.startsWith('io.k8s.apimachinery.') === true
+  const target = internalPackage(expected)
+  if (!isMeta && known.kind === expected.kind && internalPackage(known) === target) return undefined
+  const version = isMeta ? 'v1' : known.version
+  return `converting (${version}.${known.kind}) to (${target}.${expected.kind}): unknown conversion`
+}

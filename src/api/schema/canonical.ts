@@ -1,0 +1,126 @@
+/**
+ * The canonical form of values: what Kubernetes serves after an object went through its Go types and its store. Struct
+ * fields in their order, zero values as omitempty and omitzero have it, empty lists and maps gone (the store does not keep
+ * them), quantities and times in one spelling. Shared by the quick walk (walk.ts) and the exact one (exact.ts).
+ */
+import type { Json } from '../object.ts'
+import { canonicalQuantity } from '../objects/quantity.ts'
+import type { Field, Schema, StructSchema } from './schema.ts'
+
+/** While it is being made, and only then, an object may be written. Values may be bigints, which Json does not name. */
+export type Writable = { [key: string]: Json | undefined }
+
+/** Sets a key that a user chose: `__proto__` is a key like any other. */
+export function setKey(target: Writable, key: string, value: Json): void {
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
+  else target[key] = value
+}
+
+const alwaysWritten = new WeakMap<StructSchema, readonly Field[]>()
+
+/** The fields that are written though absent: those without omitempty, and structs that are not pointers. */
+function writtenWhenAbsent(schema: StructSchema): readonly Field[] {
+  let fields = alwaysWritten.get(schema)
+  if (fields === undefined) {
+    fields = schema.fields.filter((field) => isWritten(field, zeroOf(field)))
+    alwaysWritten.set(schema, fields)
+  }
+  return fields
+}
+
+export function zeroStruct(schema: StructSchema): Writable {
+  const out: Writable = {}
+  for (const field of writtenWhenAbsent(schema)) out[field.name] = zeroOf(field)
+  return out
+}
+
+/** What an absent field holds: null for Go's nil. */
+export function zeroOf(field: Field): Json {
+  return field.pointer ? null : zeroValue(field.schema)
+}
+
+export function zeroValue(schema: Schema): Json {
+  switch (schema.type) {
+    case 'struct':
+      return zeroStruct(schema)
+    case 'list':
+    case 'map':
+    case 'any':
+    case 'time':
+    case 'microTime':
+      return null
+    case 'boolean':
+      return false
+    case 'int32':
+    case 'int64':
+    case 'number':
+    case 'intOrString':
+      return 0
+    case 'quantity':
+      return '0'
+    case 'duration':
+      return '0s'
+    case 'bytes':
+    case 'string':
+      return ''
+  }
+}
+
+/** Whether a field with this value (canonical, null for nil) is written at all. */
+export function isWritten(field: Field, value: Json): boolean {
+  if (!field.omitEmpty && !field.omitZero) return true
+  if (field.pointer) return value !== null
+  switch (field.schema.type) {
+    case 'struct':
+      return !(field.omitZero && isZeroStruct(field.schema, value))
+    case 'any':
+      // RawExtension and FieldsV1 are structs, which omitempty never omits; an interface or a list of bytes is not.
+      return value !== null || (!field.omitZero && field.schema.goType.includes('.'))
+    case 'time':
+    case 'microTime':
+      return value !== null || !field.omitZero
+    case 'quantity':
+      return !(field.omitZero && value === '0')
+    case 'intOrString':
+      return !(field.omitZero && value === 0)
+    case 'duration':
+      return value !== '0s' || (!field.omitZero && field.schema.goType === 'v1.Duration')
+    default:
+      return value !== null && value !== '' && value !== 0 && value !== false
+  }
+}
+
+function isZeroStruct(schema: StructSchema, value: Json): boolean {
+  if (value === null) return true
+  const object = value as Writable
+  const zero = zeroStruct(schema)
+  for (const key of Object.keys(object)) {
+    const field = schema.byName.get(key)
+    if (field === undefined) return false
+    const inner = object[key]!
+    if (field.pointer) return inner === null
+    if (field.schema.type === 'struct' ? !isZeroStruct(field.schema, inner) : inner !== zero[key]) return false
+  }
+  return true
+}
+
+const quantities = new Map<string, string>()
+
+/** canonicalQuantity, remembering the few spellings that clusters use. */
+export function quantityText(text: string): string {
+  let found = quantities.get(text)
+  if (found === undefined) {
+    found = canonicalQuantity(text)
+    if (text.length <= 24) {
+      if (quantities.size >= 2000) quantities.clear()
+      quantities.set(text, found)
+    }
+  }
+  return found
+}
+
+/** The canonical base64 of a text that decodes without error, or undefined. */
+export function base64Text(text: string): string | undefined {
+  return Buffer.from(text, 'base64').toString('base64') === text ? text : undefined
+}

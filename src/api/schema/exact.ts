@@ -1,0 +1,386 @@
+/**
+ * The exact half of the walk: over nodes that keep everything the text said, in its order, it finds what Kubernetes'
+ * decoder would find — the first value of a wrong type, unknown and duplicate fields by path — in the words of Go's JSON
+ * decoder, and makes the same canonical form as the quick half.
+ */
+import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../codec/json.ts'
+import type { Json } from '../object.ts'
+import { isWritten, quantityText, setKey, type Writable, zeroOf, zeroStruct, zeroValue } from './canonical.ts'
+import type { Field, ScalarSchema, Schema, StructSchema } from './schema.ts'
+import { canonicalDuration, canonicalTime } from './time.ts'
+import { byBytes, MAX_DEPTH } from './walk.ts'
+
+export interface ExactResult {
+  readonly object: Writable
+  /** The error that ends the decoding; then `object` is of no use. */
+  readonly error?: string
+  /** `unknown field "spec.bogus"`, `duplicate field "spec.x"`, each once, in the order in which they were met. */
+  readonly strict: readonly string[]
+}
+
+/** Go's decoder notes no more of them. */
+const MAX_STRICT_ERRORS = 100
+
+/** A type that decodes itself has failed: Kubernetes stops there, and an earlier mismatch is forgotten. */
+class Stop extends Error {}
+
+interface Context {
+  /** The Go struct that the value stands in, and the JSON names on the way, for error texts. */
+  struct: string
+  readonly stack: string[]
+  /** The path as strict errors name it: with indexes and map keys. */
+  readonly path: string[]
+  depth: number
+  firstError: string | undefined
+  readonly strict: Set<string>
+  /** Inside a type that decodes itself nothing is strict. */
+  lenient: boolean
+}
+
+export function walkExactly(node: JsonNode, schema: StructSchema): ExactResult {
+  const context: Context = {
+    struct: '',
+    stack: [],
+    path: [],
+    depth: 0,
+    firstError: undefined,
+    strict: new Set(),
+    lenient: false,
+  }
+  let object: Writable = {}
+  try {
+    object = structValue(node, schema, context, undefined)
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error
+    return { object, error: error.message, strict: [] }
+  }
+  const strict = [...context.strict]
+  return context.firstError === undefined ? { object, strict } : { object, error: context.firstError, strict }
+}
+
+function mismatchText(what: string, goType: string, context: Context): string {
+  const where =
+    context.struct === '' && context.stack.length === 0
+      ? 'Go value'
+      : `Go struct field ${context.struct}.${context.stack.join('.')}`
+  return `json: cannot unmarshal ${what} into ${where} of type ${goType}`
+}
+
+function mismatch(node: JsonNode, schema: Schema, context: Context): void {
+  context.firstError ??= mismatchText(kindOf(node), schema.goType, context)
+}
+
+function kindOf(node: JsonNode): string {
+  if (typeof node === 'string') return 'string'
+  if (typeof node === 'boolean') return 'bool'
+  if (node instanceof NumberNode) return 'number'
+  return Array.isArray(node) ? 'array' : 'object'
+}
+
+function noteStrict(text: string, context: Context): void {
+  if (!context.lenient && context.strict.size < MAX_STRICT_ERRORS) context.strict.add(text)
+}
+
+function pathOf(context: Context, key: string): string {
+  let text = ''
+  for (const part of [...context.path, `.${key}`]) text += text === '' && part.startsWith('.') ? part.slice(1) : part
+  return text
+}
+
+function enter(context: Context): void {
+  if (++context.depth > MAX_DEPTH) throw new Stop('exceeded max depth')
+}
+
+function structValue(node: JsonNode, schema: StructSchema, context: Context, existing: Writable | undefined): Writable {
+  if (node === null) return existing ?? zeroStruct(schema)
+  if (!(node instanceof ObjectNode)) {
+    mismatch(node, schema, context)
+    return existing ?? zeroStruct(schema)
+  }
+  enter(context)
+  const values = new Map<Field, Json>()
+  const outer = context.struct
+  for (const [key, inner] of node.entries) {
+    const field = schema.byName.get(key)
+    if (field === undefined) {
+      noteStrict(`unknown field "${pathOf(context, key)}"`, context)
+      continue
+    }
+    const before = values.get(field)
+    if (before !== undefined) noteStrict(`duplicate field "${pathOf(context, key)}"`, context)
+    const length = context.stack.length
+    if (field.inline !== undefined) context.stack.push(...field.inline)
+    context.stack.push(key)
+    context.path.push(`.${key}`)
+    context.struct = field.goStruct
+    values.set(field, fieldValue(inner, field, context, before ?? existing?.[field.name]))
+    context.struct = outer
+    context.path.pop()
+    context.stack.length = length
+  }
+  const out: Writable = {}
+  for (const field of schema.fields) {
+    const value = values.get(field) ?? existing?.[field.name] ?? zeroOf(field)
+    if (isWritten(field, value)) out[field.name] = value
+  }
+  context.depth--
+  return out
+}
+
+function fieldValue(node: JsonNode, field: Field, context: Context, existing: Json | undefined): Json {
+  if (node === null) {
+    if (field.pointer || field.schema.type === 'list' || field.schema.type === 'map') return null
+    if (field.schema.type !== 'duration') return existing ?? zeroOf(field)
+  }
+  return decodedValue(node, field.schema, context, existing)
+}
+
+function decodedValue(node: JsonNode, schema: Schema, context: Context, existing?: Json): Json {
+  switch (schema.type) {
+    case 'struct':
+      return structValue(node, schema, context, isObject(existing) ? existing : undefined)
+    case 'list':
+      return listValue(node, schema, context)
+    case 'map':
+      return mapValue(node, schema, context, isObject(existing) ? existing : undefined)
+    default:
+      return scalarValue(node, schema, context)
+  }
+}
+
+function isObject(value: Json | undefined): value is Writable {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function listValue(node: JsonNode, schema: Schema & { type: 'list' }, context: Context): Json {
+  if (node === null) return null
+  if (!Array.isArray(node)) {
+    mismatch(node, schema, context)
+    return null
+  }
+  enter(context)
+  const out: Json[] = []
+  for (const [i, item] of node.entries()) {
+    context.path.push(`[${i}]`)
+    out.push(decodedValue(item, schema.items, context))
+    context.path.pop()
+  }
+  context.depth--
+  return out.length === 0 ? null : out
+}
+
+function mapValue(
+  node: JsonNode,
+  schema: Schema & { type: 'map' },
+  context: Context,
+  existing: Writable | undefined,
+): Json {
+  if (node === null) return null
+  if (!(node instanceof ObjectNode)) {
+    mismatch(node, schema, context)
+    return existing ?? null
+  }
+  enter(context)
+  const values = new Map<string, Json>(Object.entries(existing ?? {}) as [string, Json][])
+  const seen = new Set<string>()
+  for (const [key, inner] of node.entries) {
+    if (seen.has(key)) noteStrict(`duplicate field "${pathOf(context, key)}"`, context)
+    seen.add(key)
+    context.path.push(`.${key}`)
+    values.set(key, decodedValue(inner, schema.values, context))
+    context.path.pop()
+  }
+  context.depth--
+  return sortedMap(values)
+}
+
+function sortedMap(values: ReadonlyMap<string, Json>): Json {
+  if (values.size === 0) return null
+  const out: Writable = {}
+  for (const key of [...values.keys()].sort(byBytes)) setKey(out, key, values.get(key)!)
+  return out
+}
+
+const INT64_MAX = 2n ** 63n - 1n
+const INT32_MAX = 2n ** 31n - 1n
+const isInteger = /^-?\d+$/
+
+function integer(node: JsonNode, max: bigint, goType: string, context: Context): number | bigint | string {
+  if (!(node instanceof NumberNode)) return mismatchText(kindOf(node), goType, context)
+  if (isInteger.test(node.text) && node.text.length <= 20) {
+    const value = BigInt(node.text)
+    if (value <= max && value >= -max - 1n) return exactInteger(node.text)
+  }
+  return mismatchText(`number ${node.text}`, goType, context)
+}
+
+function scalarValue(node: JsonNode, schema: ScalarSchema, context: Context): Json {
+  if (node === null && schema.type !== 'duration') return zeroValue(schema)
+  switch (schema.type) {
+    case 'string':
+      if (typeof node === 'string') return node
+      mismatch(node, schema, context)
+      return ''
+    case 'boolean':
+      if (typeof node === 'boolean') return node
+      mismatch(node, schema, context)
+      return false
+    case 'int32':
+    case 'int64': {
+      const value = integer(node, schema.type === 'int32' ? INT32_MAX : INT64_MAX, schema.goType, context)
+      if (typeof value !== 'string') return value as number
+      context.firstError ??= value
+      return 0
+    }
+    case 'number':
+      if (node instanceof NumberNode) {
+        const value = Number(node.text)
+        if (Number.isFinite(value)) return value + 0
+        context.firstError ??= mismatchText(`number ${node.text}`, schema.goType, context)
+      } else mismatch(node, schema, context)
+      return 0
+    case 'bytes':
+      return bytesValue(node, schema, context)
+    case 'any':
+      return schema.union === undefined ? plain(node, context) : unionValue(node, schema, context)
+    default:
+      return selfDecoded(node, schema, context)
+  }
+}
+
+/** Types with a decoder of their own: their failure ends the decoding. */
+function selfDecoded(node: JsonNode, schema: ScalarSchema, context: Context): Json {
+  if (schema.type === 'quantity') {
+    const text = node instanceof NumberNode ? node.text : typeof node === 'string' ? node.trim() : jsonOpening(node)
+    return orStop(() => quantityText(text))
+  }
+  if (schema.type === 'intOrString') {
+    if (typeof node === 'string') return node
+    const value = integer(node, INT32_MAX, 'int32', context)
+    if (typeof value === 'string') throw new Stop(value)
+    return value as number
+  }
+  if (node === null) return orStop(() => canonicalDuration(''))
+  if (typeof node !== 'string') throw new Stop(mismatchText(kindOf(node), 'string', context))
+  return orStop(() =>
+    schema.type === 'duration' ? canonicalDuration(node) : canonicalTime(node, schema.type as 'time' | 'microTime'),
+  )
+}
+
+/** Enough of a value's text for a quantity to refuse it. */
+function jsonOpening(node: JsonNode): string {
+  return typeof node === 'boolean' ? String(node) : Array.isArray(node) ? '[' : '{'
+}
+
+function orStop(make: () => string): string {
+  try {
+    return make()
+  } catch (error) {
+    throw new Stop(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function bytesValue(node: JsonNode, schema: ScalarSchema, context: Context): Json {
+  if (Array.isArray(node)) {
+    const bytes: number[] = []
+    for (const item of node) {
+      if (item === null) bytes.push(0)
+      else if (
+        item instanceof NumberNode &&
+        isInteger.test(item.text) &&
+        Number(item.text) >= 0 &&
+        Number(item.text) < 256
+      )
+        bytes.push(Number(item.text))
+      else {
+        const what = item instanceof NumberNode ? `number ${item.text}` : kindOf(item)
+        context.firstError ??= mismatchText(what, 'uint8', context)
+      }
+    }
+    return Buffer.from(bytes).toString('base64')
+  }
+  if (typeof node !== 'string') {
+    mismatch(node, schema, context)
+    return ''
+  }
+  const text = node.replace(/[\r\n]/g, '')
+  const wrong = corruptByte(node)
+  if (wrong !== undefined) context.firstError ??= `illegal base64 data at input byte ${wrong}`
+  return Buffer.from(text, 'base64').toString('base64')
+}
+
+/** Where Go's base64 decoder would stop, or undefined. Line breaks do not count as data, but as positions. */
+function corruptByte(text: string): number | undefined {
+  let digits = 0
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === 0x0a || byte === 0x0d) continue
+    if (/[A-Za-z0-9+/]/.test(String.fromCharCode(byte)) && byte < 0x80) {
+      digits++
+      continue
+    }
+    if (byte !== 0x3d) return at
+    const inQuad = digits % 4
+    if (inQuad < 2) return at
+    let end = at + 1
+    if (inQuad === 2) {
+      while (bytes[end] === 0x0a || bytes[end] === 0x0d) end++
+      if (end >= bytes.length) return bytes.length
+      if (bytes[end] !== 0x3d) return end
+      end++
+    }
+    while (bytes[end] === 0x0a || bytes[end] === 0x0d) end++
+    return end < bytes.length ? end : undefined
+  }
+  const inQuad = digits % 4
+  return inQuad === 0 ? undefined : bytes.length - inQuad
+}
+
+function unionValue(node: JsonNode, schema: ScalarSchema, context: Context): Json {
+  const { other, object } = schema.union!
+  const inside = (inner: JsonNode): Json => {
+    const { lenient } = context
+    const before = context.firstError
+    const { struct } = context
+    context.lenient = true
+    context.firstError = undefined
+    context.struct = ''
+    const made = structValue(inner, object, context, undefined)
+    context.struct = struct
+    context.lenient = lenient
+    // A decoder of its own inside: its first mismatch ends everything, named after the struct outside.
+    if (context.firstError !== undefined)
+      throw new Stop((context.firstError as string).replace(/Go struct field \w+\./, `Go struct field ${struct}.`))
+    context.firstError = before
+    return made
+  }
+  if (node instanceof ObjectNode) return inside(node)
+  if (other === 'boolean') {
+    if (typeof node === 'boolean') return node
+    throw new Stop('boolean or JSON schema expected')
+  }
+  if (!Array.isArray(node)) return null
+  if (other === 'list') return node.map(inside)
+  return node.map((item) => {
+    if (typeof item === 'string') return item
+    throw new Stop(mismatchText(kindOf(item), 'string', context))
+  })
+}
+
+function plain(node: JsonNode, context: Context): Json {
+  if (node instanceof NumberNode) {
+    return isInteger.test(node.text) ? (exactInteger(node.text) as number) : Number(node.text)
+  }
+  if (typeof node !== 'object' || node === null) return node
+  enter(context)
+  let out: Json
+  if (Array.isArray(node)) out = node.map((item) => plain(item, context))
+  else {
+    const copy: Writable = {}
+    for (const [key, inner] of node.entries) setKey(copy, key, plain(inner, context))
+    out = copy
+  }
+  context.depth--
+  return out
+}

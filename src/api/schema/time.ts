@@ -1,0 +1,184 @@
+/**
+ * metav1.Time, MicroTime and Duration: what Go's time.Parse takes, in its words when it does not, and the canonical text
+ * that Kubernetes serves.
+ */
+
+export class TimeError extends Error {}
+
+const LAYOUTS = { time: '2006-01-02T15:04:05Z07:00', microTime: '2006-01-02T15:04:05.000000Z07:00' } as const
+
+const canonical = { time: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, microTime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/ }
+
+/**
+ * The canonical form of a time: UTC, whole seconds, or microseconds for a MicroTime.
+ *
+ * @throws TimeError with Go's message
+ */
+export function canonicalTime(text: string, type: 'time' | 'microTime'): string {
+  const { year, month, day, hour, minute, second, nanos, offsetSeconds } = parse(text, type)
+  if (offsetSeconds === 0 && canonical[type].test(text)) return text
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  date.setUTCHours(hour, minute, second)
+  const shifted = new Date(date.getTime() - offsetSeconds * 1000)
+  const fullYear = shifted.getUTCFullYear()
+  // Beyond four digits, and before the year 0, Kubernetes' own answer would not parse again.
+  const years = String(Math.min(Math.max(fullYear, 0), 9999)).padStart(4, '0')
+  const rest = shifted
+    .toISOString()
+    .replace(/^[+-]?\d+(?=-\d\d-\d\dT)/, '')
+    .slice(0, 15)
+  const fraction = type === 'time' ? '' : `.${String(Math.floor(nanos / 1000)).padStart(6, '0')}`
+  return `${years}${rest}${fraction}Z`
+}
+
+interface Parts {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+  readonly nanos: number
+  readonly offsetSeconds: number
+}
+
+function daysIn(month: number, year: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return [4, 6, 9, 11].includes(month) ? 30 : 31
+}
+
+/** The layout's elements in order, each with the text it consumes; a literal stands for itself. */
+function parse(text: string, type: 'time' | 'microTime'): Parts {
+  let rest = text
+  const cannot = (value: string, element: string): never => {
+    throw new TimeError(
+      `parsing time ${quote(text)} as ${quote(LAYOUTS[type])}: cannot parse ${quote(value)} as ${quote(element)}`,
+    )
+  }
+  const wrong = (message: string): never => {
+    throw new TimeError(`parsing time ${quote(text)}: ${message}`)
+  }
+  const take = (pattern: RegExp, element: string): string => {
+    const found = pattern.exec(rest)?.[0]
+    if (found === undefined) return cannot(rest, element)
+    rest = rest.slice(found.length)
+    return found
+  }
+  const literal = (mark: string) => {
+    if (!rest.startsWith(mark)) cannot(rest, mark)
+    rest = rest.slice(mark.length)
+  }
+  const year = Number(take(/^\d{4}/, '2006'))
+  literal('-')
+  const month = Number(take(/^\d\d/, '01'))
+  if (month < 1 || month > 12) wrong('month out of range')
+  literal('-')
+  const day = Number(take(/^\d\d/, '02'))
+  literal('T')
+  const hour = Number(take(/^\d\d?/, '15'))
+  if (hour > 23) wrong('hour out of range')
+  literal(':')
+  const minute = Number(take(/^\d\d/, '04'))
+  if (minute > 59) wrong('minute out of range')
+  literal(':')
+  const second = Number(take(/^\d\d/, '05'))
+  if (second > 59) wrong('second out of range')
+  let nanos = 0
+  if (type === 'microTime') nanos = Number(take(/^[.,]\d{6}/, '.000000').slice(1)) * 1000
+  else {
+    const fraction = /^[.,]\d+/.exec(rest)?.[0]
+    if (fraction !== undefined) rest = rest.slice(fraction.length)
+  }
+  let offsetSeconds = 0
+  if (rest.startsWith('Z')) rest = rest.slice(1)
+  else {
+    const zone = take(/^[+-]\d\d:\d\d/, 'Z07:00')
+    const hours = Number(zone.slice(1, 3))
+    const minutes = Number(zone.slice(4, 6))
+    if (hours > 24) wrong('time zone offset hour out of range')
+    if (minutes > 60) wrong('time zone offset minute out of range')
+    offsetSeconds = (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60)
+  }
+  if (rest !== '') wrong(`extra text: ${quote(rest)}`)
+  if (day < 1 || day > daysIn(month, year)) wrong('day out of range')
+  return { year, month, day, hour, minute, second, nanos, offsetSeconds }
+}
+
+/** As Go's time package quotes a value in its errors: bytes beyond ASCII as \x escapes. */
+function quote(text: string): string {
+  let out = '"'
+  for (const byte of Buffer.from(text)) {
+    if (byte === 0x22 || byte === 0x5c) out += `\\${String.fromCharCode(byte)}`
+    else if (byte < 0x20 || byte >= 0x80) out += `\\x${byte.toString(16).padStart(2, '0')}`
+    else out += String.fromCharCode(byte)
+  }
+  return `${out}"`
+}
+
+const unitNanos: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+}
+const MAX_DURATION = 2n ** 63n
+
+/**
+ * The canonical form of a Duration: `1h30m0s`.
+ *
+ * @throws TimeError with Go's message
+ */
+export function canonicalDuration(text: string): string {
+  const bad = (what: string): never => {
+    throw new TimeError(`time: ${what}duration ${quote(text)}`)
+  }
+  const negative = text.startsWith('-')
+  let rest = negative || text.startsWith('+') ? text.slice(1) : text
+  if (rest === '0') return '0s'
+  if (rest === '') bad('invalid ')
+  let total = 0n
+  while (rest !== '') {
+    const part = /^(\d*)(?:\.(\d*))?([^\d.]*)/.exec(rest)!
+    const [all, whole = '', fraction = '', unit = ''] = part
+    if (all === '' || (whole === '' && fraction === '')) bad('invalid ')
+    if (unit === '') bad('missing unit in ')
+    const nanos = Object.hasOwn(unitNanos, unit) ? unitNanos[unit] : undefined
+    if (nanos === undefined) throw new TimeError(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`)
+    total += BigInt(whole || '0') * nanos!
+    if (fraction !== '') total += (BigInt(fraction) * nanos!) / 10n ** BigInt(fraction.length)
+    if (total > MAX_DURATION) bad('invalid ')
+    rest = rest.slice(all!.length)
+  }
+  if (!negative && total >= MAX_DURATION) bad('invalid ')
+  return formatDuration(negative ? -total : total)
+}
+
+function formatDuration(nanos: bigint): string {
+  if (nanos === 0n) return '0s'
+  const sign = nanos < 0n ? '-' : ''
+  const size = nanos < 0n ? -nanos : nanos
+  const decimal = (unit: bigint, digits: number) => {
+    const fraction = String(size % unit)
+      .padStart(digits, '0')
+      .slice(0, digits)
+      .replace(/0+$/, '')
+    return `${size / unit}${fraction === '' ? '' : `.${fraction}`}`
+  }
+  if (size < 1000n) return `${sign}${size}ns`
+  if (size < 1_000_000n) return `${sign}${decimal(1000n, 3)}µs`
+  if (size < 1_000_000_000n) return `${sign}${decimal(1_000_000n, 6)}ms`
+  const seconds = size / 1_000_000_000n
+  const fraction = String(size % 1_000_000_000n)
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  const hours = seconds / 3600n
+  const minutes = (seconds / 60n) % 60n
+  const text = `${seconds % 60n}${fraction === '' ? '' : `.${fraction}`}s`
+  if (hours > 0n) return `${sign}${hours}h${minutes}m${text}`
+  return minutes > 0n ? `${sign}${minutes}m${text}` : `${sign}${text}`
+}
