@@ -1,0 +1,125 @@
+/**
+ * The scheduler's picture of its nodes: for each the pods on it, what they have asked for, and their host ports. Pods that
+ * were just bound count at once (assumed), before their watch event comes.
+ */
+import type { Fields, KubeObject } from '../api/object.ts'
+import { type Amounts, amountsOf, type HostPort, type PodInfo } from './pod-info.ts'
+
+export interface NodeInfo {
+  readonly name: string
+  /** undefined while only pods of that name are known. */
+  node: KubeObject | undefined
+  allocatable: Amounts
+  readonly pods: Map<string, PodInfo>
+  readonly requested: Map<string, number>
+  /** Sums of the pods' `assumed`. */
+  readonly assumed: Map<string, number>
+  readonly ports: HostPort[]
+  /** Pods by controller uid. */
+  readonly byController: Map<string, number>
+}
+
+export interface Cluster {
+  readonly nodes: ReadonlyMap<string, NodeInfo>
+  /** Nodes that exist, in the order they came. */
+  ready(): readonly NodeInfo[]
+  setNode(node: KubeObject): void
+  removeNode(name: string): void
+  /** Adds the pod to its node, replacing what was known of the same key. */
+  setPod(info: PodInfo, nodeName: string): void
+  removePod(key: string): void
+  /** Pods anywhere that carry required anti-affinity: every other pod must be checked against them. */
+  readonly withAntiAffinity: ReadonlyMap<string, { readonly info: PodInfo; readonly node: NodeInfo }>
+}
+
+export function createCluster(): Cluster {
+  const nodes = new Map<string, NodeInfo>()
+  const whereabouts = new Map<string, NodeInfo>()
+  const withAntiAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
+  let existing: readonly NodeInfo[] | undefined
+
+  const entry = (name: string): NodeInfo => {
+    let info = nodes.get(name)
+    if (info === undefined) {
+      info = {
+        name,
+        node: undefined,
+        allocatable: new Map(),
+        pods: new Map(),
+        requested: new Map(),
+        assumed: new Map(),
+        ports: [],
+        byController: new Map(),
+      }
+      nodes.set(name, info)
+    }
+    return info
+  }
+  const removePod = (key: string) => {
+    const node = whereabouts.get(key)
+    const info = node?.pods.get(key)
+    if (node === undefined || info === undefined) return
+    whereabouts.delete(key)
+    withAntiAffinity.delete(key)
+    takeOff(node, info)
+    if (node.node === undefined && node.pods.size === 0) nodes.delete(node.name)
+  }
+  return {
+    nodes,
+    withAntiAffinity,
+    ready: () => {
+      existing ??= [...nodes.values()].filter((info) => info.node !== undefined)
+      return existing
+    },
+    setNode(node) {
+      const info = entry(node.metadata.name ?? '')
+      if (info.node === undefined) existing = undefined
+      info.node = node
+      info.allocatable = amountsOf(node['status']?.allocatable ?? node['status']?.capacity)
+    },
+    removeNode(name) {
+      const info = nodes.get(name)
+      if (info === undefined) return
+      existing = undefined
+      info.node = undefined
+      if (info.pods.size === 0) nodes.delete(name)
+    },
+    setPod(info, nodeName) {
+      removePod(info.key)
+      const node = entry(nodeName)
+      whereabouts.set(info.key, node)
+      if (info.antiAffinity.length) withAntiAffinity.set(info.key, { info, node })
+      putOn(node, info)
+    },
+    removePod,
+  }
+}
+
+export function putOn(node: NodeInfo, info: PodInfo): void {
+  node.pods.set(info.key, info)
+  sum(node.requested, info.requests, 1)
+  sum(node.assumed, info.assumed, 1)
+  node.ports.push(...info.ports)
+  if (info.controller !== '') node.byController.set(info.controller, (node.byController.get(info.controller) ?? 0) + 1)
+}
+
+export function takeOff(node: NodeInfo, info: PodInfo): void {
+  node.pods.delete(info.key)
+  sum(node.requested, info.requests, -1)
+  sum(node.assumed, info.assumed, -1)
+  for (const port of info.ports) {
+    const at = node.ports.indexOf(port)
+    if (at >= 0) node.ports.splice(at, 1)
+  }
+  const siblings = (node.byController.get(info.controller) ?? 0) - 1
+  if (siblings > 0) node.byController.set(info.controller, siblings)
+  else node.byController.delete(info.controller)
+}
+
+function sum(into: Map<string, number>, amounts: Amounts, sign: 1 | -1): void {
+  for (const [name, amount] of amounts) into.set(name, (into.get(name) ?? 0) + sign * amount)
+}
+
+export const labelsOf = (node: NodeInfo): Readonly<Record<string, string>> => node.node?.metadata.labels ?? {}
+
+export const taintsOf = (node: NodeInfo): readonly Fields[] => node.node?.['spec']?.taints ?? []

@@ -1,0 +1,163 @@
+/** What scheduling needs to know of a pod, worked out once per revision. */
+import type { Fields, KubeObject } from '../api/object.ts'
+import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { podRequests } from '../api/objects/pod-requests.ts'
+import { quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
+
+/** Amounts by resource name: cpu in thousandths, everything else in whole units. */
+export type Amounts = ReadonlyMap<string, number>
+
+export interface HostPort {
+  readonly ip: string
+  readonly protocol: string
+  readonly port: number
+}
+
+/** One term of required or preferred pod (anti-)affinity, or of a spread constraint. */
+export interface PodTerm {
+  readonly topologyKey: string
+  readonly selector: LabelSelector
+  /** Namespaces it speaks of; undefined: those whose labels `namespaceSelector` matches too. */
+  readonly namespaces: ReadonlySet<string>
+  readonly namespaceSelector: LabelSelector | undefined
+  readonly weight: number
+}
+
+export interface SpreadConstraint {
+  readonly topologyKey: string
+  readonly selector: LabelSelector
+  readonly maxSkew: number
+  readonly minDomains: number
+  readonly hard: boolean
+}
+
+export interface PodInfo {
+  readonly pod: KubeObject
+  readonly key: string
+  readonly uid: string
+  readonly priority: number
+  readonly requests: Amounts
+  /** The same for cpu and memory, with what a container that asks for nothing is taken to need: for scores alone. */
+  readonly assumed: Amounts
+  readonly ports: readonly HostPort[]
+  readonly affinity: readonly PodTerm[]
+  readonly antiAffinity: readonly PodTerm[]
+  readonly preferred: readonly PodTerm[]
+  readonly spread: readonly SpreadConstraint[]
+  /** uid of the controlling owner; '' for none. */
+  readonly controller: string
+}
+
+export function amountsOf(list: Readonly<Record<string, string>> | undefined): Amounts {
+  const amounts = new Map<string, number>()
+  for (const [name, quantity] of Object.entries(list ?? {}))
+    amounts.set(name, Number(name === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity)))
+  return amounts
+}
+
+export function podInfoOf(pod: KubeObject): PodInfo {
+  const spec: Fields = pod['spec']
+  const { namespace = '', name = '', uid = '' } = pod.metadata
+  const affinity: Fields | undefined = spec['affinity']
+  const requests = amountsOf(podRequests(spec))
+  const terms = (list: readonly Fields[] | undefined) => (list ?? []).map((term) => podTerm(term, pod, 1))
+  const weighted = (list: readonly Fields[] | undefined, sign: 1 | -1) =>
+    (list ?? []).map((entry) => podTerm(entry['podAffinityTerm'], pod, sign * entry['weight']))
+  return {
+    pod,
+    key: `${namespace}/${name}`,
+    uid,
+    priority: spec['priority'] ?? 0,
+    requests,
+    assumed: assumedAmounts(spec, requests),
+    ports: hostPorts(spec),
+    affinity: terms(affinity?.['podAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
+    antiAffinity: terms(affinity?.['podAntiAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
+    preferred: affinity
+      ? [
+          ...weighted(affinity['podAffinity']?.preferredDuringSchedulingIgnoredDuringExecution, 1),
+          ...weighted(affinity['podAntiAffinity']?.preferredDuringSchedulingIgnoredDuringExecution, -1),
+        ]
+      : [],
+    spread: ((spec['topologySpreadConstraints'] ?? []) as readonly Fields[]).map((constraint) => ({
+      topologyKey: constraint['topologyKey'],
+      selector: withLabelKeys(constraint['labelSelector'], constraint['matchLabelKeys'], undefined, pod),
+      maxSkew: constraint['maxSkew'],
+      minDomains: constraint['minDomains'] ?? 1,
+      hard: constraint['whenUnsatisfiable'] === 'DoNotSchedule',
+    })),
+    controller: pod.metadata.ownerReferences?.find((owner) => owner.controller)?.uid ?? '',
+  }
+}
+
+/** 100m and 200 MB a container. */
+const UNASKED: readonly (readonly [string, number])[] = [
+  ['cpu', 100],
+  ['memory', 200 * 1024 * 1024],
+]
+
+function assumedAmounts(spec: Fields, requests: Amounts): Amounts {
+  const containers = (spec['containers'] ?? []) as readonly Fields[]
+  return new Map(
+    UNASKED.map(([name, amount]) => {
+      const silent = containers.filter((container) => container['resources']?.requests?.[name] === undefined).length
+      return [name, (requests.get(name) ?? 0) + silent * amount]
+    }),
+  )
+}
+
+function hostPorts(spec: Fields): readonly HostPort[] {
+  return ([...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])] as readonly Fields[]).flatMap(
+    (container) =>
+      ((container['ports'] ?? []) as readonly Fields[])
+        .filter((port) => port['hostPort'])
+        .map((port) => ({
+          ip: port['hostIP'] || '0.0.0.0',
+          protocol: port['protocol'] ?? 'TCP',
+          port: port['hostPort'],
+        })),
+  )
+}
+
+function podTerm(term: Fields, pod: KubeObject, weight: number): PodTerm {
+  const named = (term['namespaces'] ?? []) as readonly string[]
+  const selector = term['namespaceSelector'] as Fields | undefined
+  return {
+    topologyKey: term['topologyKey'],
+    selector: withLabelKeys(term['labelSelector'], term['matchLabelKeys'], term['mismatchLabelKeys'], pod),
+    namespaces: new Set(named.length === 0 && selector === undefined ? [pod.metadata.namespace ?? ''] : named),
+    namespaceSelector: selector === undefined ? undefined : labelSelectorOf(selector),
+    weight,
+  }
+}
+
+/** matchLabelKeys and mismatchLabelKeys (KEP-3633): the pod's own values of these keys join the selector. */
+function withLabelKeys(
+  selector: Fields | undefined,
+  match: readonly string[] | undefined,
+  mismatch: readonly string[] | undefined,
+  pod: KubeObject,
+): LabelSelector {
+  if (!match?.length && !mismatch?.length) return labelSelectorOf(selector)
+  const labels = pod.metadata.labels ?? {}
+  const expressions = (keys: readonly string[] | undefined, operator: 'In' | 'NotIn') =>
+    (keys ?? []).flatMap((key) => (labels[key] === undefined ? [] : [{ key, operator, values: [labels[key]] }]))
+  return labelSelectorOf({
+    ...selector,
+    matchExpressions: [
+      ...(selector?.['matchExpressions'] ?? []),
+      ...expressions(match, 'In'),
+      ...expressions(mismatch, 'NotIn'),
+    ],
+  })
+}
+
+export function termMatches(
+  term: PodTerm,
+  pod: KubeObject,
+  labelsOf: (namespace: string) => Fields | undefined,
+): boolean {
+  const namespace = pod.metadata.namespace ?? ''
+  const inNamespace = term.namespaces.has(namespace) || (term.namespaceSelector?.matches(labelsOf(namespace)) ?? false)
+  return inNamespace && term.selector.matches(pod.metadata.labels)
+}

@@ -1,0 +1,108 @@
+/**
+ * The pods that wait to be scheduled: ready ones in the order of priority, then age; those that failed back off (1 s,
+ * doubling, at most 10 s) and wait until something changes that may help, or five minutes.
+ */
+import type { Timer } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { PodInfo } from './pod-info.ts'
+
+const BACKOFF_MS = 1000
+const LONGEST_BACKOFF_MS = 10_000
+const FLUSH_MS = 5 * 60_000
+
+interface Waiting {
+  info: PodInfo
+  readonly since: number
+  attempts: number
+  retryAt: number
+}
+
+export interface SchedulingQueue {
+  /** A pod to schedule, new or changed. A change of one that waits for help makes it ready again. */
+  add(info: PodInfo): void
+  remove(key: string): void
+  /** The pod whose turn it is, or undefined. */
+  pop(): PodInfo | undefined
+  /** It did not fit now. */
+  failed(info: PodInfo): void
+  /** Something changed that may help: everyone who waits may try again (after its backoff). */
+  moveAll(): void
+  readonly ready: number
+}
+
+/** `wake` is called whenever a pod became ready. */
+export function createSchedulingQueue(runtime: Runtime, wake: () => void): SchedulingQueue {
+  const { clock } = runtime
+  const known = new Map<string, Waiting>()
+  const active = new Map<string, Waiting>()
+  const unschedulable = new Map<string, Waiting>()
+  let order: Waiting[] | undefined
+  const timers = new Map<string, Timer>()
+
+  const activate = (key: string, waiting: Waiting) => {
+    timers.get(key)?.cancel()
+    timers.delete(key)
+    unschedulable.delete(key)
+    active.set(key, waiting)
+    order = undefined
+    wake()
+  }
+  const activateAfterBackoff = (key: string, waiting: Waiting) => {
+    const ms = waiting.retryAt - clock.now()
+    if (ms <= 0) return activate(key, waiting)
+    timers.get(key)?.cancel()
+    timers.set(
+      key,
+      clock.setTimer(ms, 'scheduling backoff', () => activate(key, waiting)),
+    )
+  }
+  return {
+    get ready() {
+      return active.size
+    },
+    add(info) {
+      const waiting = known.get(info.key)
+      if (waiting === undefined || waiting.info.uid !== info.uid) {
+        const fresh = { info, since: clock.now(), attempts: 0, retryAt: 0 }
+        known.set(info.key, fresh)
+        activate(info.key, fresh)
+        return
+      }
+      waiting.info = info
+      if (unschedulable.has(info.key)) activateAfterBackoff(info.key, waiting)
+    },
+    remove(key) {
+      known.delete(key)
+      unschedulable.delete(key)
+      if (active.delete(key)) order = undefined
+      timers.get(key)?.cancel()
+      timers.delete(key)
+    },
+    pop() {
+      // Sorted once per batch of arrivals, not once per pod.
+      order ??= [...active.values()].sort((a, b) => a.info.priority - b.info.priority || b.since - a.since)
+      for (;;) {
+        const next = order.pop()
+        if (next === undefined) return undefined
+        if (active.get(next.info.key) !== next) continue
+        active.delete(next.info.key)
+        next.attempts++
+        return next.info
+      }
+    },
+    failed(info) {
+      const waiting = known.get(info.key)
+      if (waiting === undefined || active.has(info.key)) return
+      waiting.retryAt = clock.now() + Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (waiting.attempts - 1))
+      unschedulable.set(info.key, waiting)
+      timers.get(info.key)?.cancel()
+      timers.set(
+        info.key,
+        clock.setTimer(FLUSH_MS, 'unschedulable flush', () => activate(info.key, waiting)),
+      )
+    },
+    moveAll() {
+      for (const [key, waiting] of [...unschedulable]) activateAfterBackoff(key, waiting)
+    },
+  }
+}

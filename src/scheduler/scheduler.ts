@@ -1,0 +1,328 @@
+/**
+ * scheduler: gives every pending pod a node. It watches pods, nodes and namespaces, filters and scores, and binds through
+ * pods/binding; what fits nowhere gets a condition, an Event, and another try when something changes. Started by the
+ * cluster; knows the API only through the client room.
+ */
+
+import type { Fields, KubeObject } from '../api/object.ts'
+import { isNotFound } from '../api/status.ts'
+import { formatTime } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import { createEventRecorder } from '../client/events.ts'
+import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
+import { objectKey } from '../client/store.ts'
+import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
+import { createCluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
+import { type PodInfo, podInfoOf } from './pod-info.ts'
+import { choosePreemption } from './preemption.ts'
+import { createSchedulingQueue } from './queue.ts'
+import { bestNodes } from './scores.ts'
+
+const PODS = { group: '', version: 'v1', resource: 'pods' }
+const NODES = { group: '', version: 'v1', resource: 'nodes' }
+const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
+const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+/** Pods decided in one turn before others get theirs. */
+const BATCH = 64
+
+export interface SchedulerOptions {
+  readonly runtime: Runtime
+  /** Speaks as system:kube-scheduler. */
+  readonly client: Client
+  readonly signal: AbortSignal
+  /** Shared with other components of the process; its own when left out. */
+  readonly informers?: InformerFactory
+  /** Pods with another spec.schedulerName are somebody else's. */
+  readonly schedulerName?: string
+}
+
+/** Resolves once the scheduler has seen the cluster and schedules. */
+export async function startScheduler(options: SchedulerOptions): Promise<void> {
+  const { runtime, client, signal } = options
+  const name = options.schedulerName ?? 'default-scheduler'
+  const informers = options.informers ?? createInformerFactory(runtime, client, signal)
+  const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1')
+  const cluster = createCluster()
+  const pods = informers.informer(PODS)
+  const nodes = informers.informer(NODES)
+  const namespaces = informers.informer(NAMESPACES)
+  const claims = informers.informer(CLAIMS)
+  const namespaceLabels = (namespace: string): Fields | undefined => namespaces.store.get(namespace)?.metadata.labels
+  let running = false
+  let scheduled = false
+
+  const wake = () => {
+    if (scheduled || !running) return
+    scheduled = true
+    runtime.scheduler.handOver('schedule', () => {
+      scheduled = false
+      for (let i = 0; i < BATCH; i++) {
+        const info = queue.pop()
+        if (info === undefined) return
+        scheduleOne(info)
+      }
+      if (queue.ready > 0) wake()
+    })
+  }
+  const queue = createSchedulingQueue(runtime, wake)
+  signal.addEventListener('abort', () => {
+    running = false
+  })
+
+  const isOurs = (pod: KubeObject) => pod['spec'].schedulerName === name
+  const isOver = (pod: KubeObject) => ['Succeeded', 'Failed'].includes(pod['status']?.phase)
+  const place = (pod: KubeObject) => {
+    const nodeName: string = pod['spec'].nodeName ?? ''
+    if (nodeName !== '' && !isOver(pod)) {
+      queue.remove(objectKey(pod))
+      cluster.setPod(podInfoOf(pod), nodeName)
+      return
+    }
+    if (nodeName !== '') {
+      queue.remove(objectKey(pod))
+      cluster.removePod(objectKey(pod))
+      queue.moveAll()
+      return
+    }
+    const gated = pod['spec'].schedulingGates?.length > 0
+    if (!isOurs(pod) || isOver(pod) || gated || pod.metadata.deletionTimestamp !== undefined)
+      queue.remove(objectKey(pod))
+    else queue.add(podInfoOf(pod))
+  }
+  pods.addHandlers({
+    added: place,
+    updated: (old, pod) => {
+      // A pod on its node whose specification and labels are the same changes nothing here but when it ends.
+      const bound = pod['spec'].nodeName
+      if (bound && old['spec'].nodeName === bound && isOver(old) === isOver(pod) && sameForScheduling(old, pod)) return
+      // Its own failure's condition is no reason to try again.
+      if (!bound && sameForScheduling(old, pod) && !isOver(pod) && isDeleting(old) === isDeleting(pod)) return
+      place(pod)
+    },
+    deleted: (pod) => {
+      queue.remove(objectKey(pod))
+      if (!pod['spec'].nodeName) return
+      cluster.removePod(objectKey(pod))
+      queue.moveAll()
+    },
+  })
+  nodes.addHandlers({
+    added: (node) => {
+      cluster.setNode(node)
+      queue.moveAll()
+    },
+    updated: (old, node) => {
+      cluster.setNode(node)
+      if (!sameNode(old, node)) queue.moveAll()
+    },
+    deleted: (node) => cluster.removeNode(node.metadata.name ?? ''),
+  })
+  claims.addHandlers({ added: () => queue.moveAll(), updated: () => queue.moveAll() })
+  if (options.informers === undefined) informers.start()
+  await Promise.all([pods, nodes, namespaces, claims].map((informer) => informer.whenSynced(signal)))
+  running = true
+  wake()
+
+  function scheduleOne(info: PodInfo): void {
+    const current = pods.store.get(info.key)
+    if (current === undefined || current.metadata.uid !== info.uid || current['spec'].nodeName) {
+      queue.remove(info.key)
+      return
+    }
+    const all = cluster.ready()
+    if (all.length === 0) {
+      unschedulable(info, 'no nodes available to schedule pods', undefined)
+      return
+    }
+    const claimRefusal = refusalOfClaims(info)
+    if (claimRefusal) {
+      unschedulable(info, `0/${all.length} nodes are available: ${claimRefusal}. not found`, undefined)
+      return
+    }
+    const state = prefilter(info, cluster, namespaceLabels)
+    const fitting: NodeInfo[] = []
+    const refusals = new Map<NodeInfo, Refusal>()
+    for (const node of all) {
+      const refusal = refusalOf(info, node, state)
+      if (refusal) refusals.set(node, refusal)
+      else fitting.push(node)
+    }
+    if (fitting.length === 0) {
+      preempt(info, state, all.length, refusals)
+      return
+    }
+    const best = bestNodes(info, fitting, cluster, namespaceLabels)
+    const node = best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]!
+    cluster.setPod(info, node.name)
+    void bind(info, node)
+  }
+
+  /** Claims that must be bound before the pod may be placed. */
+  function refusalOfClaims(info: PodInfo): string | undefined {
+    const namespace = info.pod.metadata.namespace ?? ''
+    for (const volume of (info.pod['spec'].volumes ?? []) as readonly Fields[]) {
+      const claimName: string | undefined =
+        volume['persistentVolumeClaim']?.claimName ??
+        (volume['ephemeral'] ? `${info.pod.metadata.name}-${volume['name']}` : undefined)
+      if (claimName === undefined) continue
+      const claim = claims.store.get(`${namespace}/${claimName}`)
+      if (claim === undefined) return `persistentvolumeclaim ${JSON.stringify(claimName)} not found`
+      if (claim.metadata.deletionTimestamp !== undefined)
+        return `persistentvolumeclaim ${JSON.stringify(claimName)} is being deleted`
+      if (claim['status']?.phase === 'Lost')
+        return `persistentvolumeclaim ${JSON.stringify(claimName)} bound to non-existent persistentvolume ${JSON.stringify(claim['spec'].volumeName)}`
+      if (!claim['spec'].volumeName) return 'pod has unbound immediate PersistentVolumeClaims'
+    }
+    return undefined
+  }
+
+  async function bind(info: PodInfo, node: NodeInfo): Promise<void> {
+    const { namespace = '', name: podName = '' } = info.pod.metadata
+    try {
+      await client
+        .resource(PODS)
+        .namespace(namespace)
+        .create(
+          {
+            apiVersion: 'v1',
+            kind: 'Binding',
+            metadata: { name: podName, namespace, uid: info.uid },
+            target: { kind: 'Node', name: node.name },
+          },
+          { subresource: 'binding', name: podName },
+        )
+      recorder.event(info.pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${podName} to ${node.name}`, {
+        action: 'Binding',
+      })
+    } catch (error) {
+      if (signal.aborted) return
+      if (pods.store.get(info.key)?.['spec'].nodeName !== node.name) cluster.removePod(info.key)
+      if (isNotFound(error)) {
+        queue.remove(info.key)
+        return
+      }
+      runtime.log.info(2, 'binding failed', { pod: info.key, node: node.name, err: String(error) })
+      queue.failed(info)
+      queue.moveAll()
+    }
+  }
+
+  function preempt(info: PodInfo, state: FilterState, count: number, refusals: ReadonlyMap<NodeInfo, Refusal>): void {
+    const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
+    const chosen = choosePreemption(info, candidates, state)
+    const helpless = count - candidates.length
+    const why = [
+      ...(candidates.length ? [`${candidates.length} No preemption victims found for incoming pod`] : []),
+      ...(helpless ? [`${helpless} Preemption is not helpful for scheduling`] : []),
+    ]
+    const message = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
+    if (chosen === undefined) {
+      unschedulable(info, `${message} preemption: 0/${count} nodes are available: ${why.join(', ')}.`, undefined)
+      return
+    }
+    for (const victim of chosen.victims) void evict(victim, info, chosen.node)
+    unschedulable(info, message, chosen.node.name)
+  }
+
+  async function evict(victim: PodInfo, preemptor: PodInfo, node: NodeInfo): Promise<void> {
+    const { namespace = '', name: podName = '' } = victim.pod.metadata
+    const client_ = client.resource(PODS).namespace(namespace)
+    try {
+      await client_.patch(
+        podName,
+        'strategic',
+        {
+          status: {
+            conditions: [
+              {
+                type: 'DisruptionTarget',
+                status: 'True',
+                reason: 'PreemptionByScheduler',
+                message: `${name}: preempting to accommodate a higher priority pod`,
+                lastProbeTime: null,
+                lastTransitionTime: formatTime(runtime.clock.now()),
+              },
+            ],
+          },
+        },
+        { subresource: 'status' },
+      )
+      await client_.delete(podName, { preconditions: { uid: victim.uid } })
+      recorder.event(victim.pod, 'Normal', 'Preempted', `Preempted by pod ${preemptor.uid} on node ${node.name}`, {
+        action: 'Preempting',
+        related: preemptor.pod,
+      })
+    } catch (error) {
+      if (!signal.aborted && !isNotFound(error))
+        runtime.log.info(2, 'preemption failed', { pod: victim.key, err: String(error) })
+    }
+  }
+
+  function unschedulable(info: PodInfo, message: string, nominatedNode: string | undefined): void {
+    queue.failed(info)
+    recorder.event(info.pod, 'Warning', 'FailedScheduling', message, { action: 'Scheduling' })
+    void writeCondition(info, message, nominatedNode)
+  }
+
+  async function writeCondition(info: PodInfo, message: string, nominatedNode: string | undefined): Promise<void> {
+    const current = (pods.store.get(info.key) ?? info.pod)['status'] as Fields | undefined
+    const present = ((current?.['conditions'] ?? []) as readonly Fields[]).find((c) => c['type'] === 'PodScheduled')
+    const same =
+      present?.['status'] === 'False' && present['reason'] === 'Unschedulable' && present['message'] === message
+    if (same && (nominatedNode === undefined || current?.['nominatedNodeName'] === nominatedNode)) return
+    const condition = {
+      lastProbeTime: null,
+      lastTransitionTime:
+        present?.['status'] === 'False' ? present['lastTransitionTime'] : formatTime(runtime.clock.now()),
+      message,
+      observedGeneration: info.pod.metadata.generation ?? 1,
+      reason: 'Unschedulable',
+      status: 'False',
+      type: 'PodScheduled',
+    }
+    const { namespace = '', name: podName = '' } = info.pod.metadata
+    try {
+      await client
+        .resource(PODS)
+        .namespace(namespace)
+        .patch(
+          podName,
+          'strategic',
+          { status: { conditions: [condition], ...(nominatedNode ? { nominatedNodeName: nominatedNode } : {}) } },
+          { subresource: 'status' },
+        )
+    } catch (error) {
+      if (!signal.aborted && !isNotFound(error))
+        runtime.log.info(2, 'the condition was not written', { pod: info.key, err: String(error) })
+    }
+  }
+}
+
+/** `1 node(s) were unschedulable, 2 Insufficient cpu`: each reason with how many nodes gave it, sorted. */
+function summary(refusals: readonly Refusal[]): string {
+  const counts = new Map<string, number>()
+  for (const { reasons } of refusals) for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return [...counts]
+    .map(([reason, count]) => `${count} ${reason}`)
+    .sort()
+    .join(', ')
+}
+
+const isDeleting = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined
+
+function sameForScheduling(a: KubeObject, b: KubeObject): boolean {
+  return a.metadata.uid === b.metadata.uid && same(a['spec'], b['spec']) && same(a.metadata.labels, b.metadata.labels)
+}
+
+function sameNode(a: KubeObject, b: KubeObject): boolean {
+  const of = (node: KubeObject): NodeInfo => ({ node }) as NodeInfo
+  return (
+    same(a['status']?.allocatable, b['status']?.allocatable) &&
+    same(taintsOf(of(a)), taintsOf(of(b))) &&
+    same(labelsOf(of(a)), labelsOf(of(b))) &&
+    a['spec']?.unschedulable === b['spec']?.unschedulable
+  )
+}
+
+const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
