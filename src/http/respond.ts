@@ -1,5 +1,6 @@
 /** An ApiResponse as bytes on a node:http or node:http2 response: back-pressure, list slices, compression, errors. */
 import { constants, createGzip } from 'node:zlib'
+import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -43,7 +44,7 @@ const NEWLINE = Buffer.from('\n')
 type OutHeaders = Record<string, string | number | readonly string[]>
 
 export function createResponder(runtime: Runtime): Responder {
-  const watches = createWatchWriter(runtime)
+  const watches = createWatchWriter()
 
   function headersOf(request: ApiRequest | undefined, contentType: string, extra: Headers | undefined): OutHeaders {
     const asked = request?.headers['audit-id']
@@ -95,7 +96,7 @@ export function createResponder(runtime: Runtime): Responder {
             outgoing,
             response.status,
             headersOf(request, 'application/json', response.headers),
-            [Buffer.from(`${JSON.stringify(response.object)}\n`)],
+            [encodeJson(response.object), NEWLINE],
           )
         case 'list': {
           const headers = headersOf(request, 'application/json', response.headers)

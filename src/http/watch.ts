@@ -1,74 +1,53 @@
 /**
- * Watches on sockets. What is ready together leaves in one write; a watcher whose socket is full is not read from until it
- * drains (who fills its stream disconnects it when that takes too long). With many watchers a short pause gathers what
- * happens in it and passes spread them over turns, so that fan-out never holds up a writer; with few, nothing waits.
+ * Watches on sockets. What is ready together leaves in one write (the watch cache decides when many watchers are told); a
+ * watcher whose socket is full is not read from until it drains, and who feeds it closes it when that takes too long.
  */
 import type { ApiResponse, WatchEvent } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
-import type { Runtime } from '../base/runtime.ts'
 import { drained, type Outgoing } from './respond.ts'
+import { sliced } from './slices.ts'
 
 type WatchResponse = Extract<ApiResponse, { kind: 'watch' }>
 
 export interface WatchWriter {
   /** Resolves when the watch has ended, whoever ended it. */
   pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void>
+  /** Ends all watches, and those that still come. */
   stop(): void
 }
 
-const MANY = 50
-const PAUSE_MS = 3
-const PER_TURN = 64
+/** The first state of a large collection leaves in pieces, so that other requests run in between. */
+const WRITE_BYTES = 128 * 1024
 
-export function createWatchWriter(runtime: Runtime): WatchWriter {
+export function createWatchWriter(): WatchWriter {
   const open = new Set<WatchResponse['events']>()
-  let waiting: (() => void)[] = []
-  let pass = false
   let stopped = false
-
-  /** With few watchers at once; with many, in the next pass. */
-  function myTurn(): Promise<void> | undefined {
-    if (open.size <= MANY) return undefined
-    return new Promise((resolve) => {
-      waiting.push(resolve)
-      if (pass) return
-      pass = true
-      runtime.clock.setTimer(PAUSE_MS, 'watch pass', () => {
-        const due = waiting
-        waiting = []
-        pass = false
-        release(due, 0)
-      })
-    })
-  }
-
-  function release(due: readonly (() => void)[], from: number): void {
-    const to = Math.min(from + PER_TURN, due.length)
-    for (let at = from; at < to; at++) due[at]?.()
-    if (to < due.length) runtime.scheduler.later('watch pass', () => release(due, to))
-  }
 
   async function pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void> {
     const { events, encode } = response
-    if (stopped || signal.aborted) events.close()
     const close = () => events.close()
+    if (stopped || signal.aborted) close()
     signal.addEventListener('abort', close, { once: true })
     open.add(events)
     try {
       for (let event = await events.next(); event !== undefined; event = await events.next()) {
-        const turn = myTurn()
-        if (turn !== undefined) await turn
         const rest = events.drain()
         if (outgoing.destroyed === true) break
-        const written = outgoing.write(rest.length === 0 ? encode(event) : encodeAll(event, rest, encode))
-        if (!written) await drained(outgoing)
+        if (rest.length === 0) {
+          if (!outgoing.write(encode(event))) await drained(outgoing)
+          continue
+        }
+        for (const bytes of sliced(encodeEach(event, rest, encode), WRITE_BYTES)) {
+          if (!outgoing.write(bytes)) await drained(outgoing)
+          if (outgoing.destroyed === true) break
+        }
       }
     } catch (error) {
       if (outgoing.destroyed !== true) outgoing.write(encode(errorEvent(error)))
     } finally {
       open.delete(events)
       signal.removeEventListener('abort', close)
-      events.close()
+      close()
     }
     if (outgoing.destroyed !== true) outgoing.end()
   }
@@ -82,10 +61,13 @@ export function createWatchWriter(runtime: Runtime): WatchWriter {
   }
 }
 
-function encodeAll(first: WatchEvent, rest: readonly WatchEvent[], encode: WatchResponse['encode']): Uint8Array {
-  const pieces = [encode(first)]
-  for (const event of rest) pieces.push(encode(event))
-  return Buffer.concat(pieces)
+function* encodeEach(
+  first: WatchEvent,
+  rest: readonly WatchEvent[],
+  encode: WatchResponse['encode'],
+): Generator<Uint8Array> {
+  yield encode(first)
+  for (const event of rest) yield encode(event)
 }
 
 /** What a stream was closed with, told to its watcher before the end. */
