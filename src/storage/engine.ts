@@ -307,6 +307,11 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       readable(undefined)
       return watches.watch(prefix, afterRevision, signal)
     },
+    async history(prefix, afterRevision) {
+      await turn(scheduler, 'storage read')
+      readable(undefined)
+      return watches.history(prefix, afterRevision)
+    },
     subscribe: (prefix, afterRevision, subscriber) => {
       readable(undefined)
       return watches.subscribe(prefix, afterRevision, subscriber)

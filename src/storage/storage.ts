@@ -81,6 +81,12 @@ export interface Storage {
    */
   watch(prefix: string, afterRevision: number, signal: AbortSignal): StreamReader<readonly StorageEvent[]>
   /**
+   * One page of what a watch would give: events with revision > afterRevision under the prefix. `revision` is the last one
+   * looked at, to ask for the next page with; equal to the newest durable one when there is no more.
+   * @throws CompactedError
+   */
+  history(prefix: string, afterRevision: number): Promise<{ events: readonly StorageEvent[]; revision: number }>
+  /**
    * As watch, but pushed: `subscriber.events` is called within the commit, before the writer is answered. What is
    * newer than afterRevision already is delivered before subscribe returns. Returns the function that ends it.
    * @throws CompactedError

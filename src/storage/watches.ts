@@ -65,6 +65,12 @@ export function createWatches(
       for (const reader of [...readers]) reader.wake()
     },
 
+    history(prefix: string, afterRevision: number) {
+      checkStart(afterRevision)
+      const { events, last } = readHistory(prefix, afterRevision)
+      return { events, revision: last }
+    },
+
     subscribe(prefix: string, afterRevision: number, subscriber: StorageSubscriber): () => void {
       checkStart(afterRevision)
       for (let after = afterRevision; after < state().durable; ) {

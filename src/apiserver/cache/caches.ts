@@ -1,0 +1,179 @@
+/**
+ * The watch cache (DESIGN.md, decision 7): every object of the cluster in memory, fed by one subscription to storage in
+ * revision order, so that each resource's cache knows the cluster's revision. Called by the registry and the handlers;
+ * knows nothing of requests, and of objects only metadata.
+ *
+ * Guarantees: a commit is here before its writer is answered, so a read sees everything answered before it; watchers are
+ * told in a later turn.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
+import { prefixEnd } from '../../storage/tables.ts'
+import { type CacheEntry, createEntry, decodeStored, type EntryOptions, encodeStored } from './entry.ts'
+import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource.ts'
+
+export interface Caches {
+  /** Newest revision of the cluster that reached the caches. */
+  readonly revision: number
+  /** The cache of what is stored under /registry/<storagePrefix>/. */
+  resource(storagePrefix: string): ResourceCache
+  /** The bytes to store; when they are committed the caches take this very object instead of parsing them. */
+  encode(object: KubeObject): Uint8Array
+  /** An object read from storage, with its resourceVersion. */
+  decode(value: Uint8Array, revision: number): KubeObject
+  /** An entry for what was read from storage. */
+  entryOf(item: KeyValue): CacheEntry
+  /** Whether the caches have reached the revision, or do within `ms`. */
+  reached(revision: number, ms: number, signal?: AbortSignal): Promise<boolean>
+  /** Ends every watch. */
+  close(): void
+}
+
+export interface CachesOptions extends Partial<EntryOptions> {
+  /** Where keys begin. Default `/registry/`. */
+  readonly root?: string
+}
+
+/** Loads everything from storage (parsing nothing) and follows it. */
+export async function createCaches(runtime: Runtime, storage: Storage, options: CachesOptions = {}): Promise<Caches> {
+  const root = options.root ?? '/registry/'
+  const entryOptions = { freeze: options.freeze ?? process.env['NODE_TEST_CONTEXT'] !== undefined }
+  const resources = new Map<string, OwnedResourceCache>()
+  /** Those the commit at hand has changed. */
+  const touched = new Set<OwnedResourceCache>()
+  /** Objects whose bytes are on their way through storage. */
+  const written = new WeakMap<Uint8Array, KubeObject>()
+  const waiting = new Set<{ readonly revision: number; resolve(reached: boolean): void }>()
+
+  const loaded = await storage.range(root, prefixEnd(root))
+  let revision = loaded.revision
+  /** What was loaded or has come, of resources nobody asked for yet. */
+  const unclaimed = createUnclaimed(root, loaded.items)
+
+  function resource(storagePrefix: string): OwnedResourceCache {
+    let cache = resources.get(storagePrefix)
+    if (!cache) {
+      const prefix = `${root}${storagePrefix}/`
+      cache = createResourceCache(runtime, storage, prefix, () => revision, entryOptions)
+      resources.set(storagePrefix, cache)
+      cache.load(unclaimed.claim(storagePrefix), revision)
+    }
+    return cache
+  }
+
+  function take(event: StorageEvent): void {
+    const cache = resources.get(storagePrefixOf(event.key, root, resources))
+    if (!cache) {
+      unclaimed.apply(event)
+      return
+    }
+    const { key, value } = event
+    cache.apply(event, value && createEntry(key, event.revision, value, entryOptions, written.get(value)))
+    touched.add(cache)
+  }
+
+  function settle(): void {
+    for (const waiter of [...waiting]) if (waiter.revision <= revision) waiter.resolve(true)
+  }
+
+  const unsubscribe = storage.subscribe(root, revision, {
+    events(events, newest) {
+      for (const event of events) {
+        // A bookmark never runs ahead of the events before it.
+        revision = event.revision
+        take(event)
+      }
+      revision = newest
+      for (const cache of touched) cache.published()
+      touched.clear()
+      settle()
+    },
+    failed(error) {
+      for (const cache of resources.values()) cache.close(error)
+    },
+  })
+
+  return {
+    get revision() {
+      return revision
+    },
+    resource,
+    encode(object) {
+      const value = encodeStored(object)
+      written.set(value, object)
+      return value
+    },
+    decode: (value, at) => {
+      const known = written.get(value)
+      return known ? entryOf({ key: '', value, modRevision: at }).object : decodeStored(value, at)
+    },
+    entryOf,
+    reached(wanted, ms, signal) {
+      if (wanted <= revision) return Promise.resolve(true)
+      return new Promise((resolve) => {
+        const end = (reached: boolean) => {
+          timer.cancel()
+          waiting.delete(waiter)
+          signal?.removeEventListener('abort', onAbort)
+          resolve(reached)
+        }
+        const waiter = { revision: wanted, resolve: end }
+        const onAbort = () => end(false)
+        const timer: Timer = runtime.clock.setTimer(ms, 'wait for revision', () => end(false))
+        waiting.add(waiter)
+        signal?.addEventListener('abort', onAbort)
+      })
+    },
+    close() {
+      unsubscribe()
+      for (const cache of resources.values()) cache.close()
+      for (const waiter of [...waiting]) waiter.resolve(false)
+    },
+  }
+
+  function entryOf({ key, value, modRevision }: Pick<KeyValue, 'key' | 'value' | 'modRevision'>): CacheEntry {
+    return createEntry(key, modRevision, value, entryOptions, written.get(value))
+  }
+}
+
+/** `pods` of /registry/pods/default/a; `services/specs` where only two segments together name a resource. */
+function storagePrefixOf(key: string, root: string, resources: ReadonlyMap<string, unknown>): string {
+  const first = key.indexOf('/', root.length)
+  if (first < 0) return key.slice(root.length)
+  const one = key.slice(root.length, first)
+  if (resources.has(one)) return one
+  const second = key.indexOf('/', first + 1)
+  return second < 0 ? one : key.slice(root.length, second)
+}
+
+/** Keeps what belongs to resources nobody asked for yet, so that asking for one later finds it. */
+function createUnclaimed(root: string, items: readonly KeyValue[]) {
+  const left = new Map<string, Map<string, KeyValue>>()
+  const groupOf = (key: string) => key.slice(root.length, key.indexOf('/', root.length))
+  const put = (item: KeyValue) => {
+    const name = groupOf(item.key)
+    let group = left.get(name)
+    if (!group) {
+      group = new Map()
+      left.set(name, group)
+    }
+    group.set(item.key, item)
+  }
+  for (const item of items) put(item)
+  return {
+    claim(storagePrefix: string): KeyValue[] {
+      const prefix = `${root}${storagePrefix}/`
+      const group = left.get(groupOf(prefix))
+      if (!group) return []
+      const claimed = [...group.values()].filter(({ key }) => key.startsWith(prefix))
+      for (const { key } of claimed) group.delete(key)
+      return claimed.sort((a, b) => (a.key < b.key ? -1 : 1))
+    },
+    apply({ key, value, revision }: StorageEvent): void {
+      if (value) put({ key, value, modRevision: revision, createRevision: revision })
+      else left.get(groupOf(key))?.delete(key)
+    },
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * One revision of one object: bytes as stored, parsed and encoded only when asked for, and then once for all.
+ *
+ * Stored is the JSON of the storage version, kind, apiVersion and metadata in front, without resourceVersion. Served, the
+ * same bytes have the resourceVersion as the first field of metadata. A `full` object is built once; a list takes its
+ * items out of the same bytes (`tail`), behind kind and apiVersion.
+ */
+import { jsonText } from '../../api/codec/json.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { StoredObject } from '../../api/request.ts'
+
+export interface CacheEntry extends StoredObject {
+  /**
+   * The full JSON from `"metadata"` on, up to and with the last brace: an item of a list is `{` and this. A view, not a
+   * copy.
+   */
+  tail(): Uint8Array
+  /** Bytes held; for bounding what holds entries. */
+  readonly size: number
+  /** The same object in another representation (a served version), made once. */
+  as(representation: Representation): CacheEntry
+  /** The same object as of another revision: what a DELETED event carries. */
+  at(revision: number): CacheEntry
+}
+
+/** How objects are served when not in the storage version. Compared by identity: make it once per resource and version. */
+export interface Representation {
+  readonly name: string
+  convert(object: KubeObject): KubeObject
+}
+
+const METADATA = Buffer.from('"metadata":{')
+
+/** The bytes to store: the object without resourceVersion, with kind, apiVersion and metadata in front. */
+export function encodeStored(object: KubeObject): Uint8Array {
+  const { kind, apiVersion, metadata, ...rest } = object
+  const { resourceVersion: _, ...stored } = metadata ?? {}
+  return Buffer.from(jsonText({ kind, apiVersion, metadata: stored, ...rest }))
+}
+
+/** @throws SyntaxError when the bytes are no JSON */
+export function decodeStored(value: Uint8Array, revision: number): KubeObject {
+  const object = parseExactly(textOf(value)) as KubeObject
+  return withRevision(object, revision)
+}
+
+export function withRevision(object: KubeObject, revision: number): KubeObject {
+  const resourceVersion = String(revision)
+  if (object.metadata?.resourceVersion === resourceVersion) return object
+  return { ...object, metadata: { ...object.metadata, resourceVersion } }
+}
+
+export interface EntryOptions {
+  /** Objects are frozen deeply when parsed: in tests. */
+  readonly freeze: boolean
+}
+
+/** `known`, when given, is what `value` encodes: it saves parsing. */
+export function createEntry(
+  key: string,
+  revision: number,
+  value: Uint8Array,
+  options: EntryOptions,
+  known?: KubeObject,
+): CacheEntry {
+  return new Entry(key, revision, value, options, known)
+}
+
+/** A class, because there are as many as objects: methods on a prototype take no memory per entry. */
+class Entry implements CacheEntry {
+  readonly key: string
+  readonly revision: number
+  readonly size: number
+  readonly #options: EntryOptions
+  /** Given up once `#full`, which holds the same, is made. */
+  #stored: Uint8Array | undefined
+  #full: Buffer | undefined
+  #tailStart = 0
+  #object: KubeObject | undefined
+  #others: Map<Representation, CacheEntry> | undefined
+
+  constructor(key: string, revision: number, value: Uint8Array, options: EntryOptions, known: KubeObject | undefined) {
+    this.key = key
+    this.revision = revision
+    this.size = value.byteLength
+    this.#options = options
+    this.#stored = value
+    if (known) this.#object = freezeIf(options, withRevision(known, revision))
+  }
+
+  get object(): KubeObject {
+    if (!this.#object) {
+      const parsed = this.#full
+        ? (parseExactly(textOf(this.#full)) as KubeObject)
+        : decodeStored(this.#stored as Uint8Array, this.revision)
+      this.#object = freezeIf(this.#options, parsed)
+    }
+    return this.#object
+  }
+
+  json(form: 'full' | 'item'): Uint8Array {
+    const bytes = this.#fullBytes()
+    if (form === 'full') return bytes
+    const item = Buffer.allocUnsafe(bytes.length - this.#tailStart + 1)
+    item[0] = 0x7b
+    bytes.copy(item, 1, this.#tailStart)
+    return item
+  }
+
+  tail(): Uint8Array {
+    return this.#fullBytes().subarray(this.#tailStart)
+  }
+
+  as(representation: Representation): CacheEntry {
+    let other = this.#others?.get(representation)
+    if (!other) {
+      const converted = representation.convert(this.object)
+      other = new Entry(this.key, this.revision, encodeStored(converted), this.#options, converted)
+      this.#others ??= new Map()
+      this.#others.set(representation, other)
+    }
+    return other
+  }
+
+  at(revision: number): CacheEntry {
+    if (this.#stored) return new Entry(this.key, revision, this.#stored, this.#options, this.#object)
+    return new Entry(this.key, revision, encodeStored(this.object), this.#options, this.object)
+  }
+
+  #fullBytes(): Buffer {
+    if (this.#full) return this.#full
+    const stored = this.#stored as Uint8Array
+    let bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength)
+    this.#tailStart = metadataStart(bytes)
+    if (this.#tailStart < 0) {
+      // Bytes that another API server wrote, in another order.
+      bytes = Buffer.from(encodeStored(decodeStored(bytes, this.revision)))
+      this.#tailStart = metadataStart(bytes)
+    }
+    this.#full = insertRevision(bytes, this.#tailStart, this.revision)
+    this.#stored = undefined
+    return this.#full
+  }
+}
+
+/** Where `"metadata":{` begins when kind, apiVersion and metadata come first, as encodeStored writes them; else -1. */
+function metadataStart(bytes: Buffer): number {
+  const start = bytes.subarray(0, 512).indexOf(METADATA)
+  if (start < 0) return -1
+  const head = bytes.toString('latin1', 0, start)
+  return /^\{"kind":"[^"\\]*","apiVersion":"[^"\\]*",$/.test(head) ? start : -1
+}
+
+function insertRevision(bytes: Buffer, start: number, revision: number): Buffer {
+  const at = start + METADATA.length
+  const isEmpty = bytes[at] === 0x7d
+  const inserted = `"resourceVersion":"${revision}"${isEmpty ? '' : ','}`
+  const out = Buffer.allocUnsafeSlow(bytes.length + inserted.length)
+  bytes.copy(out, 0, 0, at)
+  out.write(inserted, at, 'latin1')
+  bytes.copy(out, at + inserted.length, at)
+  return out
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}
+
+/** JSON.parse, with integers that a double cannot hold as bigints. */
+function parseExactly(text: string): unknown {
+  if (!/[:,[]-?\d{16}/.test(text)) return JSON.parse(text)
+  const reviver = (_key: string, value: unknown, context: { readonly source?: string }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? '')
+      ? BigInt(context.source as string)
+      : value
+  return JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
+}
+
+function freezeIf({ freeze }: EntryOptions, object: KubeObject): KubeObject {
+  return freeze ? deepFreeze(object) : object
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const part of Object.values(value)) deepFreeze(part)
+  return value
+}

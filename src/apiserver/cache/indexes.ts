@@ -1,0 +1,53 @@
+/** Lookups by something other than the key. An index is built when first asked for, and kept from then on. */
+import type { KubeObject } from '../../api/object.ts'
+import type { CacheEntry } from './entry.ts'
+
+/** The values under which an object is found. */
+export type IndexValues = (object: KubeObject) => readonly string[]
+
+export interface Index {
+  /** The entries with this value, in key order. */
+  get(value: string): readonly CacheEntry[]
+  change(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void
+}
+
+export function createIndex(values: IndexValues, entries: Iterable<CacheEntry>): Index {
+  const byValue = new Map<string, Map<string, CacheEntry>>()
+
+  function add(entry: CacheEntry): void {
+    for (const value of values(entry.object)) {
+      let found = byValue.get(value)
+      if (!found) {
+        found = new Map()
+        byValue.set(value, found)
+      }
+      found.set(entry.key, entry)
+    }
+  }
+
+  function remove(entry: CacheEntry): void {
+    for (const value of values(entry.object)) {
+      const found = byValue.get(value)
+      found?.delete(entry.key)
+      if (found?.size === 0) byValue.delete(value)
+    }
+  }
+
+  for (const entry of entries) add(entry)
+  return {
+    get(value) {
+      const found = [...(byValue.get(value)?.values() ?? [])]
+      return found.sort((a, b) => (a.key < b.key ? -1 : 1))
+    },
+    change(entry, previous) {
+      if (previous) remove(previous)
+      if (entry) add(entry)
+    },
+  }
+}
+
+/** Found by the uids of their owners. */
+export const byOwnerUid: IndexValues = (object) => object.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
+
+/** Pods found by the node they are bound to; '' for those that are not. */
+export const byNodeName: IndexValues = (object) => [object['spec']?.nodeName ?? '']

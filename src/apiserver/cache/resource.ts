@@ -1,0 +1,206 @@
+/** The cache of one resource: its objects in key order, their changes, their watchers. */
+import sortedBTree from 'sorted-btree'
+import type { WatchEvent } from '../../api/request.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { StreamReader } from '../../base/stream.ts'
+import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
+import { prefixEnd } from '../../storage/tables.ts'
+import { type CacheEntry, createEntry, type EntryOptions } from './entry.ts'
+import { createFanout, type Woken } from './fanout.ts'
+import { createIndex, type Index, type IndexValues } from './indexes.ts'
+import { type Change, createChange, createEventLog } from './log.ts'
+import { type CacheWatchOptions, createWatch } from './watch.ts'
+
+const BTree = sortedBTree.default
+
+export interface CachePage {
+  readonly items: readonly CacheEntry[]
+  /** The revision the page shows. */
+  readonly revision: number
+  readonly more: boolean
+  /** Objects behind the last item. */
+  readonly remaining: number
+}
+
+export interface PageOptions {
+  /** Only keys that begin with this; it lies under the resource's prefix. Default: all. */
+  readonly prefix?: string
+  /** The first key wanted. */
+  readonly start?: string
+  /** 0, the default: no limit. */
+  readonly limit?: number
+}
+
+export interface ResourceCache {
+  /** `/registry/pods/` */
+  readonly prefix: string
+  readonly size: number
+  /** Rises with every change of an object of this resource. */
+  readonly generation: number
+  get(key: string): CacheEntry | undefined
+  /** What is there now, in key order. */
+  list(prefix?: string): readonly CacheEntry[]
+  page(options: PageOptions): CachePage
+  /** As it was at a revision. @throws CompactedError, FutureRevisionError */
+  pageAt(revision: number, options: PageOptions): Promise<CachePage>
+  /** Names an index, to be built at its first use. Naming it again changes nothing. */
+  addIndex(name: string, values: IndexValues): void
+  byIndex(name: string, value: string): readonly CacheEntry[]
+  /**
+   * Events in revision order; see CacheWatchOptions. A revision that is compacted gives one ERROR event (410 Expired), as
+   * the API does. The reader's drain() gives what is ready, for one write to carry it.
+   */
+  watch(options: CacheWatchOptions): StreamReader<WatchEvent>
+  /** Called within every commit that changes this resource, before its writer is answered. */
+  onChange(listener: (change: Change) => void): () => void
+}
+
+/** What the caches do to one of theirs. */
+export interface OwnedResourceCache extends ResourceCache {
+  load(items: readonly KeyValue[], revision: number): void
+  apply(event: StorageEvent, entry: CacheEntry | undefined): void
+  /** Tells the watchers, after all events of a commit are in. */
+  published(): void
+  close(error?: unknown): void
+}
+
+const compareKeys = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const laterKey = (a: string, b: string) => (compareKeys(a, b) < 0 ? b : a)
+
+export function createResourceCache(
+  runtime: Runtime,
+  storage: Storage,
+  prefix: string,
+  clusterRevision: () => number,
+  options: EntryOptions,
+): OwnedResourceCache {
+  const byKey = new Map<string, CacheEntry>()
+  let ordered = new BTree<string, CacheEntry>(undefined, compareKeys)
+  let log = createEventLog(clusterRevision())
+  const indexes = new Map<string, { readonly values: IndexValues; index: Index | undefined }>()
+  const listeners = new Set<(change: Change) => void>()
+  const watchers = new Set<Woken>()
+  const fanout = createFanout(runtime)
+  let generation = 0
+  let changed = false
+
+  function under(wanted: string): CacheEntry[] {
+    const items: CacheEntry[] = []
+    ordered.forRange(wanted, prefixEnd(wanted), false, (_key, entry) => {
+      items.push(entry)
+    })
+    return items
+  }
+
+  function load(items: readonly KeyValue[], revision: number): void {
+    const entries = items.map((item): [string, CacheEntry] => [
+      item.key,
+      createEntry(item.key, item.modRevision, item.value, options),
+    ])
+    for (const [key, entry] of entries) byKey.set(key, entry)
+    ordered = new BTree(entries, compareKeys)
+    log = createEventLog(revision)
+    generation++
+  }
+
+  function apply(event: StorageEvent, entry: CacheEntry | undefined): void {
+    const { key, revision } = event
+    const previous = byKey.get(key)
+    if (!entry && !previous) return
+    if (entry) {
+      byKey.set(key, entry)
+      ordered.set(key, entry)
+    } else {
+      byKey.delete(key)
+      ordered.delete(key)
+    }
+    for (const { index } of indexes.values()) index?.change(entry, previous)
+    const change = createChange(key, revision, entry, previous, runtime.clock.now())
+    log.append(change)
+    generation++
+    changed = true
+    for (const listener of listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        runtime.log.error('a cache listener failed', error, { key })
+      }
+    }
+  }
+
+  async function history(wanted: string, afterRevision: number) {
+    const page = await storage.history(wanted, afterRevision)
+    const now = runtime.clock.now()
+    const changes = page.events.map((event) => {
+      const { previous } = event
+      const before = previous && createEntry(event.key, previous.modRevision, previous.value, options)
+      const entry = event.value && createEntry(event.key, event.revision, event.value, options)
+      return createChange(event.key, event.revision, entry, before, now)
+    })
+    return { changes, revision: page.revision }
+  }
+
+  return {
+    prefix,
+    get size() {
+      return byKey.size
+    },
+    get generation() {
+      return generation
+    },
+    get: (key) => byKey.get(key),
+    list: (wanted = prefix) => under(wanted),
+
+    page({ prefix: wanted = prefix, start = wanted, limit = 0 }) {
+      const items: CacheEntry[] = []
+      let remaining = 0
+      ordered.forRange(laterKey(start, wanted), prefixEnd(wanted), false, (_key, entry) => {
+        if (limit > 0 && items.length >= limit) remaining++
+        else items.push(entry)
+      })
+      return { items, revision: clusterRevision(), more: remaining > 0, remaining }
+    },
+
+    async pageAt(revision, { prefix: wanted = prefix, start = wanted, limit = 0 }) {
+      const from = laterKey(start, wanted)
+      const page = await storage.range(from, prefixEnd(wanted), { revision, limit })
+      const items = page.items.map(({ key, modRevision, value }) => {
+        const current = byKey.get(key)
+        return current?.revision === modRevision ? current : createEntry(key, modRevision, value, options)
+      })
+      return { ...page, items }
+    },
+
+    addIndex(name, values) {
+      if (!indexes.has(name)) indexes.set(name, { values, index: undefined })
+    },
+    byIndex(name, value) {
+      const named = indexes.get(name)
+      if (!named) throw new Error(`the cache of ${prefix} has no index ${name}`)
+      named.index ??= createIndex(named.values, byKey.values())
+      return named.index.get(value)
+    },
+
+    watch(watchOptions) {
+      const source = { runtime, log, revision: clusterRevision, snapshot: under, history, watchers }
+      return createWatch(source, watchOptions.prefix ?? prefix, watchOptions)
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+
+    load,
+    apply,
+    published() {
+      if (!changed) return
+      changed = false
+      if (watchers.size > 0) fanout.notify(watchers)
+    },
+    close(error) {
+      for (const watcher of [...watchers]) (watcher as unknown as StreamReader<WatchEvent>).close(error)
+    },
+  }
+}
