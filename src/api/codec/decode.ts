@@ -115,7 +115,7 @@ function notRegistered({ group, version, kind }: Kind): string {
 interface Source {
   readonly top: Top
   /** The value and the number of its keys, for the quick walk; undefined when only the exact one may read it. */
-  readonly quick: { readonly value: unknown; readonly keys: number } | undefined
+  readonly quick: { readonly value: unknown; readonly keys: number; readonly owned: boolean } | undefined
   /** Made when first asked for. */
   readonly node: () => JsonNode
   /** The body as JSON text. */
@@ -159,7 +159,7 @@ function openBody(
 function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): Source {
   return {
     top: { apiVersion: object['apiVersion'], kind: object['kind'] },
-    quick: { value: object, keys: countKeys(object) },
+    quick: { value: object, keys: countKeys(object), owned: false },
     node: () => nodeOf(object),
     text: () => JSON.stringify(object),
     strict: [],
@@ -191,7 +191,7 @@ function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
     return openNode(orRefuse(node, refuse), () => text, [], refuse)
   return {
     top: { apiVersion, kind },
-    quick: { value, keys: scan.keys },
+    quick: { value, keys: scan.keys, owned: true },
     node: () => orRefuse(node, refuse),
     text: () => text,
     strict: [],
@@ -268,7 +268,7 @@ function finish(
   refuse: (message: string) => StatusError,
 ): Decoded {
   const { quick } = source
-  let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys)
+  let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, quick.owned)
   let warnings: readonly string[] = source.strict
   if (object === undefined) {
     const result = walkExactly(source.node(), expected.schema)

@@ -2,6 +2,9 @@
  * The one walk of every body, patch result and in-process object over its Schema (DESIGN.md, decision 3). This is the quick
  * half: it makes the canonical form of a value in which nothing is wrong, and gives up at the first doubt; what is wrong,
  * and in which words, exact.ts finds out.
+ *
+ * A tree that the caller owns (JSON.parse has just made it) is made canonical in place, and what is canonical already, as
+ * most of what clients send back is, stays as it is. A tree that is shared is copied.
  */
 import type { Json } from '../object.ts'
 import {
@@ -14,7 +17,7 @@ import {
   zeroStruct,
   zeroValue,
 } from './canonical.ts'
-import type { Field, Schema, StructSchema } from './schema.ts'
+import type { Field, ScalarSchema, Schema, StructSchema } from './schema.ts'
 import { canonicalTime } from './time.ts'
 
 /** Thrown by the quick walk to itself, without a stack trace: it costs little. */
@@ -24,6 +27,7 @@ interface Walk {
   /** Keys seen so far, to be compared with the keys there are. */
   keys: number
   depth: number
+  readonly owned: boolean
 }
 
 /** Objects may nest as deep as this, whatever the schema. */
@@ -31,12 +35,13 @@ export const MAX_DEPTH = 1000
 
 /**
  * The canonical form of `value`, a tree from JSON.parse or of the same make; undefined when something in it may be wrong:
- * a wrong type, an unknown field, a number that is not plain, a key more or less than `keys` (a duplicate).
+ * a wrong type, an unknown field, a number that is not plain, a key more or less than `keys` (a duplicate). With `owned`
+ * the tree may be changed, also when the answer is undefined.
  */
-export function walkQuickly(value: unknown, schema: StructSchema, keys: number): Writable | undefined {
-  const walk: Walk = { keys: 0, depth: 0 }
+export function walkQuickly(value: unknown, schema: StructSchema, keys: number, owned = false): Writable | undefined {
+  const walk: Walk = { keys: 0, depth: 0, owned }
   try {
-    const made = struct(value, schema, walk)
+    const made = struct(value, planOf(schema), walk)
     return walk.keys === keys ? made : undefined
   } catch (error) {
     if (error === doubt) return undefined
@@ -47,132 +52,230 @@ export function walkQuickly(value: unknown, schema: StructSchema, keys: number):
 /** The keys of a tree of plain data, for a value that never was text. Keys whose value is undefined do not count. */
 export function countKeys(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null) return 0
-  if (depth > MAX_DEPTH) return -1e9
+  if (depth > MAX_DEPTH) return Number.NaN
   let count = 0
   if (Array.isArray(value)) {
-    for (const item of value) count += countKeys(item, depth + 1)
+    for (const item of value) if (typeof item === 'object') count += countKeys(item, depth + 1)
     return count
   }
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const inner = (value as Writable)[key]
-    if (inner !== undefined) count += 1 + countKeys(inner, depth + 1)
+    if (inner === undefined) continue
+    count++
+    if (typeof inner === 'object') count += countKeys(inner, depth + 1)
   }
   return count
 }
 
-function struct(value: unknown, schema: StructSchema, walk: Walk): Writable {
-  if (value === null) return zeroStruct(schema)
+/** What the walk wants to know of a struct, found once. */
+interface StructPlan {
+  readonly schema: StructSchema
+  readonly fields: readonly FieldPlan[]
+  readonly byName: ReadonlyMap<string, FieldPlan>
+  /** How many fields are written even if they are absent. */
+  readonly always: number
+}
+
+interface FieldPlan {
+  readonly name: string
+  readonly index: number
+  readonly field: Field
+  readonly always: boolean
+  /** Whether null, '', 0 and false are all that is not written; other rules are isWritten's. */
+  readonly simple: boolean
+  readonly value: ValuePlan
+}
+
+interface ValuePlan {
+  readonly schema: Schema
+  /** Made at first use: schemas refer to themselves. */
+  struct?: StructPlan
+  inner?: ValuePlan
+}
+
+const plans = new WeakMap<StructSchema, StructPlan>()
+
+function planOf(schema: StructSchema): StructPlan {
+  let plan = plans.get(schema)
+  if (plan === undefined) {
+    const fields = schema.fields.map((field, index): FieldPlan => {
+      const { type } = field.schema
+      const simple =
+        field.omitEmpty &&
+        !field.pointer &&
+        ['string', 'boolean', 'int32', 'int64', 'number', 'list', 'map', 'bytes'].includes(type)
+      return {
+        name: field.name,
+        index,
+        field,
+        always: isWritten(field, zeroOf(field)),
+        simple,
+        value: { schema: field.schema },
+      }
+    })
+    plan = {
+      schema,
+      fields,
+      byName: new Map(fields.map((field) => [field.name, field])),
+      always: fields.filter((field) => field.always).length,
+    }
+    plans.set(schema, plan)
+  }
+  return plan
+}
+
+function structPlan(value: ValuePlan): StructPlan {
+  value.struct ??= planOf(value.schema as StructSchema)
+  return value.struct
+}
+
+function innerPlan(value: ValuePlan): ValuePlan {
+  const { schema } = value
+  value.inner ??= { schema: schema.type === 'list' ? schema.items : (schema as Schema & { type: 'map' }).values }
+  return value.inner
+}
+
+function struct(value: unknown, plan: StructPlan, walk: Walk): Writable {
+  if (value === null) return zeroStruct(plan.schema)
   if (typeof value !== 'object' || Array.isArray(value)) throw doubt
   if (++walk.depth > MAX_DEPTH) throw doubt
-  const source = value as { readonly [key: string]: unknown }
+  const made = walk.owned ? structInPlace(value as Writable, plan, walk) : structCopied(value as Writable, plan, walk)
+  walk.depth--
+  return made
+}
+
+function structInPlace(source: Writable, plan: StructPlan, walk: Walk): Writable {
+  let always = 0
+  let last = -1
+  let canonical = true
+  for (const key in source) {
+    const entry = plan.byName.get(key)
+    if (entry === undefined) throw doubt
+    walk.keys++
+    if (entry.index < last) canonical = false
+    last = entry.index
+    const inner = source[key]
+    const made = fieldValue(inner, entry, walk)
+    if (!written(entry, made)) {
+      source[key] = undefined
+      canonical = false
+      continue
+    }
+    if (entry.always) always++
+    if (made !== inner) source[key] = made
+  }
+  if (canonical && always === plan.always) return source
   const out: Writable = {}
-  for (const field of schema.fields) {
-    const inner = source[field.name]
+  for (const entry of plan.fields) {
+    const inner = source[entry.name]
+    if (inner !== undefined) out[entry.name] = inner
+    else if (entry.always) out[entry.name] = zeroOf(entry.field)
+  }
+  return out
+}
+
+function structCopied(source: Writable, plan: StructPlan, walk: Walk): Writable {
+  const out: Writable = {}
+  for (const entry of plan.fields) {
+    const inner = source[entry.name]
     if (inner === undefined) {
-      // The common case first: an absent field that stays absent.
-      if (field.omitEmpty && (field.pointer || field.schema.type !== 'struct')) {
-        if (field.pointer || isPlain(field.schema)) continue
-      }
-      const zero = zeroOf(field)
-      if (isWritten(field, zero)) out[field.name] = zero
+      if (entry.always) out[entry.name] = zeroOf(entry.field)
       continue
     }
     walk.keys++
-    const made = fieldValue(inner, field, walk)
-    if (isWritten(field, made)) out[field.name] = made
+    const made = fieldValue(inner, entry, walk)
+    if (written(entry, made)) out[entry.name] = made
   }
-  walk.depth--
   return out
 }
 
-/** Whether omitempty drops the type's zero value. */
-function isPlain({ type }: Schema): boolean {
-  return (
-    type === 'string' || type === 'list' || type === 'map' || type === 'boolean' || type === 'int32' || type === 'int64'
-  )
+function fieldValue(value: unknown, { field, value: plan }: FieldPlan, walk: Walk): Json {
+  return value === null ? zeroOf(field) : quick(value, plan, walk)
 }
 
-function fieldValue(value: unknown, field: Field, walk: Walk): Json {
-  return value === null ? zeroOf(field) : quick(value, field.schema, walk)
+function written(entry: FieldPlan, value: Json): boolean {
+  if (entry.simple) return value !== null && value !== '' && value !== 0 && value !== false
+  return entry.field.pointer ? value !== null || entry.always : isWritten(entry.field, value)
 }
 
-function quick(value: unknown, schema: Schema, walk: Walk): Json {
-  if (value === null) return zeroValue(schema)
+function quick(value: unknown, plan: ValuePlan, walk: Walk): Json {
+  const { schema } = plan
   switch (schema.type) {
     case 'string':
-      if (typeof value !== 'string') throw doubt
-      return value
-    case 'boolean':
-      if (typeof value !== 'boolean') throw doubt
-      return value
-    case 'int32':
-      if (typeof value !== 'number' || (value | 0) !== value) throw doubt
-      return value
-    case 'int64':
-      if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value as unknown as Json
-      if (!Number.isSafeInteger(value)) throw doubt
-      return value as number
-    case 'number':
-      if (typeof value !== 'number' || !Number.isFinite(value)) throw doubt
-      return value
+      if (typeof value === 'string') return value
+      break
     case 'struct':
-      return struct(value, schema, walk)
+      return struct(value, structPlan(plan), walk)
     case 'list':
-      return list(value, schema.items, walk)
+      return value === null ? null : list(value, innerPlan(plan), walk)
     case 'map':
-      return map(value, schema.values, walk)
-    case 'any':
-      if (schema.union !== undefined) return union(value, schema.union, walk)
-      return anything(value, walk)
-    case 'quantity':
-      if (typeof value !== 'string') throw doubt
-      return orDoubt(() => quantityText(value))
+      return value === null ? null : map(value, innerPlan(plan), walk)
+    case 'boolean':
+      if (typeof value === 'boolean') return value
+      break
+    case 'int32':
+      if (typeof value === 'number' && (value | 0) === value) return value
+      break
+    default:
+      return value === null ? zeroValue(schema) : other(value, schema, walk)
+  }
+  if (value === null) return zeroValue(schema)
+  throw doubt
+}
+
+function other(value: unknown, schema: ScalarSchema, walk: Walk): Json {
+  switch (schema.type) {
+    case 'int64':
+      if (Number.isSafeInteger(value)) return value as number
+      if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value as unknown as Json
+      throw doubt
+    case 'number':
+      if (typeof value === 'number' && Number.isFinite(value)) return value
+      throw doubt
     case 'intOrString':
       if (typeof value === 'string' || (typeof value === 'number' && (value | 0) === value)) return value
       throw doubt
-    case 'time':
-    case 'microTime':
-      if (typeof value !== 'string') throw doubt
-      return orDoubt(() => canonicalTime(value, schema.type as 'time' | 'microTime'))
-    case 'bytes': {
-      if (typeof value !== 'string') throw doubt
-      const text = base64Text(value)
-      if (text === undefined) throw doubt
-      return text
-    }
-    case 'duration':
-      throw doubt
+    case 'any':
+      return schema.union === undefined ? anything(value, walk) : union(value, schema.union, walk)
   }
-}
-
-function orDoubt(make: () => string): string {
+  if (typeof value !== 'string') throw doubt
   try {
-    return make()
+    if (schema.type === 'quantity') return quantityText(value)
+    if (schema.type === 'time' || schema.type === 'microTime') return canonicalTime(value, schema.type)
   } catch {
     throw doubt
   }
+  const text = schema.type === 'bytes' ? base64Text(value) : undefined
+  if (text === undefined) throw doubt
+  return text
 }
 
-function list(value: unknown, items: Schema, walk: Walk): Json {
+function list(value: unknown, items: ValuePlan, walk: Walk): Json {
   if (!Array.isArray(value)) throw doubt
   if (value.length === 0) return null
-  const out = new Array<Json>(value.length)
-  for (let i = 0; i < value.length; i++) out[i] = quick(value[i] ?? null, items, walk)
+  const out: Json[] = walk.owned ? value : new Array(value.length)
+  for (let i = 0; i < value.length; i++) {
+    const made = quick(value[i] ?? null, items, walk)
+    if (out[i] !== made) out[i] = made
+  }
   return out
 }
 
-function map(value: unknown, values: Schema, walk: Walk): Json {
+function map(value: unknown, values: ValuePlan, walk: Walk): Json {
   if (typeof value !== 'object' || Array.isArray(value)) throw doubt
-  const source = value as { readonly [key: string]: unknown }
+  const source = value as Writable
   const keys = Object.keys(source)
   if (keys.length === 0) return null
-  if (keys.length > 1) keys.sort(byBytes)
-  const out: Writable = {}
+  let canonical = walk.owned
+  for (let i = 1; canonical && i < keys.length; i++) canonical = keys[i - 1]! < keys[i]!
+  if (!canonical) keys.sort(byBytes)
+  const out: Writable = canonical ? source : {}
   for (const key of keys) {
     const inner = source[key]
     if (inner === undefined) continue
     walk.keys++
-    setKey(out, key, quick(inner, values, walk))
+    const made = quick(inner, values, walk)
+    if (!canonical || made !== inner) setKey(out, key, made)
   }
   return out
 }
@@ -184,33 +287,43 @@ export function byBytes(a: string, b: string): number {
 
 function union(value: unknown, { other, object }: { other: string; object: StructSchema }, walk: Walk): Json {
   if (Array.isArray(value)) {
-    if (other === 'list') return value.map((item) => struct(item, object, walk))
+    if (other === 'list') return value.map((item) => struct(item, planOf(object), walk))
     if (other === 'strings' && value.every((item) => typeof item === 'string')) return [...value]
     throw doubt
   }
   if (typeof value === 'boolean' && other === 'boolean') return value
-  return struct(value, object, walk)
+  return struct(value, planOf(object), walk)
 }
 
-/** Any JSON, as it is (a copy: what was given stays the giver's). */
+/** Any JSON, as it is. */
 function anything(value: unknown, walk: Walk): Json {
   if (typeof value !== 'object' || value === null) {
     if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) throw doubt
     return value as Json
   }
   if (++walk.depth > MAX_DEPTH) throw doubt
-  let out: Json
-  if (Array.isArray(value)) out = value.map((item) => anything(item ?? null, walk))
-  else {
-    const copy: Writable = {}
-    for (const key of Object.keys(value)) {
-      const inner = (value as Writable)[key]
-      if (inner === undefined) continue
-      walk.keys++
-      setKey(copy, key, anything(inner, walk))
-    }
-    out = copy
-  }
+  const out = Array.isArray(value)
+    ? walk.owned
+      ? anyItems(value, walk)
+      : value.map((item) => anything(item ?? null, walk))
+    : anyFields(value as Writable, walk)
   walk.depth--
   return out
+}
+
+function anyItems(value: Json[], walk: Walk): Json {
+  for (const item of value) if (typeof item === 'object' && item !== null) anything(item, walk)
+  return value
+}
+
+function anyFields(source: Writable, walk: Walk): Json {
+  const copy: Writable = walk.owned ? source : {}
+  for (const key in source) {
+    const inner = source[key]
+    if (inner === undefined) continue
+    walk.keys++
+    const made = typeof inner === 'object' && inner !== null ? anything(inner, walk) : inner
+    if (!walk.owned) setKey(copy, key, made)
+  }
+  return copy
 }
