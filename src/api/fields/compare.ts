@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../object.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
 import { compareText, compareValues } from './pathelement.ts'
-import { deduced, type ListKey, type Shape } from './shape.ts'
+import { deduced, type FieldShape, type ListKey, type Shape } from './shape.ts'
 import { isList, isMap, own, sameJson } from './values.ts'
 
 /** A value that cannot be divided into fields: Kubernetes then leaves managedFields as they are. */
@@ -74,35 +74,38 @@ function structFields(
   modified: boolean,
 ): FieldSet | undefined {
   const before = isMap(from) ? from : NOTHING
-  let set: MutableFieldSet | undefined = from === undefined ? { '.': MEMBER } : undefined
-  let declared = 0
-  for (const field of shape.fields) {
-    const value = to[field.name]
-    if (value === undefined) continue
-    declared++
-    const old = before[field.name]
-    if (old === value) continue
-    const below = fieldsOf(field.shape, old, value, modified)
-    if (below !== undefined) {
-      set ??= {}
-      set[field.element] = below
-    }
-  }
-  let fields = 0
-  for (const name in to) if (to[name] !== undefined) fields++
-  if (fields === declared) return set
-  if (shape.others === undefined) throw new NotMergeable('a field is not declared')
-  const all: MutableFieldSet = from === undefined ? { '.': MEMBER } : {}
-  let any = from === undefined
-  for (const name of Object.keys(to).sort(compareText)) {
+  const found: FieldShape[] = []
+  const sets: FieldSet[] = []
+  for (const name in to) {
     const value = to[name]
     if (value === undefined) continue
-    const below = fieldsOf(shape.byName.get(name)?.shape ?? shape.others, own(before, name), value, modified)
+    const field = shape.byName.get(name)
+    // `before` is read by declared names only, or as its own.
+    const old = field !== undefined ? before[name] : own(before, name)
+    if (old === value) continue
+    if (field === undefined && shape.others === undefined) throw new NotMergeable('a field is not declared')
+    const below = fieldsOf(field?.shape ?? shape.others!, old, value, modified)
     if (below === undefined) continue
-    any = true
-    all[`f:${name}`] = below
+    // Insertion by order of name: objects come in the order of the Go struct, and are short.
+    const place = field ?? { name, element: `f:${name}`, shape: shape.others! }
+    let at = found.length
+    while (at > 0 && comesBefore(place, found[at - 1]!)) {
+      found[at] = found[at - 1]!
+      sets[at] = sets[at - 1]!
+      at--
+    }
+    found[at] = place
+    sets[at] = below
   }
-  return any ? all : undefined
+  if (from !== undefined && found.length === 0) return undefined
+  const set: MutableFieldSet = {}
+  if (from === undefined) set['.'] = MEMBER
+  for (let i = 0; i < found.length; i++) set[found[i]!.element] = sets[i]!
+  return set
+}
+
+function comesBefore(a: FieldShape, b: FieldShape): boolean {
+  return a.rank !== undefined && b.rank !== undefined ? a.rank < b.rank : compareText(a.name, b.name) < 0
 }
 
 function mapFields(values: Shape, from: Value, to: JsonObject, modified: boolean): FieldSet | undefined {

@@ -114,7 +114,9 @@ function compareManaged(a: Managed, b: Managed): number {
 
 function compareTimes(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0
-  return (a === undefined ? 0 : Math.floor(Date.parse(a) / 1000)) - (b === undefined ? 0 : Math.floor(Date.parse(b) / 1000))
+  return (
+    (a === undefined ? 0 : Math.floor(Date.parse(a) / 1000)) - (b === undefined ? 0 : Math.floor(Date.parse(b) / 1000))
+  )
 }
 
 /** The entries to write, or undefined when nobody owns anything. Fields stand in the order of the Go struct. */

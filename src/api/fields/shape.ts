@@ -3,6 +3,7 @@
  * schema is compiled as deep as an object asks for.
  */
 import type { Json, JsonObject } from '../object.ts'
+import { zeroStruct } from '../schema/canonical.ts'
 import type { ScalarSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { compareText } from './pathelement.ts'
 
@@ -11,6 +12,8 @@ export interface FieldShape {
   /** `f:<name>`. */
   readonly element: string
   readonly shape: Shape
+  /** The place in order of name among the declared fields. */
+  readonly rank?: number
 }
 
 export type Shape =
@@ -19,8 +22,6 @@ export type Shape =
   | {
       readonly kind: 'struct'
       readonly schema: StructSchema
-      /** In order of name. */
-      readonly fields: readonly FieldShape[]
       readonly byName: ReadonlyMap<string, FieldShape>
       /** The shape of fields that the schema does not declare; undefined when it allows none. */
       readonly others: Shape | undefined
@@ -86,26 +87,21 @@ function listKey(items: Schema, name: string): ListKey {
 }
 
 function structShape(schema: StructSchema): Shape {
-  const fields = schema.fields
-    .map((field): FieldShape => {
-      let shape: Shape | undefined
-      return {
-        name: field.name,
-        element: `f:${field.name}`,
-        get shape() {
-          shape ??= shapeOf(field.schema)
-          return shape
-        },
-      }
+  const byName = new Map<string, FieldShape>()
+  const inOrder = schema.fields.toSorted((a, b) => compareText(a.name, b.name))
+  for (const [rank, field] of inOrder.entries()) {
+    let shape: Shape | undefined
+    byName.set(field.name, {
+      name: field.name,
+      element: `f:${field.name}`,
+      rank,
+      get shape() {
+        shape ??= shapeOf(field.schema)
+        return shape
+      },
     })
-    .sort((a, b) => compareText(a.name, b.name))
-  return {
-    kind: 'struct',
-    schema,
-    fields,
-    byName: new Map(fields.map((field) => [field.name, field])),
-    others: schema.preserveUnknown ? deduced : undefined,
   }
+  return { kind: 'struct', schema, byName, others: schema.preserveUnknown ? deduced : undefined }
 }
 
 const empties = new WeakMap<StructSchema, JsonObject>()
@@ -117,33 +113,8 @@ const empties = new WeakMap<StructSchema, JsonObject>()
 export function emptyObject(schema: StructSchema): JsonObject {
   let empty = empties.get(schema)
   if (empty === undefined) {
-    empty = buildEmpty(schema)
+    empty = zeroStruct(schema) as JsonObject
     empties.set(schema, empty)
-  }
-  return empty
-}
-
-/** Zero values as JSON shows them. */
-const zero: { readonly [type: string]: Json } = {
-  string: '',
-  boolean: false,
-  int32: 0,
-  int64: 0,
-  number: 0,
-  quantity: '0',
-  intOrString: 0,
-  duration: '0s',
-}
-/** Go structs with a JSON form of their own. */
-const structScalars = new Set<Schema['type']>(['time', 'microTime', 'quantity', 'intOrString', 'duration', 'any'])
-
-function buildEmpty(schema: StructSchema): JsonObject {
-  const empty: { [name: string]: Json } = {}
-  for (const field of schema.fields) {
-    if (field.pointer || field.omitZero) continue
-    // Go's omitempty never leaves out a struct.
-    if (field.schema.type === 'struct') empty[field.name] = emptyObject(field.schema)
-    else if (!field.omitEmpty || structScalars.has(field.schema.type)) empty[field.name] = zero[field.schema.type] ?? null
   }
   return empty
 }

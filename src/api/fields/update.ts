@@ -3,7 +3,14 @@ import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../object
 import type { StructSchema } from '../schema/schema.ts'
 import { changedFields, NotMergeable, removedFields } from './compare.ts'
 import { difference, type FieldSet, fieldSetOfPaths, MEMBER, recursiveDifference, union } from './fieldset.ts'
-import { capUpdateManagers, type Managed, readForeignManaged, readManaged, sameManager, writeManaged } from './managed.ts'
+import {
+  capUpdateManagers,
+  type Managed,
+  readForeignManaged,
+  readManaged,
+  sameManager,
+  writeManaged,
+} from './managed.ts'
 import { emptyObject, shapeOf } from './shape.ts'
 import { sameJson } from './values.ts'
 
@@ -92,10 +99,7 @@ export function updateManagedFields(options: UpdateManagedFieldsOptions): KubeOb
 }
 
 /** Sets or removes metadata.managedFields; gives the same object when nothing changes. */
-export function withManagedFields(
-  object: KubeObject,
-  entries: readonly ManagedFieldsEntry[] | undefined,
-): KubeObject {
+export function withManagedFields(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
   const { managedFields, ...metadata } = object.metadata
   if (entries === undefined) return managedFields === undefined ? object : { ...object, metadata }
   return { ...object, metadata: { ...metadata, managedFields: entries } }

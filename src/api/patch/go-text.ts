@@ -1,0 +1,54 @@
+/** JSON values in the words of Go's fmt package, as messages about strategic merge patches print them. */
+import { compareText } from '../fields/pathelement.ts'
+import { isList } from '../fields/values.ts'
+import type { Json, JsonObject } from '../object.ts'
+
+/** `%v`: `map[a:1 b:[x y] c:<nil>]`. */
+export function goText(value: Json | undefined): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (isList(value)) return `[${value.map(goText).join(' ')}]`
+  if (typeof value !== 'object') return goNumber(value)
+  const map = value as JsonObject
+  const names = Object.keys(map).filter((name) => map[name] !== undefined)
+  return `map[${names
+    .sort(compareText)
+    .map((name) => `${name}:${goText(map[name])}`)
+    .join(' ')}]`
+}
+
+/** Go prints large and small floats with an exponent of at least two digits. */
+function goNumber(value: Json): string {
+  if (typeof value !== 'number' || Number.isInteger(value)) return String(value)
+  return String(value).replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+/** `%T` of a decoded value. */
+export function goTypeOf(value: Json): string {
+  if (value === null) return 'nil'
+  if (isList(value)) return '[]interface {}'
+  if (typeof value === 'object') return 'map[string]interface {}'
+  return goKindOf(value)
+}
+
+/** The kind of a decoded value, as reflection names it. */
+export function goKindOf(value: Json): string {
+  if (isList(value)) return 'slice'
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'boolean':
+      return 'bool'
+    case 'number':
+      return Number.isInteger(value) ? 'int64' : 'float64'
+    case 'object':
+      return value === null ? 'invalid' : 'map'
+    default:
+      return 'int64'
+  }
+}
+
+/** Go's words for JSON of the wrong form. */
+export function wrongForm(value: Json, goType: string): string {
+  const form = Array.isArray(value) ? 'array' : typeof value === 'object' ? 'object' : typeof value
+  return `json: cannot unmarshal ${form === 'boolean' ? 'bool' : form} into Go value of type ${goType}`
+}

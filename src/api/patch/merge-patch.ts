@@ -1,0 +1,48 @@
+/** Merge patch (RFC 7386). What the patch does not name keeps its identity. */
+import { isList, isMap, own, setOwn } from '../fields/values.ts'
+import type { Json, JsonObject } from '../object.ts'
+import type { Touched } from './patched-text.ts'
+
+export function applyMergePatch(document: Json, patch: JsonObject): Json {
+  if (!isMap(document)) return withoutNulls(patch)
+  const merged: { [name: string]: Json | undefined } = {}
+  for (const name of Object.keys(document)) {
+    const change = own(patch, name)
+    if (change === undefined) setOwn(merged, name, document[name])
+    else if (change !== null) setOwn(merged, name, mergeField(document[name], change))
+  }
+  for (const name of Object.keys(patch)) {
+    const change = patch[name]
+    if (change === undefined || change === null || own(document, name) !== undefined) continue
+    setOwn(merged, name, withoutNulls(change))
+  }
+  return merged as JsonObject
+}
+
+function mergeField(current: Json | undefined, change: Json): Json {
+  if (!isMap(current)) return withoutNulls(change)
+  return isMap(change) ? applyMergePatch(current, change) : change
+}
+
+/** A new value, of which nulls in objects mean nothing. */
+function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map(withoutNulls)
+  if (!isMap(value)) return value
+  const kept: { [name: string]: Json | undefined } = {}
+  for (const name of Object.keys(value)) {
+    const inner = value[name]
+    if (inner !== null && inner !== undefined) setOwn(kept, name, withoutNulls(inner))
+  }
+  return kept as JsonObject
+}
+
+/** The containers that both the document and the patch have. */
+export function mergePatchPaths(document: Json, patch: Json): Touched {
+  const touched: Touched = new Map()
+  if (!isMap(document) || !isMap(patch)) return touched
+  for (const name of Object.keys(patch)) {
+    const change = patch[name]
+    if (isMap(change)) touched.set(name, mergePatchPaths(own(document, name) ?? {}, change))
+  }
+  return touched
+}

@@ -1,0 +1,119 @@
+/**
+ * patch: the three patches that change an object without owning it: JSON patch (RFC 6902), merge patch (RFC 7386) and
+ * Kubernetes' strategic merge patch. Called by the patch handler, which decodes, defaults and stores what comes out.
+ * Knows Schema, not kinds. Server-side apply is in the room fields.
+ */
+import { isMap } from '../fields/values.ts'
+import type { Json, JsonObject, KubeObject } from '../object.ts'
+import type { StructSchema } from '../schema/schema.ts'
+import { badRequest, StatusError } from '../status.ts'
+import { goText, wrongForm } from './go-text.ts'
+import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
+import { applyMergePatch, mergePatchPaths } from './merge-patch.ts'
+import { sortedText } from './patched-text.ts'
+import { restoreError } from './restore.ts'
+import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
+
+export type PatchType = 'json' | 'merge' | 'strategic'
+
+export interface ApplyPatchOptions {
+  readonly type: PatchType
+  /** The parsed body. A body that is not JSON is `notJson()`. */
+  readonly patch: Json
+  readonly live: KubeObject
+  readonly schema: StructSchema
+  /** As the request asks; Kubernetes' default is Warn. */
+  readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore'
+}
+
+export interface PatchResult {
+  /** The patched object, not yet decoded: subtrees that the patch does not touch are those of `live`. */
+  readonly object: KubeObject
+  /** What is strictly wrong with the patch itself (`json patch unknown field "[0].x"`). */
+  readonly strictErrors: readonly string[]
+  /** The 422 for a result that cannot be decoded; `message` is the decoder's. */
+  invalid(message: string): StatusError
+}
+
+/** As deep as an object may be. */
+const MAX_DEPTH = 1000
+
+/** The answer to a patch whose body is not JSON. */
+export const notJson = (): StatusError => badRequest('invalid JSON patch')
+
+/**
+ * Applies a patch to an object (in the version of the request).
+ *
+ * @throws StatusError as Kubernetes answers: 400 for a body of the wrong form, 413 for too many operations, 422 for
+ * operations that do not apply, 500 for a strategic merge patch that contradicts the schema
+ */
+export function applyPatch(options: ApplyPatchOptions): PatchResult {
+  const { type, patch, live, schema } = options
+  if (isDeeperThan(patch, MAX_DEPTH)) throw notJson()
+  switch (type) {
+    case 'json': {
+      const { operations, strictErrors } = decodeJsonPatch(patch)
+      const object = applyJsonPatch(live as Json, operations)
+      return result(object, strictErrors, () => sortedText(object, jsonPatchPaths(operations)))
+    }
+    case 'merge': {
+      const object = mergePatched(options)
+      return result(object, [], () => sortedText(object, mergePatchPaths(live as Json, patch)))
+    }
+    case 'strategic': {
+      if (patch === null) return result(live as Json, [], () => 'map[]')
+      if (!isMap(patch)) throw badRequest(wrongForm(patch, 'map[string]interface {}'))
+      const object = applyStrategicMergePatch(live as JsonObject, patch, schema)
+      const made = result(object, [], () => goText(patch))
+      const wrong = restoreError(object, schema)
+      if (wrong !== undefined) throw made.invalid(wrong)
+      return made
+    }
+  }
+}
+
+function mergePatched({ patch, live, fieldValidation = 'Warn' }: ApplyPatchOptions): Json {
+  if (patch === null) throw badRequest('Invalid JSON Patch')
+  if (isMap(patch)) return applyMergePatch(live as Json, patch)
+  if (fieldValidation !== 'Ignore') {
+    throw badRequest(`error decoding patch: ${wrongForm(patch, 'map[string]interface {}')}`)
+  }
+  if (!Array.isArray(patch)) throw badRequest('Invalid JSON Patch')
+  const made = result(patch, [], () => JSON.stringify(patch))
+  throw made.invalid(
+    'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+  )
+}
+
+function result(object: Json, strictErrors: readonly string[], text: () => string): PatchResult {
+  const invalid = (message: string) => {
+    const cause = `Invalid value: ${JSON.stringify(text())}: ${message}`
+    return new StatusError(422, 'Invalid', ` "" is invalid: patch: ${cause}`, {
+      causes: [{ reason: 'FieldValueInvalid', message: cause, field: 'patch' }],
+    })
+  }
+  // A JSON patch may replace the whole document by something else.
+  if (!isMap(object)) {
+    throw invalid(
+      `couldn't get version/kind; json parse error: ${wrongForm(object, 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }')}`,
+    )
+  }
+  return { object: object as unknown as KubeObject, strictErrors, invalid }
+}
+
+/** Without recursion, so that no body exhausts the stack. */
+function isDeeperThan(value: Json, limit: number): boolean {
+  let level: Json[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true
+    const below: Json[] = []
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue
+      for (const inner of Array.isArray(item) ? item : Object.values(item)) {
+        if (typeof inner === 'object' && inner !== null) below.push(inner as Json)
+      }
+    }
+    level = below
+  }
+  return false
+}

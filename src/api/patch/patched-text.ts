@@ -1,0 +1,22 @@
+/** A patched object as error messages show it. */
+
+import { jsonText } from '../codec/json.ts'
+import { compareText } from '../fields/pathelement.ts'
+import { isList, isMap } from '../fields/values.ts'
+import type { Json } from '../object.ts'
+
+/** The containers a patch went through, by key. */
+export type Touched = Map<string, Touched>
+
+/** JSON of which the containers a patch went through have sorted keys, as Go writes maps; the rest is left as it was. */
+export function sortedText(value: Json, touched: Touched | undefined): string {
+  if (touched === undefined) return jsonText(value)
+  if (isList(value)) return `[${value.map((item, index) => sortedText(item, touched.get(String(index)))).join(',')}]`
+  if (!isMap(value)) return jsonText(value)
+  const parts: string[] = []
+  for (const name of Object.keys(value).sort(compareText)) {
+    const inner = value[name]
+    if (inner !== undefined) parts.push(`${JSON.stringify(name)}:${sortedText(inner, touched.get(name))}`)
+  }
+  return `{${parts.join(',')}}`
+}

@@ -1,0 +1,59 @@
+/**
+ * A strategic merge patch's result goes into Go types by reflection, not through JSON: its type errors have words of their
+ * own, without a path. Unknown fields are not looked at here.
+ */
+import { isList, isMap } from '../fields/values.ts'
+import type { Json } from '../object.ts'
+import type { Schema } from '../schema/schema.ts'
+import { goKindOf } from './go-text.ts'
+
+/** The first value, in the order of the Go types, that does not fit; undefined when all do. */
+export function restoreError(value: Json | undefined, schema: Schema): string | undefined {
+  if (value === undefined || value === null) return undefined
+  switch (schema.type) {
+    case 'struct':
+      if (!isMap(value)) return `cannot restore struct from: ${goKindOf(value)}`
+      for (const field of schema.fields) {
+        const wrong = restoreError(value[field.name], field.schema)
+        if (wrong !== undefined) return wrong
+      }
+      return undefined
+    case 'map':
+      if (!isMap(value)) return `cannot restore map from ${goKindOf(value)}`
+      return firstError(Object.values(value), schema.values)
+    case 'list':
+      if (!isList(value)) return `cannot restore slice from ${goKindOf(value)}`
+      return firstError(value, schema.items)
+    case 'bytes':
+      return typeof value === 'string' ? undefined : `cannot restore slice from ${goKindOf(value)}`
+    case 'string':
+      return scalarError(value, 'string', schema.goType)
+    case 'boolean':
+      return scalarError(value, 'bool', schema.goType)
+    case 'int32':
+    case 'int64':
+      return scalarError(value, schema.type, schema.goType)
+    case 'number':
+      return scalarError(value, 'float64', schema.goType)
+    default:
+      // Quantities, times and the like read their JSON themselves: the decoder reports them.
+      return undefined
+  }
+}
+
+function firstError(values: readonly (Json | undefined)[], schema: Schema): string | undefined {
+  for (const value of values) {
+    const wrong = restoreError(value, schema)
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}
+
+function scalarError(value: Json, kind: string, goType: string): string | undefined {
+  const from = goKindOf(value)
+  const numeric = kind !== 'string' && kind !== 'bool'
+  if (from === kind || (from === 'int64' && numeric)) return undefined
+  // Go converts numbers to numbers, and integers to strings, by type; the API does not want it.
+  const convertible = (from === 'float64' && numeric) || (from === 'int64' && kind === 'string')
+  return convertible ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${kind}`
+}

@@ -1,0 +1,11 @@
+/** What a strategic merge patch may be refused with, beside malformed directives. */
+import type { Json, JsonObject } from '../object.ts'
+import { StatusError } from '../status.ts'
+import { goText, goTypeOf } from './go-text.ts'
+
+/** Kubernetes answers a patch that contradicts its schema with 500 and no reason. */
+export const contradiction = (message: string) => new StatusError(500, '', message)
+export const badArgument = (wanted: string, got: Json) =>
+  contradiction(`expected a ${wanted}, but received a ${goTypeOf(got)}`)
+export const unknownDirective = (directive: Json | undefined, patch: JsonObject) =>
+  contradiction(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`)
