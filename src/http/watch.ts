@@ -32,24 +32,24 @@ export function createWatchWriter(): WatchWriter {
     try {
       for (let event = await events.next(); event !== undefined; event = await events.next()) {
         const rest = events.drain()
-        if (outgoing.destroyed === true) break
+        if (isGone(outgoing)) break
         if (rest.length === 0) {
           if (!outgoing.write(encode(event))) await drained(outgoing)
           continue
         }
         for (const bytes of sliced(encodeEach(event, rest, encode), WRITE_BYTES)) {
           if (!outgoing.write(bytes)) await drained(outgoing)
-          if (outgoing.destroyed === true) break
+          if (isGone(outgoing)) break
         }
       }
     } catch (error) {
-      if (outgoing.destroyed !== true) outgoing.write(encode(errorEvent(error)))
+      if (!isGone(outgoing)) outgoing.write(encode(errorEvent(error)))
     } finally {
       open.delete(events)
       signal.removeEventListener('abort', close)
       close()
     }
-    if (outgoing.destroyed !== true) outgoing.end()
+    if (!isGone(outgoing)) outgoing.end()
   }
 
   return {
@@ -60,6 +60,8 @@ export function createWatchWriter(): WatchWriter {
     },
   }
 }
+
+const isGone = (outgoing: Outgoing): boolean => outgoing.destroyed === true
 
 function* encodeEach(
   first: WatchEvent,

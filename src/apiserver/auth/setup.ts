@@ -1,0 +1,54 @@
+/** Authentication and authorization as one API server has them, put together from the caches. */
+import type { Filter, Handler } from '../../api/request.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import { authentication } from '../filters/authentication.ts'
+import { alwaysAllowPaths, authorization } from '../filters/authorization.ts'
+import { type Authenticator, createAuthenticator } from './authenticator.ts'
+import { type Authorizer, superusers, union } from './authorizer.ts'
+import { jwtKey } from './jwt.ts'
+import { createNodeAuthorizer, type NodeReads } from './node.ts'
+import { createRbacAuthorizer, createRoleReads, type RoleReads } from './rbac.ts'
+import { createServiceAccountTokens, type ServiceAccountTokens } from './serviceaccounts.ts'
+
+export interface AuthOptions {
+  readonly reads: CacheReads
+  readonly podsOnNode: NodeReads['podsOnNode']
+  /** Rises with every change to roles and bindings. */
+  readonly rolesChanged: () => number
+  /** PEM of the key that signs service account tokens. */
+  readonly serviceAccountKey: string
+  readonly issuer?: string
+}
+
+export interface Auth {
+  readonly tokens: ServiceAccountTokens
+  readonly authenticator: Authenticator
+  readonly authorizer: Authorizer
+  readonly roles: RoleReads
+  /** Authentication, then authorization; request info comes before, everything else after. */
+  readonly filter: Filter
+}
+
+/** The issuer of kubeadm clusters. */
+export const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
+
+export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
+  const { reads } = options
+  const tokens = createServiceAccountTokens(runtime, {
+    issuer: options.issuer ?? DEFAULT_ISSUER,
+    keys: [jwtKey(options.serviceAccountKey)],
+    reads,
+  })
+  const authenticator = createAuthenticator(runtime, { serviceAccounts: tokens })
+  const roles = createRoleReads(reads, options.rolesChanged)
+  const authorizer = union([
+    superusers,
+    alwaysAllowPaths,
+    createNodeAuthorizer({ get: reads.get, podsOnNode: options.podsOnNode }),
+    createRbacAuthorizer(roles),
+  ])
+  const authenticate = authentication(runtime, authenticator)
+  const authorize = authorization(authorizer)
+  return { tokens, authenticator, authorizer, roles, filter: (next: Handler) => authenticate(authorize(next)) }
+}

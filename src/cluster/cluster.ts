@@ -1,0 +1,181 @@
+/**
+ * cluster: wires storage, API server, HTTP, controllers, scheduler and kubelets into one running cluster in this process.
+ * Called by the skiff command and, as the package's export, by whoever embeds a cluster. It knows every room and none of
+ * their rules.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { UserInfo } from '../api/request.ts'
+import { formatTime } from '../base/clock.ts'
+import { liveRuntime } from '../base/live.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import { createClient, inProcessTransport } from '../client/transport.ts'
+import { type HttpServer, startHttpServer } from '../http/server.ts'
+import { type ControlPlane, startControlPlane } from './apiserver.ts'
+import { startComponents } from './components.ts'
+import { type ClusterDirectory, clusterDirectory, hold, writeState } from './directory.ts'
+import { messageOf, StartError } from './errors.ts'
+import { kubeconfig } from './kubeconfig.ts'
+import { COMPONENTS, type Component, DEFAULT_HOST } from './options.ts'
+import { loadPki, type Pki, write } from './pki.ts'
+import { KUBERNETES_VERSION } from './version.ts'
+
+export interface ClusterOptions {
+  /** Where everything is kept. Default: a directory of its own that goes away with the cluster. */
+  readonly dataDir?: string
+  /** Default 0: a free port. */
+  readonly port?: number
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** Simulated nodes. Default 1. */
+  readonly nodes?: number
+  /** Default: all. The API server always runs. */
+  readonly components?: readonly Component[]
+  readonly disableAdmissionPlugins?: readonly string[]
+  /** `memory` keeps nothing and writes nothing to disk but keys and the log. Default lmdb. */
+  readonly storage?: 'lmdb' | 'memory'
+  /** Also adds the cluster to this kubeconfig, which may hold others. */
+  readonly kubeconfigFile?: string
+  /** Kubernetes' -v. Default 0. */
+  readonly logLevel?: number
+  readonly onProgress?: (text: string) => void
+  /** The caller holds the directory already (directory.ts). */
+  readonly directoryHeld?: boolean
+}
+
+export interface Cluster {
+  readonly url: string
+  /** The admin's kubeconfig, and the file it is in. */
+  readonly kubeconfig: string
+  readonly kubeconfigFile: string
+  /** Speaks as kubernetes-admin within this process: no sockets, no serialization. */
+  readonly client: Client
+  /** The same as another user. */
+  clientFor(user: UserInfo, userAgent?: string): Client
+  /** Stops in order: components, requests in flight, watches, storage. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
+/** How long requests may take to finish when the cluster stops. */
+const GRACE_MS = 10_000
+
+/** Resolves when /readyz is ok and, where nodes run, they are Ready. @throws StartError, StoreError with what to mend */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const temporary = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'skiff-')) : undefined
+  const directory = clusterDirectory(options.dataDir ?? (temporary as string))
+  const release = options.directoryHeld === true ? () => {} : hold(directory)
+  const undo: (() => void | Promise<void>)[] = []
+  const stopAll = async () => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+    release()
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
+  }
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= stopAll()
+    return stopped
+  }
+  try {
+    return await start(options, directory, undo, stop)
+  } catch (error) {
+    await stop().catch(() => {})
+    throw error
+  }
+}
+
+async function start(
+  options: ClusterOptions,
+  directory: ClusterDirectory,
+  undo: (() => void | Promise<void>)[],
+  stop: () => Promise<void>,
+): Promise<Cluster> {
+  const components = options.components ?? COMPONENTS
+  const nodes = components.includes('kubelet') ? (options.nodes ?? 1) : 0
+  const progress = options.onProgress ?? (() => {})
+  const runtime = liveRuntime({ level: options.logLevel ?? 0, log: directory.log })
+  const host = options.host ?? DEFAULT_HOST
+
+  progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
+  const pki = loadPki(runtime, directory.pki, host)
+
+  progress('opening the store')
+  const control = await startControlPlane(runtime, {
+    pki,
+    storage: options.storage ?? 'lmdb',
+    storeDirectory: directory.store,
+    disableAdmissionPlugins: options.disableAdmissionPlugins ?? [],
+  })
+  undo.push(() => control.stop())
+
+  progress('starting the API server')
+  const http = await listen(runtime, control, pki, host, options.port ?? 0)
+  undo.push(() => http.stop(GRACE_MS))
+  const url = `https://${host.includes(':') ? `[${host}]` : host}:${http.port}`
+  await control.bootstrap({ url, port: http.port })
+
+  const text = kubeconfig({ server: url, ca: pki.ca.cert, user: 'kubernetes-admin', client: pki.admin })
+  write(directory.kubeconfig, text, 0o600)
+  if (options.kubeconfigFile !== undefined) {
+    const { mergeKubeconfig } = await import('./merge-kubeconfig.ts')
+    mergeKubeconfig(options.kubeconfigFile, text)
+  }
+
+  const transport = inProcessTransport(control.handler)
+  const clientFor = (user: UserInfo, userAgent = 'skiff') => createClient(runtime, transport, { userAgent, user })
+  const client = clientFor(ADMIN)
+  const running = await startComponents(runtime, {
+    components,
+    nodes,
+    clientFor,
+    client,
+    handler: control.handler,
+    pki,
+    progress,
+  })
+  undo.push(running.stop)
+
+  writeState(directory, {
+    pid: process.pid,
+    started: '',
+    url,
+    components,
+    nodes,
+    version: KUBERNETES_VERSION,
+    since: formatTime(runtime.clock.now()),
+    ...(running.debugUrl === undefined ? {} : { debugUrl: running.debugUrl }),
+  })
+  return { url, kubeconfig: text, kubeconfigFile: directory.kubeconfig, client, clientFor, stop }
+}
+
+async function listen(
+  runtime: Runtime,
+  control: ControlPlane,
+  pki: Pki,
+  host: string,
+  port: number,
+): Promise<HttpServer> {
+  try {
+    return await startHttpServer(runtime, {
+      handler: control.handler,
+      host,
+      port,
+      tls: { cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca.cert },
+    })
+  } catch (cause) {
+    throw new StartError(whyNotListening(cause as NodeJS.ErrnoException, host, port), { cause })
+  }
+}
+
+function whyNotListening(error: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${host} is in use: choose another with --port, or --port 0 for a free one`
+    case 'EACCES':
+      return `port ${port} may not be used by this user: choose another with --port`
+    default:
+      return `cannot listen on ${host} port ${port}: ${messageOf(error)}`
+  }
+}

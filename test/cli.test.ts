@@ -1,0 +1,238 @@
+/** The skiff command as a user meets it: a process of its own, a directory of its own, a free port. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import { createHttpsClient } from '../src/http/client.ts'
+
+const bin = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function start(...args: string[]): {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  said(text: string): Promise<void>
+} {
+  const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  let err = ''
+  const heard = new Set<() => void>()
+  child.stdout?.on('data', (chunk) => {
+    out += chunk
+    for (const listener of heard) listener()
+  })
+  child.stderr?.on('data', (chunk) => {
+    err += chunk
+  })
+  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, out, err })))
+  const said = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const listener = () => {
+        if (!out.includes(text)) return
+        heard.delete(listener)
+        resolve()
+      }
+      heard.add(listener)
+      void ended.then(() => reject(new Error(`it ended without saying ${JSON.stringify(text)}: ${out}${err}`)))
+      listener()
+    })
+  return { child, ended, said }
+}
+
+const skiff = (...args: string[]): Promise<Ended> => start(...args).ended
+
+/** A directory whose cluster, if one runs, is stopped at the end. */
+function temporary() {
+  const path = mkdtempSync(join(tmpdir(), 'skiff-cli-'))
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      await skiff('down', '--data-dir', path)
+      rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+const alone = (path: string, ...more: string[]) => [
+  'up',
+  '--data-dir',
+  path,
+  '--port',
+  '0',
+  '--components',
+  'apiserver',
+  ...more,
+]
+
+function oneLine({ err }: Ended): string {
+  assert.match(err, /^skiff: [^\n]+\n$/, `one line on stderr, not ${JSON.stringify(err)}`)
+  return err
+}
+
+async function request(path: string, method: string, url: string, body?: object) {
+  const client = createHttpsClient(endpointFromKubeconfig(readFileSync(join(path, 'kubeconfig'), 'utf8')))
+  try {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await client.send({ method, path: url, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+    return { status: answer.status, body: Buffer.from(await answer.bytes()).toString() }
+  } finally {
+    client.close()
+  }
+}
+
+test('what is wrong with the command line is one line, and exit 2', async () => {
+  const wrong = [
+    ['up', '--bogus'],
+    ['up', '--port', '70000'],
+    ['up', '--port', 'x'],
+    ['up', '--nodes', '-1'],
+    ['up', '--components', 'apiserver,bogus'],
+    ['up', '--components', 'scheduler'],
+    ['up', 'something'],
+    ['bogus'],
+  ]
+  await Promise.all(
+    wrong.map(async (args) => {
+      const ended = await skiff(...args)
+      assert.equal(ended.code, 2, args.join(' '))
+      oneLine(ended)
+    }),
+  )
+})
+
+test('version and help', async () => {
+  const [version, help] = await Promise.all([skiff('version'), skiff('--help')])
+  assert.match(version.out, /Kubernetes v1\.37\.1\+skiff/)
+  assert.equal(help.code, 0)
+  for (const command of ['up', 'down', 'status', 'kubeconfig', 'version']) assert.ok(help.out.includes(`  ${command}`))
+})
+
+test('a directory that cannot be written and a port in use are told in one line', async () => {
+  await using directory = temporary()
+  const file = join(directory.path, 'file')
+  writeFileSync(file, '')
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  const [unwritable, inUse] = await Promise.all([
+    skiff(...alone(join(file, 'x'))),
+    skiff('up', '--data-dir', join(directory.path, 'd'), '--components', 'apiserver', '--port', String(port)),
+  ])
+  server.close()
+  assert.equal(unwritable.code, 1)
+  assert.match(oneLine(unwritable), /cannot write to/)
+  assert.equal(inUse.code, 1)
+  assert.match(oneLine(inUse), /port \d+ of 127\.0\.0\.1 is in use/)
+})
+
+test('detached: up, status, kubeconfig, a second up, down, and up again with all its objects', async () => {
+  await using directory = temporary()
+  const { path } = directory
+  const first = await skiff(...alone(path, '--detach'))
+  assert.equal(first.code, 0, first.err)
+  assert.match(first.out, /ready in \d+ ms at https:\/\/127\.0\.0\.1:\d+\n/)
+  assert.ok(first.out.endsWith(`export KUBECONFIG=${join(path, 'kubeconfig')}\n`))
+  assert.deepEqual(readdirSync(path).sort(), ['kubeconfig', 'log', 'pid', 'pki', 'state.json', 'store'])
+  for (const name of ['kubeconfig', 'pki/ca.key']) assert.equal(statSync(join(path, name)).mode & 0o777, 0o600, name)
+
+  const status = await skiff('status', '--data-dir', path)
+  assert.equal(status.code, 0, status.out)
+  assert.match(status.out, /^ready: +yes$/m)
+  const pid = readFileSync(join(path, 'pid'), 'utf8').split('\n')[0]
+  assert.match(status.out, new RegExp(`^pid: +${pid}$`, 'm'))
+  const printed = await skiff('kubeconfig', '--data-dir', path)
+  assert.equal(printed.out, readFileSync(join(path, 'kubeconfig'), 'utf8'))
+
+  const second = await skiff(...alone(path))
+  assert.equal(second.code, 1)
+  assert.ok(oneLine(second).includes(`pid ${pid}`))
+  const secondDetached = await skiff(...alone(path, '--detach'))
+  assert.equal(secondDetached.code, 1)
+  assert.ok(oneLine(secondDetached).includes(`pid ${pid}`))
+
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept' } }
+  assert.equal((await request(path, 'POST', '/api/v1/namespaces/default/configmaps', object)).status, 201)
+
+  const down = await skiff('down', '--data-dir', path)
+  assert.equal(down.code, 0)
+  assert.ok(down.out.includes(`stopped pid ${pid}`))
+  assert.equal(existsSync(join(path, 'pid')), false)
+  const stopped = await skiff('status', '--data-dir', path)
+  assert.equal(stopped.code, 1)
+  assert.match((await skiff('down', '--data-dir', path)).out, /no cluster runs/)
+
+  assert.equal((await skiff(...alone(path, '--detach'))).code, 0)
+  assert.equal((await request(path, 'GET', '/api/v1/namespaces/default/configmaps/kept')).status, 200)
+})
+
+test('after kill -9 the next up takes the directory over, objects and all', async () => {
+  await using directory = temporary()
+  const { path } = directory
+  assert.equal((await skiff(...alone(path, '--detach'))).code, 0)
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept' } }
+  assert.equal((await request(path, 'POST', '/api/v1/namespaces/default/configmaps', object)).status, 201)
+  process.kill(Number(readFileSync(join(path, 'pid'), 'utf8').split('\n')[0]), 'SIGKILL')
+  const again = await skiff(...alone(path, '--detach'))
+  assert.equal(again.code, 0, again.err)
+  assert.equal((await request(path, 'GET', '/api/v1/namespaces/default/configmaps/kept')).status, 200)
+})
+
+test('in the foreground: SIGTERM ends watches and exits 0', async () => {
+  await using directory = temporary()
+  const { path } = directory
+  const { child, ended, said } = start(...alone(path))
+  await said('export KUBECONFIG=')
+  const watch = request(path, 'GET', '/api/v1/namespaces?watch=true')
+  assert.equal((await request(path, 'GET', '/readyz')).body, 'ok')
+  child.kill('SIGTERM')
+  assert.equal((await watch).status, 200)
+  assert.equal((await ended).code, 0)
+  assert.equal(existsSync(join(path, 'pid')), false)
+})
+
+test('a corrupt store is told in one line and left as it is', async () => {
+  await using directory = temporary()
+  const { path } = directory
+  assert.equal((await skiff(...alone(path, '--detach'))).code, 0)
+  await skiff('down', '--data-dir', path)
+  const store = join(path, 'store')
+  const garbage = Buffer.alloc(8192, 'not a database')
+  for (const name of readdirSync(store)) if (name.startsWith('data')) writeFileSync(join(store, name), garbage)
+  const ended = await skiff(...alone(path))
+  assert.equal(ended.code, 1)
+  oneLine(ended)
+  for (const name of readdirSync(store)) {
+    if (name.startsWith('data')) assert.deepEqual(readFileSync(join(store, name)), garbage)
+  }
+})
+
+test('--kubeconfig adds the cluster to a file that holds others', async () => {
+  await using directory = temporary()
+  mkdirSync(join(directory.path, 'd'))
+  const file = join(directory.path, 'config')
+  writeFileSync(
+    file,
+    'apiVersion: v1\nkind: Config\nclusters:\n- name: other\n  cluster: {server: https://else}\nusers: []\n',
+  )
+  await using cluster = {
+    path: join(directory.path, 'd'),
+    [Symbol.asyncDispose]: async () => {
+      await skiff('down', '--data-dir', join(directory.path, 'd'))
+    },
+  }
+  const ended = await skiff(...alone(cluster.path, '--detach', '--kubeconfig', file))
+  assert.equal(ended.code, 0, ended.err)
+  const text = readFileSync(file, 'utf8')
+  assert.match(text, /name: other/)
+  assert.match(endpointFromKubeconfig(text).server, /^https:\/\/127\.0\.0\.1:/)
+})
