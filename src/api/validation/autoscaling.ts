@@ -1,0 +1,186 @@
+/** Rules of HorizontalPodAutoscaler in its stored version (autoscaling/v2). */
+import type { Fields, KubeObject } from '../object.ts'
+import { compareQuantities } from '../objects/quantity.ts'
+import { entries } from './common.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { validateLabelSelector } from './labels.ts'
+import { pathSegmentName } from './names.ts'
+
+const SOURCES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
+const FIELDS: { readonly [type: string]: string } = {
+  Object: 'object',
+  Pods: 'pods',
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+  External: 'external',
+}
+const TARGETS = ['Utilization', 'Value', 'AverageValue']
+const POLICY_TYPES = ['Percent', 'Pods']
+const SELECTS = ['Disabled', 'Max', 'Min']
+const LONGEST_WINDOW = 3600
+const LONGEST_PERIOD = 1800
+
+export function validateHorizontalPodAutoscaler(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const last: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const max: number = spec['maxReplicas'] ?? 0
+  const min: number | undefined = spec['minReplicas']
+  if (min !== undefined && max < min)
+    errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'))
+  reference(spec['scaleTargetRef'] ?? {}, 'spec.scaleTargetRef', errors)
+  metrics(spec['metrics'] ?? [], min, errors)
+  behavior(spec['behavior'], errors)
+  if (min !== undefined && min < 1) last.push(invalid('spec.minReplicas', min, 'must be greater than or equal to 1'))
+  if (max === 0) last.push(required('spec.maxReplicas'))
+  else if (max < 1) last.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to 1'))
+  return [...errors, ...last]
+}
+
+function reference({ apiVersion = '', kind = '', name = '' }: Fields, path: string, errors: FieldError[]): void {
+  if (kind === '') errors.push(required(`${path}.kind`))
+  else for (const message of pathSegmentName(kind)) errors.push(invalid(`${path}.kind`, kind, message))
+  if (name === '') errors.push(required(`${path}.name`))
+  else for (const message of pathSegmentName(name)) errors.push(invalid(`${path}.name`, name, message))
+  const slashes = apiVersion.split('/').length - 1
+  if (slashes > 1)
+    errors.push(invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
+  else if (slashes === 0 && apiVersion !== 'v1')
+    errors.push(invalid(`${path}.apiVersion`, apiVersion, 'apiVersion must specify API group'))
+}
+
+function metrics(list: readonly Fields[], min: number | undefined, errors: FieldError[]): void {
+  let outside = false
+  list.forEach((metric, i) => {
+    metricSpec(metric, `spec.metrics[${i}]`, errors)
+    if (metric['type'] === 'Object' || metric['type'] === 'External') outside = true
+  })
+  if (min === 0 && !outside)
+    errors.push(forbiddenField('spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas'))
+}
+
+function metricSpec(metric: Fields, path: string, errors: FieldError[]): void {
+  const type: string = metric['type'] ?? ''
+  if (type === '') errors.push(required(`${path}.type`, 'must specify a metric source type'))
+  if (!SOURCES.includes(type)) errors.push(notSupported(`${path}.type`, type, SOURCES))
+  const given = Object.values(FIELDS).filter((field) => metric[field] !== undefined)
+  for (const field of Object.values(FIELDS)) {
+    if (metric[field] === undefined) continue
+    if (given.indexOf(field) === 0) METRICS[field]?.(metric[field], `${path}.${field}`, errors)
+    if (given.length > 1 && field !== FIELDS[type])
+      errors.push(forbiddenField(`${path}.${field}`, 'must populate the given metric source only'))
+  }
+  const expected = FIELDS[type]
+  if (expected !== undefined && metric[expected] === undefined)
+    errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
+}
+
+type MetricRule = (metric: Fields, path: string, errors: FieldError[]) => void
+
+const METRICS: { readonly [field: string]: MetricRule | undefined } = {
+  object(metric, path, errors) {
+    reference(metric['describedObject'] ?? {}, `${path}.describedObject`, errors)
+    identifier(metric['metric'] ?? {}, `${path}.metric`, errors)
+    target(metric['target'] ?? {}, `${path}.target`, errors)
+    exactlyOne(metric['target'] ?? {}, 'value', `${path}.target`, errors)
+  },
+  pods(metric, path, errors) {
+    identifier(metric['metric'] ?? {}, `${path}.metric`, errors)
+    target(metric['target'] ?? {}, `${path}.target`, errors)
+    const average: string | undefined = metric['target']?.averageValue
+    if (average === undefined || compareQuantities(average, '0') <= 0)
+      errors.push(required(`${path}.target.averageValue`, 'must specify a positive target averageValue'))
+  },
+  resource(metric, path, errors) {
+    if (!metric['name']) errors.push(required(`${path}.name`, 'must specify a resource name'))
+    resourceTarget(metric['target'] ?? {}, path, errors)
+  },
+  containerResource(metric, path, errors) {
+    if (!metric['name']) errors.push(required(`${path}.name`, 'must specify a resource name'))
+    if (!metric['container']) errors.push(required(`${path}.container`, 'must specify a container'))
+    resourceTarget(metric['target'] ?? {}, path, errors)
+  },
+  external(metric, path, errors) {
+    identifier(metric['metric'] ?? {}, `${path}.metric`, errors)
+    target(metric['target'] ?? {}, `${path}.target`, errors)
+    exactlyOne(metric['target'] ?? {}, 'value', `${path}.target`, errors)
+  },
+}
+
+function resourceTarget(value: Fields, path: string, errors: FieldError[]): void {
+  target(value, `${path}.target`, errors)
+  const { averageUtilization, averageValue } = value
+  const at = `${path}.target.averageUtilization`
+  if (averageUtilization === undefined && averageValue === undefined)
+    errors.push(required(at, 'must set either a target raw value or a target utilization'))
+  if (averageUtilization !== undefined && averageValue !== undefined)
+    errors.push(forbiddenField(`${path}.target.averageValue`, 'may not set both a target raw value and a target utilization'))
+}
+
+function exactlyOne(value: Fields, field: string, path: string, errors: FieldError[]): void {
+  if (value[field] !== undefined && value['averageValue'] !== undefined)
+    errors.push(forbiddenField(`${path}.${field}`, 'may not set both a target value for metric and a per-pod target'))
+  if (value[field] === undefined && value['averageValue'] === undefined)
+    errors.push(required(`${path}.averageValue`, 'must set either a target value for metric or a per-pod target'))
+}
+
+function identifier({ name = '', selector }: Fields, path: string, errors: FieldError[]): void {
+  if (name === '') errors.push(required(`${path}.name`, 'must specify a metric name'))
+  else for (const message of pathSegmentName(name)) errors.push(invalid(`${path}.name`, name, message))
+  validateLabelSelector(selector, `${path}.selector`, errors)
+}
+
+function target(value: Fields, path: string, errors: FieldError[]): void {
+  const { type = '', averageUtilization, averageValue } = value
+  if (type === '') errors.push(required(`${path}.type`, 'must specify a metric target type'))
+  if (!TARGETS.includes(type))
+    errors.push(invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'))
+  if (averageUtilization !== undefined && averageUtilization < 1)
+    errors.push(invalid(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'))
+  for (const [field, quantity] of [
+    ['value', value['value']],
+    ['averageValue', averageValue],
+  ] as const)
+    if (quantity !== undefined && compareQuantities(quantity, '0') <= 0)
+      errors.push(invalid(`${path}.${field}`, quantity, 'must be positive'))
+}
+
+function behavior(value: Fields | undefined, errors: FieldError[]): void {
+  if (value === undefined) return
+  for (const direction of ['scaleUp', 'scaleDown'])
+    if (value[direction] !== undefined) scalingRules(value[direction], `spec.behavior.${direction}`, errors)
+}
+
+function scalingRules(rules: Fields, path: string, errors: FieldError[]): void {
+  const window: number | undefined = rules['stabilizationWindowSeconds']
+  if (window !== undefined && window < 0)
+    errors.push(invalid(`${path}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'))
+  if (window !== undefined && window > LONGEST_WINDOW)
+    errors.push(
+      invalid(`${path}.stabilizationWindowSeconds`, window, `must be less than or equal to ${LONGEST_WINDOW}`),
+    )
+  const select: string | undefined = rules['selectPolicy']
+  if (select !== undefined && !SELECTS.includes(select))
+    errors.push(notSupported(`${path}.selectPolicy`, select, SELECTS))
+  const policies: readonly Fields[] = rules['policies'] ?? []
+  if (policies.length === 0) errors.push(required(`${path}.policies`, 'must specify at least one Policy'))
+  policies.forEach(({ type = '', value = 0, periodSeconds = 0 }, i) => {
+    const at = `${path}.policies[${i}]`
+    if (!POLICY_TYPES.includes(type)) errors.push(notSupported(`${at}.type`, type, POLICY_TYPES))
+    if (value <= 0) errors.push(invalid(`${at}.value`, value, 'must be greater than zero'))
+    if (periodSeconds <= 0) errors.push(invalid(`${at}.periodSeconds`, periodSeconds, 'must be greater than zero'))
+    if (periodSeconds > LONGEST_PERIOD)
+      errors.push(invalid(`${at}.periodSeconds`, periodSeconds, `must be less than or equal to ${LONGEST_PERIOD}`))
+  })
+  const tolerance: string | undefined = rules['tolerance']
+  if (tolerance !== undefined && compareQuantities(tolerance, '0') < 0)
+    errors.push(invalid(`${path}.tolerance`, tolerance, 'must be greater or equal to zero'))
+}
+
+export function validateHorizontalPodAutoscalerStatus(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const [field, value] of entries(object['status']))
+    if ((field === 'currentReplicas' || field === 'desiredReplicas') && (value as number) < 0)
+      errors.push(invalid(`status.${field}`, value as number, 'must be greater than or equal to 0'))
+  return errors
+}

@@ -1,0 +1,151 @@
+/** Rules of PersistentVolumeClaim, and of its spec wherever it stands (claim templates). */
+import type { Fields, Json, KubeObject } from '../object.ts'
+import { compareQuantities } from '../objects/quantity.ts'
+import { entries, IMMUTABLE, ifSet, same, says } from './common.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { difference, internalForm } from './internal.ts'
+import { labelSelector } from './labels.ts'
+import { dns1123Subdomain } from './names.ts'
+import { check, ifPresent, type Rule, rows } from './rules.ts'
+import { positiveQuantity, resourceQuantity } from './resource-names.ts'
+
+export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+const VOLUME_MODES = ['Block', 'Filesystem']
+const SPEC = 'io.k8s.api.core.v1.PersistentVolumeClaimSpec'
+
+export function accessModes(detail: string): Rule {
+  return (value, path, errors) => {
+    if (!value?.length) errors.push(required(path, detail))
+    const modes: readonly string[] = value ?? []
+    for (const mode of modes) if (!ACCESS_MODES.includes(mode)) errors.push(notSupported(path, mode, ACCESS_MODES))
+    if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod'))
+      errors.push(forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'))
+  }
+}
+
+export const volumeMode: Rule = (value, path, errors) => {
+  if (value !== undefined && !VOLUME_MODES.includes(value)) errors.push(notSupported(path, value, VOLUME_MODES))
+}
+
+export const className: Rule = ifSet(says(dns1123Subdomain))
+
+const dataSource = ifPresent(
+  rows(
+    ['name', (value, path, errors) => void (value || errors.push(required(path)))],
+    ['kind', (value, path, errors) => void (value || errors.push(required(path)))],
+    [
+      '',
+      ({ apiGroup = '', kind = '' }, path, errors) => {
+        if (apiGroup === '' && kind !== 'PersistentVolumeClaim')
+          errors.push(
+            invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"),
+          )
+      },
+    ],
+    ['apiGroup', ifSet(says(dns1123Subdomain))],
+  ),
+)
+
+const requestedStorage: Rule = (value, path, errors) => {
+  const storage: string | undefined = value?.requests?.storage
+  if (storage === undefined) errors.push(required(`${path}[storage]`))
+  else {
+    const before = errors.length
+    resourceQuantity('storage', storage, `${path}[storage]`, errors)
+    if (errors.length === before) positiveQuantity(storage, `${path}[storage]`, errors)
+  }
+}
+
+const twoSources: Rule = (spec, path, errors) => {
+  const { dataSource: source, dataSourceRef: reference } = spec
+  if (source === undefined || reference === undefined) return
+  if (reference.namespace) errors.push(invalid(path, 'spec.dataSource', 'may not be specified when dataSourceRef.namespace is specified'))
+  else if (!same(source, reference)) errors.push(invalid(path, 'spec.dataSource', 'must match dataSourceRef'))
+}
+
+export const persistentVolumeClaimSpec: Rule = rows(
+  ['accessModes', (value, path, errors) => void (value?.length || errors.push(required(path, 'at least 1 access mode is required')))],
+  ['selector', labelSelector],
+  [
+    'accessModes',
+    (value, path, errors, context) => {
+      if (value?.length) accessModes('')(value, path, errors, context)
+    },
+  ],
+  ['resources', requestedStorage],
+  ['storageClassName', className],
+  ['volumeMode', volumeMode],
+  ['dataSource', dataSource],
+  ['dataSourceRef', dataSource],
+  ['', twoSources],
+  ['volumeAttributesClassName', className],
+)
+
+const claim = rows(['spec', (value, path, errors, context) => persistentVolumeClaimSpec(value ?? {}, path, errors, context)])
+
+export function validatePersistentVolumeClaim(object: KubeObject): readonly FieldError[] {
+  return check(claim, object)
+}
+
+export function validatePersistentVolumeClaimUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = [...validatePersistentVolumeClaim(object)]
+  const now: Fields = object['spec'] ?? {}
+  const before: Fields = old['spec'] ?? {}
+  const bound = object['status']?.phase === 'Bound'
+  const comparable: { [field: string]: unknown } = { ...now }
+  if (!before['volumeName']) comparable['volumeName'] = now['volumeName']
+  if (bound && now['resources']?.requests)
+    comparable['resources'] = {
+      ...now['resources'],
+      requests: { ...now['resources'].requests, storage: before['resources']?.requests?.storage },
+    }
+  if (bound) comparable['volumeAttributesClassName'] = before['volumeAttributesClassName']
+  if (before['storageClassName'] === undefined && storageClassAnnotation(old) === now['storageClassName'])
+    comparable['storageClassName'] = before['storageClassName']
+  const base = before['volumeName'] ? before : { ...before, volumeName: now['volumeName'] }
+  if (!same(comparable, base))
+    errors.push(
+      forbiddenField(
+        'spec',
+        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${difference(internalForm(SPEC, base), internalForm(SPEC, comparable))}`,
+      ),
+    )
+  shrinking(now, before, object, errors)
+  if (!same(now['volumeMode'], before['volumeMode']))
+    errors.push(invalid('spec.volumeMode', (now['volumeMode'] ?? null) as Json, IMMUTABLE))
+  attributesClass(now, before, errors)
+  return errors
+}
+
+function storageClassAnnotation(object: KubeObject): string | undefined {
+  return object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class']
+}
+
+function shrinking(now: Fields, before: Fields, object: KubeObject, errors: FieldError[]): void {
+  const wanted: string = now['resources']?.requests?.storage ?? '0'
+  const had: string = before['resources']?.requests?.storage ?? '0'
+  const has: string = object['status']?.capacity?.storage ?? '0'
+  if (compareQuantities(wanted, had) < 0 && compareQuantities(wanted, has) <= 0)
+    errors.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
+}
+
+function attributesClass(now: Fields, before: Fields, errors: FieldError[]): void {
+  const path = 'spec.volumeAttributesClassName'
+  if (before['volumeAttributesClassName'] && !now['volumeAttributesClassName'])
+    errors.push(
+      forbiddenField(
+        path,
+        now['volumeAttributesClassName'] === undefined
+          ? 'update from non-nil value to nil is forbidden'
+          : 'update from non-nil value to an empty string is forbidden',
+      ),
+    )
+}
+
+export function validatePersistentVolumeClaimStatus(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  if (!object['spec']?.accessModes?.length) errors.push(required('Spec.accessModes'))
+  for (const [name, value] of entries(object['status']?.capacity))
+    resourceQuantity(name, value as string, `status.capacity[${name}]`, errors)
+  return errors
+}

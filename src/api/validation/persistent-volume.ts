@@ -1,0 +1,203 @@
+/** Rules of PersistentVolume and of the sources that only it has. */
+import { posix } from 'node:path'
+import type { Fields, Json, KubeObject } from '../object.ts'
+import { entries, IMMUTABLE, same } from './common.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { difference, internalForm } from './internal.ts'
+import { validateNodeSelector } from './node-selector.ts'
+import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
+import { positiveQuantity } from './resource-names.ts'
+import { dns1123Subdomain } from './names.ts'
+
+const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
+const HOST_PATH_TYPES = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
+
+/** JSON name and Go name of each source, in the order of Kubernetes' internal type. */
+const SOURCES: readonly (readonly [string, string])[] = [
+  ['gcePersistentDisk', 'GCEPersistentDisk'],
+  ['awsElasticBlockStore', 'AWSElasticBlockStore'],
+  ['hostPath', 'HostPath'],
+  ['glusterfs', 'Glusterfs'],
+  ['nfs', 'NFS'],
+  ['rbd', 'RBD'],
+  ['quobyte', 'Quobyte'],
+  ['iscsi', 'ISCSI'],
+  ['flexVolume', 'FlexVolume'],
+  ['cinder', 'Cinder'],
+  ['cephfs', 'CephFS'],
+  ['fc', 'FC'],
+  ['flocker', 'Flocker'],
+  ['azureFile', 'AzureFile'],
+  ['vsphereVolume', 'VsphereVolume'],
+  ['azureDisk', 'AzureDisk'],
+  ['photonPersistentDisk', 'PhotonPersistentDisk'],
+  ['portworxVolume', 'PortworxVolume'],
+  ['scaleIO', 'ScaleIO'],
+  ['local', 'Local'],
+  ['storageos', 'StorageOS'],
+  ['csi', 'CSI'],
+]
+
+type SourceRule = (source: Fields, path: string, errors: FieldError[], spec: Fields) => void
+
+const needs =
+  (...fields: readonly string[]): SourceRule =>
+  (source, path, errors) => {
+    for (const field of fields) if (!source[field]) errors.push(required(`${path}.${field}`))
+  }
+
+function noBacksteps(value: string, path: string, errors: FieldError[]): void {
+  if (value.split('/').includes('..')) errors.push(invalid(path, value, "must not contain '..'"))
+}
+
+const hostPath: SourceRule = (source, path, errors) => {
+  if (!source['path']) {
+    errors.push(required(`${path}.path`))
+    return
+  }
+  noBacksteps(source['path'], `${path}.path`, errors)
+  const type: string = source['type'] ?? ''
+  if (!HOST_PATH_TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, HOST_PATH_TYPES))
+}
+
+const nfs: SourceRule = (source, path, errors, spec) => {
+  needs('server', 'path')(source, path, errors, spec)
+  if (source['path'] && !source['path'].startsWith('/'))
+    errors.push(invalid(`${path}.path`, source['path'], 'must be an absolute path'))
+}
+
+const csi: SourceRule = (source, path, errors, spec) => {
+  csiDriverName(source['driver'] ?? '', `${path}.driver`, errors)
+  needs('volumeHandle')(source, path, errors, spec)
+  for (const reference of [
+    'controllerPublishSecretRef',
+    'controllerExpandSecretRef',
+    'nodePublishSecretRef',
+    'nodeExpandSecretRef',
+  ])
+    if (source[reference]) needs('name', 'namespace')(source[reference], `${path}.${reference}`, errors, spec)
+}
+
+/** A CSI driver's name: a DNS subdomain in any case, at most 63 bytes. */
+export function csiDriverName(name: string, path: string, errors: FieldError[]): void {
+  if (name === '') errors.push(required(path))
+  if (Buffer.byteLength(name) > 63)
+    errors.push({ type: 'FieldValueTooLong', field: path, message: 'Too long: may not be more than 63 bytes' })
+  for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
+}
+
+const local: SourceRule = (source, path, errors, spec) => {
+  if (!source['path']) errors.push(required(`${path}.path`))
+  else noBacksteps(source['path'], `${path}.path`, errors)
+  if (spec['nodeAffinity']?.required === undefined)
+    errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
+}
+
+const SOURCE_RULES: { readonly [source: string]: SourceRule | undefined } = {
+  hostPath,
+  nfs,
+  csi,
+  local,
+  gcePersistentDisk: needs('pdName'),
+  awsElasticBlockStore: needs('volumeID'),
+  glusterfs: needs('endpoints', 'path'),
+  rbd: needs('monitors', 'image'),
+  quobyte: needs('registry', 'volume'),
+  iscsi: needs('targetPortal', 'iqn'),
+  flexVolume: needs('driver'),
+  cinder: needs('volumeID'),
+  cephfs: needs('monitors'),
+  azureFile: needs('secretName', 'shareName'),
+  vsphereVolume: needs('volumePath'),
+  azureDisk: needs('diskName', 'diskURI'),
+  photonPersistentDisk: needs('pdID'),
+  portworxVolume: needs('volumeID'),
+  scaleIO: needs('gateway', 'system', 'volumeName'),
+}
+
+export function validatePersistentVolume(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const context = { root: object }
+  accessModes('')(spec['accessModes'], 'spec.accessModes', errors, context)
+  const capacity: Fields = spec['capacity'] ?? {}
+  if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'))
+  if (capacity['storage'] === undefined || Object.keys(capacity).length > 1)
+    errors.push(notSupported('spec.capacity', sortedMap(spec['capacity']), ['storage']))
+  for (const [name, value] of entries(capacity)) positiveQuantity(value as string, `spec.capacity[${name}]`, errors)
+  const policy: string = spec['persistentVolumeReclaimPolicy'] ?? ''
+  if (policy !== '' && !RECLAIM_POLICIES.includes(policy))
+    errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES))
+  nodeAffinity(spec['nodeAffinity'], errors)
+  source(spec, errors)
+  if (spec['hostPath'] && posix.normalize(spec['hostPath'].path ?? '') === '/' && policy === 'Recycle')
+    errors.push(
+      forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"),
+    )
+  className(spec['storageClassName'], 'spec.storageClassName', errors, context)
+  volumeMode(spec['volumeMode'], 'spec.volumeMode', errors, context)
+  if (spec['volumeAttributesClassName'] === '')
+    errors.push(required('spec.volumeAttributesClassName', 'an empty string is disallowed'))
+  else className(spec['volumeAttributesClassName'], 'spec.volumeAttributesClassName', errors, context)
+  return errors
+}
+
+function sortedMap(map: Fields | undefined): Json {
+  return map === undefined || map === null ? null : (Object.fromEntries(entries(map)) as Json)
+}
+
+function nodeAffinity(affinity: Fields | undefined, errors: FieldError[]): void {
+  if (affinity === undefined) return
+  if (affinity['required'] === undefined)
+    errors.push(required('spec.nodeAffinity.required', 'must specify required node constraints'))
+  else validateNodeSelector(affinity['required'], 'spec.nodeAffinity.required', errors)
+}
+
+function source(spec: Fields, errors: FieldError[]): void {
+  let found = 0
+  for (const [name] of SOURCES) {
+    if (spec[name] === undefined || spec[name] === null) continue
+    if (found++ > 0) errors.push(forbiddenField(`spec.${name}`, 'may not specify more than 1 volume type'))
+    else SOURCE_RULES[name]?.(spec[name], `spec.${name}`, errors, spec)
+  }
+  if (found === 0) errors.push(required('spec', 'must specify a volume type'))
+}
+
+function sourceForm(spec: Fields): Json {
+  const all = internalForm('io.k8s.api.core.v1.PersistentVolumeSpec', spec) as Fields
+  return Object.fromEntries(SOURCES.map(([, goName]) => [goName, all[goName] ?? null])) as Json
+}
+
+export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = [...validatePersistentVolume(object)]
+  const now: Fields = object['spec'] ?? {}
+  const before: Fields = old['spec'] ?? {}
+  if (SOURCES.some(([name]) => !sameSource(name, now, before)))
+    errors.push(
+      forbiddenField(
+        'spec.persistentvolumesource',
+        `spec.persistentvolumesource is immutable after creation\n${difference(sourceForm(before), sourceForm(now))}`,
+      ),
+    )
+  if (!same(now['volumeMode'], before['volumeMode']))
+    errors.push(invalid('spec.volumeMode', now['volumeMode'] ?? null, IMMUTABLE))
+  if (before['nodeAffinity'] && !same(now['nodeAffinity'], before['nodeAffinity']))
+    errors.push(
+      invalid(
+        'spec.nodeAffinity',
+        internalForm('io.k8s.api.core.v1.VolumeNodeAffinity', now['nodeAffinity']),
+        `${IMMUTABLE}, except for updating from beta label to GA`,
+      ),
+    )
+  return errors
+}
+
+/** A CSI source may be given its secret for expansion later. */
+function sameSource(name: string, now: Fields, before: Fields): boolean {
+  if ((now[name] === undefined) !== (before[name] === undefined)) return false
+  if (name !== 'csi' || before['csi'] === undefined) return same(now[name], before[name])
+  const withoutSecret = (csi: Fields) => ({ ...csi, controllerExpandSecretRef: undefined })
+  return before['csi'].controllerExpandSecretRef === undefined
+    ? same(withoutSecret(now['csi']), withoutSecret(before['csi']))
+    : same(now['csi'], before['csi'])
+}

@@ -1,0 +1,58 @@
+/** Rules of PodDisruptionBudget. */
+import type { Fields, KubeObject } from '../object.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { validateLabelSelector } from './labels.ts'
+import { percentText } from './names.ts'
+
+const POLICIES = ['AlwaysAllow', 'IfHealthyBudget']
+
+function amount(value: number | string | undefined, path: string, errors: FieldError[]): void {
+  if (value === undefined) return
+  if (typeof value === 'string') {
+    const messages = percentText(value)
+    for (const message of messages) errors.push(invalid(path, value, message))
+    if (messages.length === 0 && Number.parseInt(value, 10) > 100)
+      errors.push(invalid(path, value, 'must not be greater than 100%'))
+  } else if (value < 0) errors.push(invalid(path, value, 'must be greater than or equal to 0'))
+}
+
+export function validatePodDisruptionBudget(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const { minAvailable, maxUnavailable, unhealthyPodEvictionPolicy: policy } = spec
+  if (minAvailable !== undefined && maxUnavailable !== undefined)
+    errors.push(
+      invalid(
+        'spec',
+        {
+          MinAvailable: minAvailable,
+          Selector: spec['selector'] ?? null,
+          MaxUnavailable: maxUnavailable,
+          UnhealthyPodEvictionPolicy: policy ?? null,
+        },
+        'minAvailable and maxUnavailable cannot be both set',
+      ),
+    )
+  amount(minAvailable, 'spec.minAvailable', errors)
+  amount(maxUnavailable, 'spec.maxUnavailable', errors)
+  validateLabelSelector(spec['selector'], 'spec.selector', errors)
+  if (policy !== undefined && !POLICIES.includes(policy))
+    errors.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, POLICIES))
+  return errors
+}
+
+export function validatePodDisruptionBudgetStatus(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']) {
+    const value: number = object['status']?.[field] ?? 0
+    if (value < 0) errors.push(invalid(`status.${field}`, value, 'must be greater than or equal to 0'))
+  }
+  object['status']?.conditions?.forEach(({ type, status, reason }: Fields, i: number) => {
+    const path = `status.conditions[${i}]`
+    if (!type) errors.push(required(`${path}.type`, 'must be set'))
+    if (!['True', 'False', 'Unknown'].includes(status ?? ''))
+      errors.push(notSupported(`${path}.status`, status ?? '', ['False', 'True', 'Unknown']))
+    if (!reason) errors.push(required(`${path}.reason`, 'must be set'))
+  })
+  return errors
+}

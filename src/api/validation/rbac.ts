@@ -1,0 +1,129 @@
+/** Rules of rbac.authorization.k8s.io. */
+import type { Fields, KubeObject } from '../object.ts'
+import { same } from './common.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { validateLabelSelector } from './labels.ts'
+import { dns1123Subdomain, pathSegmentName } from './names.ts'
+
+const GROUP = 'rbac.authorization.k8s.io'
+const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group']
+
+export function validateRole(object: KubeObject): readonly FieldError[] {
+  return policyRules(object['rules'] ?? [], true)
+}
+
+export function validateClusterRole(object: KubeObject): readonly FieldError[] {
+  const errors = [...policyRules(object['rules'] ?? [], false)]
+  const verbs = errors.filter((error) => error.field.endsWith('.verbs'))
+  const others = errors.filter((error) => !error.field.endsWith('.verbs'))
+  const aggregation: Fields | undefined = object['aggregationRule']
+  if (aggregation !== undefined) {
+    const selectors: readonly Fields[] = aggregation['clusterRoleSelectors'] ?? []
+    const path = 'aggregationRule.clusterRoleSelectors'
+    if (selectors.length === 0)
+      others.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'))
+    selectors.forEach((selector, i) => {
+      validateLabelSelector(selector, `${path}[${i}]`, others)
+    })
+  }
+  return [...others, ...verbs]
+}
+
+/** Verbs are declared as required by their type, and reported behind the rest. */
+function policyRules(rules: readonly Fields[], namespaced: boolean): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const verbs: FieldError[] = []
+  rules.forEach((rule, i) => {
+    const path = `rules[${i}]`
+    const has = (field: string) => (rule[field]?.length ?? 0) > 0
+    if (!has('verbs')) verbs.push(required(`${path}.verbs`))
+    if (has('nonResourceURLs')) {
+      if (namespaced)
+        errors.push(
+          invalid(
+            `${path}.nonResourceURLs`,
+            rule['nonResourceURLs'],
+            'namespaced rules cannot apply to non-resource URLs',
+          ),
+        )
+      if (has('apiGroups') || has('resources') || has('resourceNames'))
+        errors.push(
+          invalid(
+            `${path}.nonResourceURLs`,
+            rule['nonResourceURLs'],
+            'rules cannot apply to both regular resources and non-resource URLs',
+          ),
+        )
+      return
+    }
+    if (!has('apiGroups'))
+      errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
+    if (!has('resources'))
+      errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'))
+  })
+  return [...errors, ...verbs]
+}
+
+export function validateRoleBinding(object: KubeObject): readonly FieldError[] {
+  return binding(object, ['Role', 'ClusterRole'], true)
+}
+
+export function validateClusterRoleBinding(object: KubeObject): readonly FieldError[] {
+  return binding(object, ['ClusterRole'], false)
+}
+
+function binding(object: KubeObject, kinds: readonly string[], namespaced: boolean): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const { apiGroup = '', kind = '', name = '' } = (object['roleRef'] ?? {}) as Fields
+  if (apiGroup !== GROUP) errors.push(notSupported('roleRef.apiGroup', apiGroup, [GROUP]))
+  if (!kinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, kinds))
+  if (name !== '')
+    for (const message of pathSegmentName(name)) errors.push(invalid('roleRef.name', name, message))
+  const last: FieldError[] = name === '' ? [required('roleRef.name')] : []
+  object['subjects']?.forEach((subject: Fields, i: number) => {
+    roleSubject(subject, namespaced, `subjects[${i}]`, errors, last)
+  })
+  return [...errors, ...sortDeclared(last)]
+}
+
+/** Declared rules are reported in the order of the fields: subjects before roleRef. */
+function sortDeclared(errors: readonly FieldError[]): readonly FieldError[] {
+  return [
+    ...errors.filter((error) => error.field.startsWith('subjects')),
+    ...errors.filter((error) => !error.field.startsWith('subjects')),
+  ]
+}
+
+function roleSubject(
+  subject: Fields,
+  namespaced: boolean,
+  path: string,
+  errors: FieldError[],
+  last: FieldError[],
+): void {
+  const { apiGroup = '', kind = '', name = '', namespace = '' } = subject
+  if (name === '') last.push(required(`${path}.name`))
+  if (kind === 'ServiceAccount') {
+    if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
+    if (apiGroup !== '') errors.push(notSupported(`${path}.apiGroup`, apiGroup, ['']))
+    if (!namespaced && namespace === '') errors.push(required(`${path}.namespace`))
+  } else if (kind === 'User' || kind === 'Group') {
+    if (apiGroup !== GROUP) errors.push(notSupported(`${path}.apiGroup`, apiGroup, [GROUP]))
+  } else errors.push(notSupported(`${path}.kind`, kind, SUBJECT_KINDS))
+}
+
+export function validateBindingUpdate(
+  object: KubeObject,
+  old: KubeObject,
+  validate: (object: KubeObject) => readonly FieldError[],
+): readonly FieldError[] {
+  const errors = [...validate(object)]
+  if (!same(object['roleRef'], old['roleRef']))
+    errors.push(invalid('roleRef', printedReference(object['roleRef'] ?? {}), 'cannot change roleRef'))
+  return errors
+}
+
+function printedReference(reference: Fields) {
+  const { apiGroup = '', kind = '', name = '' } = reference
+  return { APIGroup: apiGroup, Kind: kind, Name: name }
+}

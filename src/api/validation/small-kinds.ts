@@ -1,0 +1,94 @@
+/** Rules of kinds with a handful each: Lease, PriorityClass, StorageVersionMigration. */
+import type { Fields, KubeObject } from '../object.ts'
+import { immutable } from './common.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { dns1035Label, dns1123Subdomain, qualifiedName } from './names.ts'
+
+const HIGHEST_USER_PRIORITY = 1_000_000_000
+const SYSTEM_PRIORITIES: ReadonlyMap<string, number> = new Map([
+  ['system-cluster-critical', 2 * HIGHEST_USER_PRIORITY],
+  ['system-node-critical', 2 * HIGHEST_USER_PRIORITY + 1000],
+])
+
+export function validateLease(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const seconds: number | undefined = spec['leaseDurationSeconds']
+  if (seconds !== undefined && seconds <= 0)
+    errors.push(invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0'))
+  const transitions: number | undefined = spec['leaseTransitions']
+  if (transitions !== undefined && transitions < 0)
+    errors.push(invalid('spec.leaseTransitions', transitions, 'must be greater than or equal to 0'))
+  const strategy: string | undefined = spec['strategy']
+  if (strategy !== undefined) leaseStrategy(strategy, errors)
+  if (spec['preferredHolder'] && !strategy)
+    errors.push(forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined'))
+  return errors
+}
+
+function leaseStrategy(strategy: string, errors: FieldError[]): void {
+  const parts = strategy.split('/')
+  const path = 'spec.strategy'
+  if (parts.length > 2) errors.push(invalid(path, strategy, 'must consist of at most one slash'))
+  else if (parts.length === 2) for (const message of qualifiedName(strategy)) errors.push(invalid(path, strategy, message))
+  else if (strategy !== 'OldestEmulationVersion') errors.push(notSupported(path, strategy, ['OldestEmulationVersion']))
+}
+
+export function validatePriorityClass(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const name = object.metadata.name ?? ''
+  const value: number = object['value'] ?? 0
+  if (name.startsWith('system-')) {
+    const why = whyNotSystem(name, value, object['globalDefault'] === true)
+    if (why !== undefined)
+      errors.push(
+        forbiddenField(
+          'metadata.name',
+          `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`,
+        ),
+      )
+  } else if (value > HIGHEST_USER_PRIORITY)
+    errors.push(
+      forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_USER_PRIORITY}`),
+    )
+  preemptionPolicy(object['preemptionPolicy'], errors)
+  return errors
+}
+
+function whyNotSystem(name: string, value: number, isDefault: boolean): string | undefined {
+  const known = SYSTEM_PRIORITIES.get(name)
+  if (known === undefined) return `${name} is not a known system priority class`
+  if (value !== known) return `value of ${name} PriorityClass must be ${known}`
+  return isDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined
+}
+
+function preemptionPolicy(policy: string | undefined, errors: FieldError[]): void {
+  if (policy === undefined) return
+  if (policy === '') errors.push(required('preemptionPolicy'))
+  else if (policy !== 'Never' && policy !== 'PreemptLowerPriority')
+    errors.push(notSupported('preemptionPolicy', policy, ['Never', 'PreemptLowerPriority']))
+}
+
+export function validatePriorityClassUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  if ((object['value'] ?? 0) !== (old['value'] ?? 0))
+    errors.push(forbiddenField('value', 'may not be changed in an update.'))
+  immutable('preemptionPolicy', object['preemptionPolicy'], old['preemptionPolicy'], errors)
+  return errors
+}
+
+export function validateStorageVersionMigration(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const { group = '', resource = '' } = (object['spec']?.resource ?? {}) as Fields
+  if (resource === '') errors.push(required('spec.resource.resource', 'resource is required to be set'))
+  else for (const message of dns1035Label(resource)) errors.push(invalid('spec.resource.resource', resource, message))
+  if (group !== '')
+    for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.resource.group', group, message))
+  return errors
+}
+
+export function validateStorageVersionMigrationUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors = [...validateStorageVersionMigration(object)]
+  immutable('spec.resource', object['spec']?.resource, old['spec']?.resource, errors)
+  return errors
+}
