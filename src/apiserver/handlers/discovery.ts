@@ -1,0 +1,245 @@
+/**
+ * Discovery: /api, /apis, /apis/GROUP, /apis/GROUP/VERSION and their aggregated form (apidiscovery.k8s.io/v2, KEP-3352),
+ * made from the scheme's rows and kept until they change.
+ */
+import { createHash } from 'node:crypto'
+import { encodeJson } from '../../api/codec/json.ts'
+import { apiVersionOf, type Json, type JsonObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
+import { builtinGroups } from '../../api/scheme/scheme.ts'
+import { type Encoding, negotiate } from './negotiate.ts'
+import { noSuchResource, notAllowed } from './route.ts'
+import { encodeYaml } from './yaml.ts'
+
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+export interface DiscoveryGroup {
+  readonly name: string
+  readonly versions: readonly string[]
+}
+
+/** Named groups in the order of /apis: the built-in ones in Kubernetes' order, then those of custom resources by name. */
+export function servedGroups(scheme: Scheme): readonly DiscoveryGroup[] {
+  const versions = new Map<string, string[]>()
+  for (const row of scheme.rows()) {
+    if (row.group === '') continue
+    const known = versions.get(row.group)
+    if (known === undefined) versions.set(row.group, [row.version])
+    else if (!known.includes(row.version)) known.push(row.version)
+  }
+  const builtin = builtinGroups().map((group) => group.name)
+  const custom = [...versions.keys()].filter((name) => !builtin.includes(name)).sort()
+  return [...builtin.filter((name) => versions.has(name)), ...custom].map((name) => {
+    const preferred = builtinGroups().find((group) => group.name === name)
+    const served = versions.get(name)!
+    const order = preferred?.versions.map(({ version }) => version) ?? [...served].sort(byPriority)
+    return { name, versions: order.filter((version) => served.includes(version)) }
+  })
+}
+
+/** Versions in Kubernetes' order: v2 before v1 before v1beta2 before v1alpha1, anything else by name behind. */
+export function byPriority(a: string, b: string): number {
+  const [left, right] = [versionRank(a), versionRank(b)]
+  for (const [i, value] of left.entries()) if (value !== right[i]) return right[i]! - value
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function versionRank(version: string): readonly number[] {
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version)
+  if (match === null) return [0, 0, 0]
+  const stage = match[2] === undefined ? 3 : match[2] === 'beta' ? 2 : 1
+  return [stage, Number(match[1]), Number(match[3] ?? 0)]
+}
+
+interface Documents {
+  readonly generation: number
+  readonly byKey: Map<string, Uint8Array>
+}
+
+export interface DiscoveryOptions {
+  readonly scheme: Scheme
+  /** `host:port`, as clients of this machine reach the server. */
+  readonly serverAddress: () => string
+}
+
+/** Answers a discovery path; undefined when the path is none. @throws StatusError 404, 405, 406 */
+export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest) => ApiResponse | undefined {
+  const { scheme } = options
+  let documents: Documents = { generation: -1, byKey: new Map() }
+
+  return (request) => {
+    const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path
+    if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return undefined
+    const [, root, ...parts] = path.split('/')
+    if (parts.length > (root === 'api' ? 1 : 2)) return undefined
+    const isRoot = parts.length === 0
+    // The aggregated form is served at the two roots alone, and not at /apis/ with a slash.
+    const aggregates = isRoot && !(root === 'apis' && request.path.endsWith('/'))
+    const aggregated = aggregates && wantsAggregated(request.headers['accept'] ?? '')
+    const make = documentOf(scheme, root as 'api' | 'apis', parts, options.serverAddress, aggregated)
+    if (make === undefined) return undefined
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
+    if (documents.generation !== scheme.generation) documents = { generation: scheme.generation, byKey: new Map() }
+    const { encoding } = aggregated
+      ? { encoding: 'json' as Encoding }
+      : negotiate(
+          { ...request, connection: request.connection ?? { remoteAddress: '' } },
+          { list: false, protobuf: false },
+        )
+    const key = `${aggregated ? 'aggregated ' : ''}${encoding} ${path}`
+    let bytes = documents.byKey.get(key)
+    if (bytes === undefined) {
+      bytes = encode(make(), encoding)
+      documents.byKey.set(key, bytes)
+    }
+    if (!aggregated)
+      return {
+        kind: 'bytes',
+        status: 200,
+        contentType: `application/${encoding === 'yaml' ? 'yaml' : 'json'}`,
+        bytes: [bytes],
+      }
+    const etag = `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`
+    const headers = { etag, vary: 'Accept' }
+    if (request.headers['if-none-match'] === etag)
+      return { kind: 'bytes', status: 304, headers, contentType: AGGREGATED, bytes: [] }
+    return { kind: 'bytes', status: 200, headers, contentType: AGGREGATED, bytes: [bytes] }
+  }
+}
+
+function encode(document: JsonObject, encoding: Encoding): Uint8Array {
+  if (encoding === 'yaml') return Buffer.from(encodeYaml(document as Json))
+  return Buffer.concat([encodeJson(document), Buffer.from('\n')])
+}
+
+/** The first range of the Accept header that discovery can give is the aggregated one. */
+function wantsAggregated(accept: string): boolean {
+  for (const range of accept.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    if (type !== 'application/json' && type !== '*/*' && type !== 'application/*') continue
+    const given = new Map(parameters.map((parameter) => parameter.split('=', 2) as [string, string]))
+    const as = given.get('as')
+    if (as === undefined) return false
+    if (as === 'APIGroupDiscoveryList' && given.get('g') === 'apidiscovery.k8s.io' && given.get('v') === 'v2')
+      return true
+  }
+  return false
+}
+
+function documentOf(
+  scheme: Scheme,
+  root: 'api' | 'apis',
+  parts: readonly string[],
+  serverAddress: () => string,
+  aggregated: boolean,
+): (() => JsonObject) | undefined {
+  if (root === 'api') {
+    if (parts.length === 0)
+      return aggregated
+        ? () => aggregatedList(scheme, [{ name: '', versions: ['v1'] }])
+        : () => ({
+            kind: 'APIVersions',
+            versions: ['v1'],
+            serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: serverAddress() }],
+          })
+    if (parts[0] !== 'v1') throw noSuchResource()
+    return () => resourceList(scheme, '', 'v1')
+  }
+  if (parts.length === 0)
+    return aggregated
+      ? () => aggregatedList(scheme, servedGroups(scheme))
+      : () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: servedGroups(scheme).map(groupDocument) })
+  const [name = '', version] = parts
+  const group = servedGroups(scheme).find((served) => served.name === name)
+  if (group === undefined) return undefined
+  if (version === undefined) return () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) })
+  if (!group.versions.includes(version)) throw noSuchResource()
+  return () => resourceList(scheme, name, version)
+}
+
+function groupDocument({ name, versions }: DiscoveryGroup): JsonObject {
+  const entries = versions.map((version) => ({ groupVersion: apiVersionOf(name, version), version }))
+  return { name, versions: entries, preferredVersion: entries[0] }
+}
+
+const rowsOf = (scheme: Scheme, group: string, version: string): readonly ResourceRow[] =>
+  scheme
+    .rows()
+    .filter((row) => row.group === group && row.version === version)
+    .sort((a, b) => (a.resource < b.resource ? -1 : 1))
+
+function resourceList(scheme: Scheme, group: string, version: string): JsonObject {
+  const resources = rowsOf(scheme, group, version).flatMap((row): JsonObject[] => [
+    {
+      name: row.resource,
+      singularName: row.singular,
+      namespaced: row.namespaced,
+      kind: row.kind,
+      verbs: row.verbs,
+      ...(row.shortNames.length ? { shortNames: row.shortNames } : {}),
+      ...(row.categories.length ? { categories: row.categories } : {}),
+      ...(row.storageVersionHash ? { storageVersionHash: row.storageVersionHash } : {}),
+    },
+    ...[...row.subresources]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((sub) => ({
+        name: `${row.resource}/${sub.name}`,
+        singularName: '',
+        namespaced: row.namespaced,
+        ...(sub.group !== row.group || sub.version !== row.version ? { group: sub.group, version: sub.version } : {}),
+        kind: sub.kind,
+        verbs: sub.verbs,
+      })),
+  ])
+  // The core group's list has no apiVersion of its own, as on a real server.
+  return {
+    kind: 'APIResourceList',
+    ...(group === '' ? {} : { apiVersion: 'v1' }),
+    groupVersion: apiVersionOf(group, version),
+    resources,
+  }
+}
+
+function aggregatedList(scheme: Scheme, groups: readonly DiscoveryGroup[]): JsonObject {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: groups.map(({ name, versions }) => ({
+      metadata: name === '' ? {} : { name },
+      versions: versions.map((version) => ({
+        version,
+        resources: rowsOf(scheme, name, version).map((row) => aggregatedResource(row)),
+        freshness: 'Current',
+      })),
+    })),
+  }
+}
+
+/** A response kind of the resource's own group and version leaves both empty. */
+function aggregatedResource(row: ResourceRow): JsonObject {
+  return {
+    resource: row.resource,
+    responseKind: { group: '', version: '', kind: row.kind },
+    scope: row.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: row.singular,
+    verbs: row.verbs,
+    ...(row.shortNames.length ? { shortNames: row.shortNames } : {}),
+    ...(row.categories.length ? { categories: row.categories } : {}),
+    ...(row.subresources.length
+      ? {
+          subresources: [...row.subresources]
+            .sort((a, b) => (a.name < b.name ? -1 : 1))
+            .map((sub) => {
+              const own = sub.group === row.group && sub.version === row.version
+              return {
+                subresource: sub.name,
+                responseKind: { group: own ? '' : sub.group, version: own ? '' : sub.version, kind: sub.kind },
+                verbs: sub.verbs,
+              }
+            }),
+        }
+      : {}),
+  }
+}

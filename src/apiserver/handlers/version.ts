@@ -1,0 +1,34 @@
+/** /version: what Kubernetes this server speaks for. */
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { notAllowed } from './route.ts'
+
+export const GIT_VERSION = 'v1.37.1+skiff'
+
+const document = Buffer.from(
+  JSON.stringify(
+    {
+      major: '1',
+      minor: '37',
+      emulationMajor: '1',
+      emulationMinor: '37',
+      minCompatibilityMajor: '1',
+      minCompatibilityMinor: '36',
+      gitVersion: GIT_VERSION,
+      gitCommit: '',
+      gitTreeState: '',
+      buildDate: '1970-01-01T00:00:00Z',
+      goVersion: 'go1.26.8',
+      compiler: 'gc',
+      platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+    },
+    null,
+    2,
+  ),
+)
+
+/** undefined when the path is another. @throws StatusError 405 */
+export function versionResponse(request: ApiRequest): ApiResponse | undefined {
+  if (request.path !== '/version' && request.path !== '/version/') return undefined
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
+  return { kind: 'bytes', status: 200, contentType: 'application/json', bytes: [document] }
+}
