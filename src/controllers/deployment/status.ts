@@ -1,0 +1,170 @@
+/** A Deployment's status: counts of its replica sets, and the conditions Available, Progressing and ReplicaFailure. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { formatTime } from '../../base/clock.ts'
+import { maxUnavailable, replicasOf, statusSum, totalReplicas } from './replicas.ts'
+
+export const deadlineExceeded = 'ProgressDeadlineExceeded'
+export const newSetAvailable = 'NewReplicaSetAvailable'
+const noDeadline = 2 ** 31 - 1
+
+export const hasProgressDeadline = (deployment: KubeObject): boolean =>
+  deployment['spec'].progressDeadlineSeconds !== undefined && deployment['spec'].progressDeadlineSeconds !== noDeadline
+
+export function newCondition(type: string, status: string, reason: string, message: string, nowMs: number): Fields {
+  const now = formatTime(nowMs)
+  return { type, status, lastUpdateTime: now, lastTransitionTime: now, reason, message }
+}
+
+export function conditionOf(status: Fields | undefined, type: string): Fields | undefined {
+  return (status?.['conditions'] as readonly Fields[] | undefined)?.find((condition) => condition['type'] === type)
+}
+
+/** Unchanged when status and reason are; the time of transition stays while the status does. */
+export function setCondition(conditions: readonly Fields[], condition: Fields): readonly Fields[] {
+  const current = conditions.find((other) => other['type'] === condition['type'])
+  if (current === undefined) return [...conditions, condition]
+  const sameStatus = current['status'] === condition['status']
+  if (sameStatus && current['reason'] === condition['reason']) return conditions
+  const kept = sameStatus ? { ...condition, lastTransitionTime: current['lastTransitionTime'] } : condition
+  return [...conditions.filter((other) => other !== current), kept]
+}
+
+export function calculateStatus(
+  deployment: KubeObject,
+  all: readonly KubeObject[],
+  newSet: KubeObject | undefined,
+  nowMs: number,
+): Fields {
+  const available = statusSum(all, 'availableReplicas')
+  const old: Fields = deployment['status'] ?? {}
+  const enough = available >= replicasOf(deployment) - maxUnavailable(deployment)
+  const conditions = setCondition(
+    old['conditions'] ?? [],
+    enough
+      ? newCondition('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.', nowMs)
+      : newCondition(
+          'Available',
+          'False',
+          'MinimumReplicasUnavailable',
+          'Deployment does not have minimum availability.',
+          nowMs,
+        ),
+  )
+  const counts = {
+    replicas: statusSum(all, 'replicas'),
+    updatedReplicas: statusSum(newSet === undefined ? [] : [newSet], 'replicas'),
+    readyReplicas: statusSum(all, 'readyReplicas'),
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, totalReplicas(all) - available),
+  }
+  const nonZero = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0))
+  return {
+    observedGeneration: deployment.metadata.generation ?? 0,
+    ...nonZero,
+    terminatingReplicas: statusSum(all, 'terminatingReplicas'),
+    ...(old['collisionCount'] === undefined ? {} : { collisionCount: old['collisionCount'] }),
+    conditions,
+  }
+}
+
+/** All replicas are new and available, and nothing older is left. */
+export function isComplete(deployment: KubeObject, status: Fields): boolean {
+  const desired = replicasOf(deployment)
+  return (
+    (status['updatedReplicas'] ?? 0) === desired &&
+    (status['replicas'] ?? 0) === desired &&
+    (status['availableReplicas'] ?? 0) === desired &&
+    (status['observedGeneration'] ?? 0) >= (deployment.metadata.generation ?? 0)
+  )
+}
+
+function hasProgressed(deployment: KubeObject, status: Fields): boolean {
+  const old: Fields = deployment['status'] ?? {}
+  const count = (of: Fields, name: string): number => of[name] ?? 0
+  const older = (of: Fields) => count(of, 'replicas') - count(of, 'updatedReplicas')
+  return (
+    count(status, 'updatedReplicas') > count(old, 'updatedReplicas') ||
+    older(status) < older(old) ||
+    count(status, 'readyReplicas') > count(old, 'readyReplicas') ||
+    count(status, 'availableReplicas') > count(old, 'availableReplicas')
+  )
+}
+
+function hasTimedOut(deployment: KubeObject, status: Fields, nowMs: number): boolean {
+  const condition = conditionOf(status, 'Progressing')
+  if (condition === undefined || condition['reason'] === newSetAvailable) return false
+  if (condition['reason'] === deadlineExceeded) return true
+  const deadline = deployment['spec'].progressDeadlineSeconds * 1000
+  return Date.parse(condition['lastUpdateTime']) + deadline < nowMs
+}
+
+/** The status during a rollout: with what is known of its progress and of failures to create pods. */
+export function rolloutStatus(
+  deployment: KubeObject,
+  all: readonly KubeObject[],
+  newSet: KubeObject | undefined,
+  nowMs: number,
+): Fields {
+  const status = calculateStatus(deployment, all, newSet, nowMs)
+  let conditions: readonly Fields[] = status['conditions']
+  const withConditions = () => ({ ...status, conditions })
+  const current = conditionOf(deployment['status'], 'Progressing')
+  if (!hasProgressDeadline(deployment)) conditions = without(conditions, 'Progressing')
+  const finished =
+    (status['replicas'] ?? 0) === (status['updatedReplicas'] ?? 0) && current?.['reason'] === newSetAvailable
+  if (hasProgressDeadline(deployment) && !finished) {
+    const subject =
+      newSet === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${newSet.metadata.name}"`
+    if (isComplete(deployment, status)) {
+      const message = `${subject} has successfully progressed.`
+      conditions = setCondition(conditions, newCondition('Progressing', 'True', newSetAvailable, message, nowMs))
+    } else if (hasProgressed(deployment, status)) {
+      const message = `${subject} is progressing.`
+      const condition = newCondition('Progressing', 'True', 'ReplicaSetUpdated', message, nowMs)
+      // Every step forward counts as an update, so that the deadline starts anew.
+      conditions = setCondition(
+        without(conditions, 'Progressing'),
+        current?.['status'] === 'True'
+          ? { ...condition, lastTransitionTime: current['lastTransitionTime'] }
+          : condition,
+      )
+    } else if (hasTimedOut(deployment, status, nowMs)) {
+      const message = `${subject} has timed out progressing.`
+      conditions = setCondition(conditions, newCondition('Progressing', 'False', deadlineExceeded, message, nowMs))
+    }
+  }
+  const failure = replicaFailure(all, newSet)
+  conditions =
+    failure === undefined ? without(conditions, 'ReplicaFailure') : setCondition(conditions, asOwn(failure, nowMs))
+  return withConditions()
+}
+
+function without(conditions: readonly Fields[], type: string): readonly Fields[] {
+  return conditions.some((condition) => condition['type'] === type)
+    ? conditions.filter((condition) => condition['type'] !== type)
+    : conditions
+}
+
+/** The new replica set's failure if it has one, else any other's. */
+function replicaFailure(all: readonly KubeObject[], newSet: KubeObject | undefined): Fields | undefined {
+  const own = newSet === undefined ? undefined : conditionOf(newSet['status'], 'ReplicaFailure')
+  if (own !== undefined) return own
+  for (const set of all) {
+    const failure = conditionOf(set['status'], 'ReplicaFailure')
+    if (failure !== undefined) return failure
+  }
+  return undefined
+}
+
+function asOwn(failure: Fields, nowMs: number): Fields {
+  const { status, reason, message, lastTransitionTime } = failure
+  return { ...newCondition('ReplicaFailure', status, reason, message, nowMs), lastTransitionTime }
+}
+
+/** Milliseconds until progress has to be looked at again; undefined when nothing is waited for. */
+export function untilDeadline(deployment: KubeObject, status: Fields, nowMs: number): number | undefined {
+  const condition = conditionOf(deployment['status'], 'Progressing')
+  if (!hasProgressDeadline(deployment) || condition === undefined) return undefined
+  if (isComplete(deployment, status) || condition['reason'] === deadlineExceeded) return undefined
+  return Date.parse(condition['lastUpdateTime']) + deployment['spec'].progressDeadlineSeconds * 1000 - nowMs
+}

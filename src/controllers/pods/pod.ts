@@ -1,0 +1,69 @@
+/** What several controllers need to know of a pod. */
+import type { Fields, KubeObject, OwnerReference } from '../../api/object.ts'
+
+export const podsResource = { group: '', version: 'v1', resource: 'pods' }
+
+export function controllerOf(object: KubeObject): OwnerReference | undefined {
+  return object.metadata.ownerReferences?.find((owner) => owner.controller === true)
+}
+
+export const isTerminated = (pod: KubeObject): boolean =>
+  pod['status']?.phase === 'Succeeded' || pod['status']?.phase === 'Failed'
+
+/** Neither finished nor being deleted: counts as a replica. */
+export const isActive = (pod: KubeObject): boolean => !isTerminated(pod) && pod.metadata.deletionTimestamp === undefined
+
+/** Being deleted, but not finished yet. */
+export const isTerminating = (pod: KubeObject): boolean =>
+  !isTerminated(pod) && pod.metadata.deletionTimestamp !== undefined
+
+export function podCondition(pod: KubeObject, type: string): Fields | undefined {
+  return (pod['status']?.conditions as readonly Fields[] | undefined)?.find((condition) => condition['type'] === type)
+}
+
+export const isReady = (pod: KubeObject): boolean => podCondition(pod, 'Ready')?.['status'] === 'True'
+
+/** Ready, and for `minReadySeconds` already. */
+export function isAvailable(pod: KubeObject, minReadySeconds: number, nowMs: number): boolean {
+  const ready = podCondition(pod, 'Ready')
+  if (ready?.['status'] !== 'True') return false
+  if (minReadySeconds === 0) return true
+  const since = ready['lastTransitionTime']
+  return since !== undefined && Date.parse(since) + minReadySeconds * 1000 <= nowMs
+}
+
+/** Index values for pods by the controller they have (`uid`), or `orphan namespace`. */
+export function ownerIndex(pod: KubeObject): readonly string[] {
+  const owner = controllerOf(pod)
+  return [owner === undefined ? orphanIndexValue(pod.metadata.namespace ?? '') : owner.uid]
+}
+export const orphanIndexValue = (namespace: string): string => `orphan ${namespace}`
+export const ownerIndexName = 'controller'
+
+/** A pod of a workload's template, to be created in the workload's namespace. */
+export function podFromTemplate(template: Fields, owner: KubeObject): KubeObject {
+  const { labels, annotations, finalizers } = template['metadata'] ?? {}
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: `${owner.metadata.name}-`,
+      ...(labels ? { labels } : {}),
+      ...(annotations ? { annotations } : {}),
+      ownerReferences: [controllerReference(owner)],
+      ...(finalizers ? { finalizers } : {}),
+    },
+    spec: template['spec'],
+  }
+}
+
+export function controllerReference(owner: KubeObject): OwnerReference {
+  return {
+    apiVersion: owner.apiVersion,
+    kind: owner.kind,
+    name: owner.metadata.name ?? '',
+    uid: owner.metadata.uid ?? '',
+    controller: true,
+    blockOwnerDeletion: true,
+  }
+}

@@ -1,0 +1,36 @@
+/** The two kinds that keep N pods running. All their rules are the same but for names and the form of the selector. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { everything, type LabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
+import type { GroupVersionResource } from '../../client/client.ts'
+
+export interface ReplicaFlavor {
+  /** The controller, its service account and its events' source. */
+  readonly name: string
+  readonly kind: string
+  readonly apiVersion: string
+  readonly resource: GroupVersionResource
+  selectorOf(object: KubeObject): LabelSelector
+  /** Whether its status tells how many of its pods are terminating. */
+  readonly countsTerminating: boolean
+}
+
+export const replicaSets: ReplicaFlavor = {
+  name: 'replicaset-controller',
+  kind: 'ReplicaSet',
+  apiVersion: 'apps/v1',
+  resource: { group: 'apps', version: 'v1', resource: 'replicasets' },
+  selectorOf: (object) => labelSelectorOf(object['spec'].selector),
+  countsTerminating: true,
+}
+
+export const replicationControllers: ReplicaFlavor = {
+  name: 'replication-controller',
+  kind: 'ReplicationController',
+  apiVersion: 'v1',
+  resource: { group: '', version: 'v1', resource: 'replicationcontrollers' },
+  selectorOf: (object) => {
+    const labels: Fields | undefined = object['spec'].selector
+    return labels === undefined ? everything : labelSelectorOf({ matchLabels: labels })
+  },
+  countsTerminating: false,
+}
