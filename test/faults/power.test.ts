@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { seededInts } from '../../src/base/random.ts'
+import { answersOf, checkAnswers } from './answers.ts'
+import { createDisk, readTrace, STRACE_OPTIONS, straceMissing } from './power.ts'
+
+const WRITER = join(import.meta.dirname, 'writer.ts')
+const missing = straceMissing()
+
+test('power loss at the moment of an answer, or within a commit: every answered write is on disk', {
+  skip: missing ?? false,
+}, async () => {
+  const root = mkdtempSync(join(tmpdir(), 'skiff-power-'))
+  try {
+    const dir = join(root, 'store')
+    const log = join(root, 'trace')
+    const child = [process.execPath, '--disable-warning=ExperimentalWarning', WRITER, dir, '4', '120']
+    const traced = spawnSync('strace', [...STRACE_OPTIONS, '-o', log, ...child], { encoding: 'utf8' })
+    assert.equal(traced.status, 0, traced.stderr)
+
+    const random = seededInts(1)
+    const disk = createDisk()
+    let said = ''
+    let answers = 0
+    let between = 0
+    for (const step of readTrace(readFileSync(log, 'latin1').split('\n'), join('store', 'data.mdb'))) {
+      disk.apply(step)
+      if (step.type === 'said') {
+        said += step.text
+        answers++
+        // The least that the disk can hold.
+        await checkImage(
+          root,
+          disk.image(() => false),
+          said,
+        )
+      } else if (step.type === 'written' && said !== '') {
+        // In the midst of a commit: some of it has reached the disk, and no promise says which part.
+        between++
+        await checkImage(
+          root,
+          disk.image(() => random() % 2 === 0),
+          said,
+        )
+      }
+    }
+    assert.ok(answers >= 120 && between > 20, `${answers} answers, ${between} moments between`)
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+})
+
+async function checkImage(root: string, image: Buffer, said: string): Promise<void> {
+  const dir = join(root, 'after')
+  mkdirSync(dir)
+  writeFileSync(join(dir, 'data.mdb'), image)
+  await checkAnswers(dir, answersOf(said))
+  rmSync(dir, { recursive: true })
+}
+
+test('a store that answers before its sync would be found out', () => {
+  const disk = createDisk()
+  const trace = [
+    '7  openat(AT_FDCWD</tmp>, "\\x64\\x62", O_RDWR|O_CREAT, 0664) = 5</tmp/db>',
+    '7  pwrite64(5</tmp/db>, "\\x61\\x62", 2, 0) = 2',
+    '8  fdatasync(5</tmp/db> <unfinished ...>',
+    '7  pwrite64(5</tmp/db>, "\\x63\\x64", 2, 2) = 2',
+    '8  <... fdatasync resumed>)          = 0',
+    '7  write(1<pipe:[1]>, "\\x6f\\x6b\\x0a", 3) = 3',
+    '7  openat(AT_FDCWD</tmp>, "\\x64\\x62", O_WRONLY|O_DSYNC) = 6</tmp/db>',
+    '7  pwritev(6</tmp/db>, [{iov_base="\\x65", iov_len=1}, {iov_base="\\x66", iov_len=1}], 2, 4) = 2',
+  ]
+  const images: string[] = []
+  for (const step of readTrace(trace, 'db')) {
+    disk.apply(step)
+    images.push(`${step.type} ${disk.image(() => false).toString('latin1')}`)
+  }
+  assert.deepEqual(images, ['written ', 'written ', 'synced ab', 'said ab', 'durable ab\0\0ef'])
+  assert.equal(disk.image(() => true).toString('latin1'), 'abcdef')
+})

@@ -1,0 +1,147 @@
+/**
+ * Power loss, from a process's own system calls: a trace by strace tells which bytes were certainly on disk at any moment,
+ * namely those of a write that a later fdatasync or fsync of the file has finished, or of a finished write to a file opened
+ * with O_DSYNC or O_SYNC. All other bytes may be there or not.
+ */
+import { spawnSync } from 'node:child_process'
+
+/** The options of strace under which `readTrace` understands its output. */
+export const STRACE_OPTIONS = [
+  '-f',
+  '-y',
+  '-xx',
+  '-s',
+  '16777216',
+  '-e',
+  'trace=openat,write,pwrite64,pwritev,writev,lseek,fdatasync,fsync,msync,ftruncate,close',
+]
+
+/** undefined when strace works here, otherwise the reason why not. */
+export function straceMissing(): string | undefined {
+  if (process.platform !== 'linux') return 'strace is for Linux'
+  const result = spawnSync('strace', ['-o', '/dev/null', 'true'])
+  if (result.error) return 'strace is not installed'
+  return result.status === 0 ? undefined : 'strace may not trace processes here'
+}
+
+export interface Chunk {
+  readonly offset: number
+  readonly bytes: Buffer
+}
+
+export type TraceStep =
+  /** The bytes are in the file, but only a sync makes them durable. */
+  | { readonly type: 'written'; readonly chunks: readonly Chunk[] }
+  /** Everything written before is durable. */
+  | { readonly type: 'synced'; readonly upTo: number }
+  | { readonly type: 'durable'; readonly chunks: readonly Chunk[] }
+  /** Said on standard output. */
+  | { readonly type: 'said'; readonly text: string }
+
+/** What happened to one file, and what was said, in the order in which calls ended. */
+export function* readTrace(lines: Iterable<string>, file: string): Generator<TraceStep> {
+  const unfinished = new Map<string, { readonly text: string; readonly written: number }>()
+  const syncing = new Set<string>()
+  const positions = new Map<string, number>()
+  /** Write calls on the file that have ended. */
+  let written = 0
+  for (const line of lines) {
+    const match = /^(\d+) +(.*)$/s.exec(line)
+    if (!match) continue
+    const [, pid, rest] = match as unknown as [string, string, string]
+    if (rest.endsWith('<unfinished ...>')) {
+      unfinished.set(pid, { text: rest.slice(0, -'<unfinished ...>'.length), written })
+      continue
+    }
+    let call = rest
+    let before = written
+    if (rest.startsWith('<... ')) {
+      const begun = unfinished.get(pid)
+      unfinished.delete(pid)
+      if (!begun) continue
+      call = begun.text + rest.slice(rest.indexOf('resumed>') + 'resumed>'.length)
+      before = begun.written
+    }
+    const parts = /^(\w+)\((?:AT_FDCWD(?:<[^>]*>)?|(\d+)(?:<([^>]*)>)?)?(.*)\) += (-?\d+)/s.exec(call)
+    if (!parts) continue
+    const [, name, fd, path = '', args, result] = parts as unknown as [string, string, string, string, string, string]
+    if (Number(result) < 0) continue
+    if (name === 'openat') {
+      if (/O_D?SYNC/.test(args) && plain(args).includes(file)) syncing.add(result)
+      else syncing.delete(result)
+    } else if (name === 'close') syncing.delete(fd)
+    else if (fd === '1' && name === 'write') yield { type: 'said', text: strings(args)[0]?.toString('utf8') ?? '' }
+    else if (!plain(path).endsWith(file)) continue
+    else if (name === 'fdatasync' || name === 'fsync') yield { type: 'synced', upTo: before }
+    else if (name === 'lseek') positions.set(fd, Number(result))
+    else if (name === 'pwrite64' || name === 'pwritev' || name === 'write' || name === 'writev') {
+      const offset = name.startsWith('p') ? Number(/, (\d+)$/.exec(args)?.[1]) : (positions.get(fd) ?? 0)
+      if (!name.startsWith('p')) positions.set(fd, offset + Number(result))
+      const chunks = chunksOf(args, offset, Number(result))
+      if (syncing.has(fd)) yield { type: 'durable', chunks }
+      else {
+        written++
+        yield { type: 'written', chunks }
+      }
+    } else throw new Error(`the trace has ${name} on ${file}, which this reader cannot place`)
+  }
+}
+
+function chunksOf(args: string, offset: number, length: number): Chunk[] {
+  const chunks: Chunk[] = []
+  let at = offset
+  let left = length
+  for (const bytes of strings(args)) {
+    const part = bytes.subarray(0, left)
+    chunks.push({ offset: at, bytes: part })
+    at += part.length
+    left -= part.length
+  }
+  if (left !== 0 || !Number.isInteger(offset)) throw new Error(`a write of ${length} bytes could not be read`)
+  return chunks
+}
+
+/** strace -xx writes every byte of a string as \xNN. */
+function strings(args: string): Buffer[] {
+  return [...args.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex]) => Buffer.from(hex!.replaceAll('\\x', ''), 'hex'))
+}
+
+function plain(text: string): string {
+  return text.replace(/(?:\\x[0-9a-f]{2})+/g, (hex) => Buffer.from(hex.replaceAll('\\x', ''), 'hex').toString('utf8'))
+}
+
+/** A file as the disk holds it. */
+export function createDisk() {
+  let durable = Buffer.alloc(0)
+  let pending: { readonly sequence: number; readonly chunks: readonly Chunk[] }[] = []
+  let sequence = 0
+
+  function put(target: Buffer<ArrayBuffer>, { offset, bytes }: Chunk): Buffer<ArrayBuffer> {
+    const end = offset + bytes.length
+    const grown = end > target.length ? Buffer.concat([target, Buffer.alloc(end - target.length)]) : target
+    bytes.copy(grown, offset)
+    return grown
+  }
+
+  return {
+    apply(step: TraceStep): void {
+      if (step.type === 'written') pending.push({ sequence: ++sequence, chunks: step.chunks })
+      else if (step.type === 'durable') for (const chunk of step.chunks) durable = put(durable, chunk)
+      else if (step.type === 'synced') {
+        for (const write of pending) {
+          if (write.sequence <= step.upTo) for (const chunk of write.chunks) durable = put(durable, chunk)
+        }
+        pending = pending.filter((write) => write.sequence > step.upTo)
+      }
+    },
+    /** The file after a power loss now; `survives` tells which of the bytes that were not yet synced made it. */
+    image(survives: () => boolean): Buffer {
+      let image = Buffer.from(durable)
+      for (const { chunks } of pending) for (const chunk of chunks) if (survives()) image = put(image, chunk)
+      return image
+    },
+    get pending() {
+      return pending.length
+    },
+  }
+}
