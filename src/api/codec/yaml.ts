@@ -14,6 +14,7 @@ import {
   parseAllDocuments,
 } from 'yaml'
 import { type JsonNode, NumberNode, ObjectNode } from './json.ts'
+import { yamlProblem } from './yaml-errors.ts'
 
 /** The text that a real API server gives, as far as the parsers agree on what is wrong. */
 export class YamlError extends Error {}
@@ -42,9 +43,8 @@ export function parseYaml(text: string): ParsedYaml {
   })
   const document = Array.isArray(documents) ? documents[0] : undefined
   if (document === undefined) return { node: null, strict: [] }
-  const [error] = document.errors
-  if (error !== undefined)
-    throw new YamlError(problemText(error.code, error.message, lineOf(error.pos[0], text, lines)))
+  const problem = yamlProblem(document, text)
+  if (problem !== undefined) throw new YamlError(problem)
   const reader: Reader = { document, nodes: 0, lines, duplicates: [] }
   const node = read(document.contents as Node | null, reader, 0)
   const strict =
@@ -59,26 +59,6 @@ interface Reader {
   nodes: number
   readonly lines: LineCounter
   readonly duplicates: string[]
-}
-
-function lineOf(offset: number, text: string, lines: LineCounter): number {
-  return lines.linePos(Math.min(offset, Math.max(text.trimEnd().length, 1) - 1)).line
-}
-
-function problemText(code: string, message: string, line: number): string {
-  const texts: Readonly<Record<string, string>> = {
-    TAB_AS_INDENT: 'found a tab character that violates indentation',
-    BAD_INDENT: 'did not find expected node content',
-    MISSING_CHAR: /quote/.test(message) ? 'found unexpected end of stream' : 'did not find expected node content',
-    BLOCK_AS_IMPLICIT_KEY: 'mapping values are not allowed in this context',
-    IMPOSSIBLE: 'mapping values are not allowed in this context',
-    MULTILINE_IMPLICIT_KEY: "could not find expected ':'",
-    UNEXPECTED_TOKEN: 'did not find expected node content',
-    BAD_DQ_ESCAPE: 'found unknown escape character',
-    BAD_ALIAS: 'did not find expected alphabetic or numeric character',
-    BAD_DIRECTIVE: 'found unknown directive name',
-  }
-  return `yaml: line ${line}: ${texts[code] ?? 'did not find expected key'}`
 }
 
 function read(node: Node | null, reader: Reader, depth: number): JsonNode {
@@ -132,17 +112,17 @@ function readMap(map: { readonly items: readonly Pair[] }, reader: Reader, depth
 }
 
 function keyText(key: Node | null, value: Node | null, reader: Reader, depth: number): string {
-  const read_ = read(key, reader, depth + 1)
-  if (typeof read_ === 'string') return read_
-  if (typeof read_ === 'boolean') return String(read_)
-  if (read_ instanceof NumberNode) return read_.text
-  if (read_ === null) {
+  const made = read(key, reader, depth + 1)
+  if (typeof made === 'string') return made
+  if (typeof made === 'boolean') return String(made)
+  if (made instanceof NumberNode) return made.text
+  if (made === null) {
     const shown = read(value, reader, depth + 1)
     throw new YamlError(
       `unsupported map key of type: %!s(<nil>), key: <nil>, value: ${typeof shown === 'string' ? JSON.stringify(shown) : 'map[]'}`,
     )
   }
-  throw new YamlError(`yaml: invalid map key: ${goValue(read_)}`)
+  throw new YamlError(`yaml: invalid map key: ${goValue(made)}`)
 }
 
 /** A sequence or mapping as Go's %#v shows it. */
@@ -180,7 +160,7 @@ function numberOf(text: string): NumberNode | undefined {
   if (!float.test(text)) return undefined
   const value = Number(text)
   if (!Number.isFinite(value)) return undefined
-  return new NumberNode(Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e+'))
+  return new NumberNode(Object.is(value, -0) ? '-0' : String(value))
 }
 
 function integerOf(text: string): bigint | undefined {

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encodeJson, jsonText, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
+
+test('syntax errors are those of Go', () => {
+  for (const [text, message] of [
+    ['nonsense', "invalid character 'o' in literal null (expecting 'u')"],
+    ['{', 'unexpected end of JSON input'],
+    ['', 'unexpected end of JSON input'],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":1 "b"}', `invalid character '"' after object key:value pair`],
+    ['[1 2]', "invalid character '2' after array element"],
+    ['[1,]', "invalid character ']' looking for beginning of value"],
+    ['1 2', "invalid character '2' after top-level value"],
+    ['"a\nb"', "invalid character '\\n' in string literal"],
+    ['"\\x"', "invalid character 'x' in string escape code"],
+    ['"\\u12G4"', "invalid character 'G' in \\u hexadecimal character escape"],
+    ['-a', "invalid character 'a' in numeric literal"],
+    ['1.x', "invalid character 'x' after decimal point in numeric literal"],
+    ['1ex', "invalid character 'x' in exponent of numeric literal"],
+    ['é', "invalid character 'Ã' looking for beginning of value"],
+    ["'a'", "invalid character '\\'' looking for beginning of value"],
+    ['01', "invalid character '1' after top-level value"],
+  ] as const)
+    assert.throws(() => parseJson(text), { message }, text)
+})
+
+test('what JSON.parse reads, parseJson reads', () => {
+  const plain = (node: unknown): unknown =>
+    node instanceof NumberNode
+      ? Number(node.text)
+      : node instanceof ObjectNode
+        ? Object.fromEntries(node.entries.map(([key, value]) => [key, plain(value)]))
+        : Array.isArray(node)
+          ? node.map(plain)
+          : node
+  for (const text of [
+    ' {"a" : [ 1, -2.5e3 , "\\u00e9\\n" , null ] , "b":{"c":{}},"d":[[],[{}]] } ',
+    '0',
+    '"x"',
+    '[]',
+    'true',
+  ])
+    assert.deepEqual(plain(parseJson(text)), JSON.parse(text))
+})
+
+test('keys keep their order and their duplicates', () => {
+  const node = parseJson('{"2":1,"1":{"x":1,"x":2},"2":3}')
+  assert.ok(node instanceof ObjectNode)
+  assert.deepEqual(
+    node.entries.map(([key]) => key),
+    ['2', '1', '2'],
+  )
+})
+
+test('nesting is bounded, and reading it takes no stack', () => {
+  assert.doesNotThrow(() => parseJson('['.repeat(9000) + ']'.repeat(9000)))
+  assert.throws(() => parseJson('['.repeat(20_000) + ']'.repeat(20_000)), { message: 'exceeded max depth' })
+})
+
+test('the scan finds what JSON.parse would lose', () => {
+  const scan = (text: string) => scanJson(Buffer.from(text))
+  assert.deepEqual(scan('{"a:b\\"":"c:1.5","d":[1,-2,true]}'), { keys: 2, plainNumbers: true })
+  for (const number of ['1.0', '1e2', '1E2', '-0', '12345678901234567'])
+    assert.equal(scan(`{"a":${number}}`).plainNumbers, false, number)
+})
+
+test('bigints are written digit by digit', () => {
+  const value = { a: 2n ** 63n - 1n, b: [1, 'x', undefined], c: undefined }
+  assert.equal(jsonText(value), '{"a":9223372036854775807,"b":[1,"x",null]}')
+  assert.equal(Buffer.from(encodeJson({ a: 1 })).toString(), '{"a":1}')
+})

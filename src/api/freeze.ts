@@ -1,0 +1,7 @@
+/** Freezes a tree of plain data and everything in it: under test, whoever writes to a shared object is caught at once. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return value
+}
