@@ -1,5 +1,7 @@
 /** Which rule stands for which type: the tables of this folder, joined. Keys are OpenAPI definition names. */
 
+import { clusterDefaults } from './cluster.ts'
+import { coreDefaults } from './core.ts'
 import type { Defaulter } from './defaults.ts'
 import { jobDefaults } from './jobs.ts'
 import { podDefaults } from './pods.ts'
@@ -18,6 +20,8 @@ export const defaulters: ReadonlyMap<string, Defaulter> = join(
   volumeDefaults,
   workloadDefaults,
   jobDefaults,
+  coreDefaults,
+  clusterDefaults,
 )
 
 /** Maps have no definition of their own; they are known by their Go type. */

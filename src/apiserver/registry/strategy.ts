@@ -15,6 +15,8 @@ export interface StrategyContext {
   readonly dryRun: boolean
   /** '' or the subresource the request is for. */
   readonly subresource: string
+  /** apiVersion of the request's path (`events.k8s.io/v1`): events are held to different rules by each group. */
+  readonly requestApiVersion?: string
 }
 
 export interface DeleteOptions {
@@ -42,7 +44,19 @@ export interface Strategy {
   readonly resetFields?: readonly (readonly string[])[]
   /** Graceful kinds (pods): the grace period to use, or undefined for deletion at once. */
   gracePeriod?(object: KubeObject, options: DeleteOptions): number | undefined
+  /** A delete that removes the object is answered with it instead of a Status of Success. */
+  readonly returnDeletedObject?: boolean
+  warningsOnDelete?(object: KubeObject, options: DeleteOptions): readonly string[]
+  /**
+   * Kinds whose deletion begins with a step of their own (Namespace, CustomResourceDefinition): the object to write instead
+   * of the generic marking, the same object when it was marked before, or undefined for the generic way.
+   */
+  beginDeletion?(object: KubeObject, options: DeleteOptions, context: StrategyContext): KubeObject | undefined
+  /** Whether an object without finalizers may go (namespaces: spec.finalizers is empty). Default: yes. */
+  mayRemove?(object: KubeObject): boolean
   readonly defaultGarbageCollectionPolicy?: 'OrphanDependents' | 'DeleteDependents' | 'Unsupported'
+  /** Kinds that expire (events): seconds until storage forgets the object, counted from its last write. */
+  timeToLiveSeconds?(object: KubeObject): number | undefined
   /** What field selectors may name besides metadata.name and metadata.namespace. */
   selectableFields?(object: KubeObject): Readonly<Record<string, string>>
   /** Field labels supported, for the error of one that is not. */
@@ -53,4 +67,6 @@ export interface Strategy {
   readonly subresources?: Readonly<Record<string, Omit<Strategy, 'status' | 'subresources'>>>
   /** The kind's Name rule; default: DNS-1123 subdomain. Returns messages. */
   validateName?(name: string, prefix: boolean): readonly string[]
+  /** False where a finalizer needs no domain (RBAC's kinds, custom resources). Default true. */
+  readonly standardFinalizersOnly?: boolean
 }

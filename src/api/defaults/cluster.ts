@@ -1,0 +1,153 @@
+/** Defaults of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control, devices. */
+import type { Fields } from '../object.ts'
+import { type Defaulter, missing } from './defaults.ts'
+
+const api = (name: string) => `io.k8s.api.${name}`
+const RBAC_GROUP = 'rbac.authorization.k8s.io'
+
+const roleRef: Defaulter = (value) => missing(value, { apiGroup: RBAC_GROUP })
+
+function roleSubject(value: Fields): Fields | undefined {
+  return value['kind'] === 'User' || value['kind'] === 'Group' ? missing(value, { apiGroup: RBAC_GROUP }) : undefined
+}
+
+function networkPolicy(value: Fields): Fields | undefined {
+  const spec: Fields = value['spec'] ?? {}
+  if (spec['policyTypes']?.length > 0) return undefined
+  return { spec: { ...spec, policyTypes: ['Ingress', ...(spec['egress']?.length > 0 ? ['Egress'] : [])] } }
+}
+
+const webhook = (more: Fields): Defaulter => (value) =>
+  missing(value, {
+    failurePolicy: 'Fail',
+    matchPolicy: 'Equivalent',
+    namespaceSelector: {},
+    objectSelector: {},
+    timeoutSeconds: 10,
+    ...more,
+  })
+
+const ofSpec = (rule: (spec: Fields) => Fields | undefined): Defaulter => (value) => {
+  const spec: Fields = value['spec'] ?? {}
+  const added = rule(spec)
+  return added && { spec: { ...spec, ...added } }
+}
+
+const matchResources: Defaulter = (value) =>
+  missing(value, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
+
+const csiDriver = ofSpec((spec) =>
+  missing(spec, {
+    attachRequired: true,
+    podInfoOnMount: false,
+    storageCapacity: false,
+    fsGroupPolicy: 'ReadWriteOnceWithFSType',
+    requiresRepublish: false,
+    seLinuxMount: false,
+    preventPodSchedulingIfMissing: false,
+    ...(spec['volumeLifecycleModes']?.length > 0 ? {} : { volumeLifecycleModes: ['Persistent'] }),
+  }),
+)
+
+const DEFAULT_UTILIZATION = 80
+
+const autoscaler = ofSpec((spec) =>
+  missing(spec, {
+    minReplicas: 1,
+    ...(spec['metrics']?.length > 0
+      ? {}
+      : {
+          metrics: [
+            {
+              type: 'Resource',
+              resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: DEFAULT_UTILIZATION } },
+            },
+          ],
+        }),
+  }),
+)
+
+/** Up: at once, by four pods or double every 15 seconds. Down: when the controller's window has passed, as far as needed. */
+function scalingBehavior(value: Fields): Fields | undefined {
+  const up = missing(value['scaleUp'] ?? {}, {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: 'Max',
+    policies: [
+      { type: 'Pods', value: 4, periodSeconds: 15 },
+      { type: 'Percent', value: 100, periodSeconds: 15 },
+    ],
+  })
+  const down = missing(value['scaleDown'] ?? {}, {
+    selectPolicy: 'Max',
+    policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+  })
+  return {
+    scaleUp: { ...value['scaleUp'], ...up },
+    scaleDown: { ...value['scaleDown'], ...down },
+  }
+}
+
+function limitedPriorityLevel(value: Fields): Fields | undefined {
+  return missing(value, { nominalConcurrencyShares: 30, lendablePercent: 0 })
+}
+
+const queuing: Defaulter = (value) => ({
+  queues: value['queues'] || 64,
+  handSize: value['handSize'] || 8,
+  queueLengthLimit: value['queueLengthLimit'] || 50,
+})
+
+function deviceCount(value: Fields): Fields | undefined {
+  const mode: string = value['allocationMode'] || 'ExactCount'
+  const count: number | undefined = mode === 'ExactCount' && !value['count'] ? 1 : undefined
+  return { allocationMode: mode, ...(count === undefined ? {} : { count }) }
+}
+
+const webhookService: Defaulter = (value) => missing(value, { port: 443 })
+
+function customResourceNames(value: Fields): Fields | undefined {
+  const kind: string = value['kind'] ?? ''
+  if (kind === '') return undefined
+  return missing(value, { singular: kind.toLowerCase(), listKind: `${kind}List` })
+}
+
+const apiextensions = (name: string) => `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`
+
+export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
+  [api('rbac.v1.RoleRef')]: roleRef,
+  [api('rbac.v1.Subject')]: roleSubject,
+  [api('networking.v1.NetworkPolicy')]: networkPolicy,
+  [api('networking.v1.NetworkPolicyPort')]: (value) => missing(value, { protocol: 'TCP' }),
+  [api('networking.v1.IngressClassParametersReference')]: (value) => missing(value, { scope: 'Cluster' }),
+  [api('scheduling.v1.PriorityClass')]: (value) => missing(value, { preemptionPolicy: 'PreemptLowerPriority' }),
+  [api('storage.v1.StorageClass')]: (value) =>
+    missing(value, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+  [api('storage.v1.CSIDriver')]: csiDriver,
+  [api('autoscaling.v1.HorizontalPodAutoscaler')]: ofSpec((spec) => missing(spec, { minReplicas: 1 })),
+  [api('autoscaling.v2.HorizontalPodAutoscaler')]: autoscaler,
+  [api('autoscaling.v2.HorizontalPodAutoscalerBehavior')]: scalingBehavior,
+  [api('admissionregistration.v1.ValidatingWebhook')]: webhook({}),
+  [api('admissionregistration.v1.MutatingWebhook')]: webhook({ reinvocationPolicy: 'Never' }),
+  [api('admissionregistration.v1.RuleWithOperations')]: (value) => missing(value, { scope: '*' }),
+  [api('admissionregistration.v1.NamedRuleWithOperations')]: (value) => missing(value, { scope: '*' }),
+  [api('admissionregistration.v1.ServiceReference')]: webhookService,
+  [api('admissionregistration.v1.MatchResources')]: matchResources,
+  [api('admissionregistration.v1.ValidatingAdmissionPolicy')]: ofSpec((spec) => missing(spec, { failurePolicy: 'Fail' })),
+  [api('admissionregistration.v1.MutatingAdmissionPolicy')]: ofSpec((spec) => missing(spec, { failurePolicy: 'Fail' })),
+  [api('flowcontrol.v1.FlowSchema')]: ofSpec((spec) =>
+    spec['matchingPrecedence'] ? undefined : { matchingPrecedence: 1000 },
+  ),
+  [api('flowcontrol.v1.LimitedPriorityLevelConfiguration')]: limitedPriorityLevel,
+  [api('flowcontrol.v1.ExemptPriorityLevelConfiguration')]: (value) =>
+    missing(value, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
+  [api('flowcontrol.v1.QueuingConfiguration')]: queuing,
+  [api('resource.v1.ExactDeviceRequest')]: deviceCount,
+  [api('resource.v1.DeviceSubRequest')]: deviceCount,
+  [api('resource.v1.DeviceToleration')]: (value) => missing(value, { operator: 'Equal' }),
+  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference': webhookService,
+  [apiextensions('ServiceReference')]: webhookService,
+  [apiextensions('CustomResourceDefinitionNames')]: customResourceNames,
+  [apiextensions('CustomResourceDefinition')]: ofSpec((spec) =>
+    spec['conversion'] ? undefined : { conversion: { strategy: 'None' } },
+  ),
+}

@@ -1,0 +1,139 @@
+/** Nodes, ConfigMaps, Secrets, ServiceAccounts, Endpoints, Events, LimitRanges, ResourceQuotas: the core group's plain kinds. */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { same } from '../../../api/validation/common.ts'
+import {
+  validateConfigMap,
+  validateConfigMapUpdate,
+  validateSecret,
+  validateSecretUpdate,
+} from '../../../api/validation/core-config.ts'
+import {
+  validateEndpointSlice,
+  validateEndpointSliceUpdate,
+  validateEndpoints,
+} from '../../../api/validation/endpoints.ts'
+import { validateEvent, validateEventUpdate } from '../../../api/validation/event.ts'
+import { validateNode, validateNodeUpdate } from '../../../api/validation/node.ts'
+import {
+  validateLimitRange,
+  validateResourceQuota,
+  validateResourceQuotaStatus,
+  validateResourceQuotaUpdate,
+} from '../../../api/validation/quota.ts'
+import { tlsPairWarning } from '../../../api/validation/tls-pair.ts'
+import type { Strategy } from '../strategy.ts'
+import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+
+export const nodes: Strategy = {
+  validate: (object) => validateNode(object),
+  prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
+  validateUpdate: (object, old) => validateNodeUpdate(object, old),
+  resetFields: RESETS_STATUS!,
+  fieldLabels: ['spec.unschedulable'],
+  selectableFields: (object) => ({ 'spec.unschedulable': String(object['spec']?.unschedulable === true) }),
+  status: {
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    validateUpdate: (object, old) => validateNodeUpdate(object, old),
+    resetFields: RESETS_SPEC!,
+  },
+}
+
+export const configMaps: Strategy = {
+  validate: (object) => validateConfigMap(object),
+  validateUpdate: (object, old) => validateConfigMapUpdate(object, old),
+}
+
+function secretWarnings(object: KubeObject): readonly string[] {
+  if (object['type'] !== 'kubernetes.io/tls') return []
+  const warning = tlsPairWarning(object['data']?.['tls.crt'] ?? '', object['data']?.['tls.key'] ?? '')
+  return warning === undefined ? [] : [warning]
+}
+
+export const secrets: Strategy = {
+  validate: (object) => validateSecret(object),
+  /** A write without a type keeps the one there is. */
+  prepareForUpdate: (object, old) => (object['type'] ? object : withFieldOf(object, old, 'type')),
+  validateUpdate: (object, old) => validateSecretUpdate(object, old),
+  warningsOnCreate: secretWarnings,
+  warningsOnUpdate: secretWarnings,
+  fieldLabels: ['type'],
+  selectableFields: (object) => ({ type: object['type'] ?? '' }),
+}
+
+export const serviceAccounts: Strategy = {
+  prepareForCreate: (object) => withBareSecrets(object),
+  prepareForUpdate: (object) => withBareSecrets(object),
+  returnDeletedObject: true,
+}
+
+/** Of its secrets an account keeps the names and nothing else. */
+function withBareSecrets(object: KubeObject): KubeObject {
+  const list: readonly Fields[] | undefined = object['secrets']
+  if (!list?.some((secret) => Object.keys(secret).some((key) => key !== 'name'))) return object
+  return { ...object, secrets: list.map(({ name }) => (name === undefined ? {} : { name })) }
+}
+
+export const endpoints: Strategy = {
+  validate: (object) => validateEndpoints(object),
+  validateUpdate: (object, old) => (same(object['subsets'], old['subsets']) ? [] : validateEndpoints(object)),
+  allowCreateOnUpdate: true,
+}
+
+export const endpointSlices: Strategy = {
+  prepareForCreate: (object) => withMeta(object, { generation: 1 }),
+  prepareForUpdate(object, old) {
+    const { managedFields: _a, resourceVersion: _b, generation: _c, ...meta } = object.metadata
+    const { managedFields: _d, resourceVersion: _e, generation: _f, ...before } = old.metadata
+    const changed =
+      !same(meta, before) || !same(object['endpoints'], old['endpoints']) || !same(object['ports'], old['ports'])
+    return nextGeneration(object, old, changed)
+  },
+  validate: (object) => validateEndpointSlice(object),
+  validateUpdate: (object, old) => validateEndpointSliceUpdate(object, old),
+}
+
+const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const
+
+export const events: Strategy = {
+  validate: (object, context) => validateEvent(object, context.requestApiVersion ?? 'v1'),
+  validateUpdate: (object, old, context) => validateEventUpdate(object, old, context.requestApiVersion ?? 'v1'),
+  allowCreateOnUpdate: true,
+  timeToLiveSeconds: () => 3600,
+  fieldLabels: [
+    ...EVENT_FIELDS.map((field) => `involvedObject.${field}`),
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ],
+  selectableFields(object) {
+    const involved: Fields = object['involvedObject'] ?? {}
+    return {
+      ...Object.fromEntries(EVENT_FIELDS.map((field) => [`involvedObject.${field}`, involved[field] ?? ''])),
+      reason: object['reason'] ?? '',
+      reportingComponent: object['reportingComponent'] ?? '',
+      source: object['source']?.component || object['reportingComponent'] || '',
+      type: object['type'] ?? '',
+    }
+  },
+}
+
+export const limitRanges: Strategy = {
+  validate: (object) => validateLimitRange(object),
+  validateUpdate: (object) => validateLimitRange(object),
+  allowCreateOnUpdate: true,
+}
+
+export const resourceQuotas: Strategy = {
+  prepareForCreate: (object) => ({ ...object, status: {} }),
+  validate: (object) => validateResourceQuota(object),
+  prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
+  validateUpdate: (object, old) => validateResourceQuotaUpdate(object, old),
+  resetFields: RESETS_STATUS!,
+  returnDeletedObject: true,
+  status: {
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    validateUpdate: (object) => validateResourceQuotaStatus(object),
+    resetFields: RESETS_SPEC!,
+  },
+}

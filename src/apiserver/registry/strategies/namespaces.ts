@@ -1,0 +1,55 @@
+/**
+ * Namespace. Its life ends in two steps of its own: a delete only marks it Terminating, and it goes when the last of its
+ * spec.finalizers is gone, which only the finalize endpoint can take away.
+ */
+import type { KubeObject } from '../../../api/object.ts'
+import { validateNamespaceFinalizers, validateNamespaceStatus } from '../../../api/validation/core-config.ts'
+import { labelName } from '../../../api/validation/names.ts'
+import type { Strategy } from '../strategy.ts'
+import { RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+
+const NAME_LABEL = 'kubernetes.io/metadata.name'
+
+export const namespaces: Strategy = {
+  validateName: (name, prefix) => labelName(name, prefix),
+  prepareForCreate(object) {
+    const finalizers: readonly string[] = object['spec']?.finalizers ?? []
+    const spec = finalizers.includes('kubernetes')
+      ? object['spec']
+      : { ...object['spec'], finalizers: [...finalizers, 'kubernetes'] }
+    return { ...object, spec, status: { phase: 'Active' } }
+  },
+  validate: (object) => validateNamespaceFinalizers(object),
+  canonicalize(object) {
+    const name = object.metadata.name ?? ''
+    return object.metadata.labels?.[NAME_LABEL] === name
+      ? object
+      : withMeta(object, { labels: { ...object.metadata.labels, [NAME_LABEL]: name } })
+  },
+  prepareForUpdate: (object, old) => withFieldOf(withFieldOf(object, old, 'status'), old, 'spec'),
+  resetFields: RESETS_STATUS!,
+  returnDeletedObject: true,
+  fieldLabels: ['status.phase'],
+  selectableFields: (object) => ({ 'status.phase': object['status']?.phase ?? '' }),
+  beginDeletion(object, _options, context): KubeObject | undefined {
+    if (!object['spec']?.finalizers?.length) return undefined
+    if (object.metadata.deletionTimestamp !== undefined) return object
+    return {
+      ...withMeta(object, { deletionTimestamp: context.now }),
+      status: { ...object['status'], phase: 'Terminating' },
+    }
+  },
+  mayRemove: (object) => !object['spec']?.finalizers?.length,
+  status: {
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    validateUpdate: (object) => validateNamespaceStatus(object),
+    resetFields: [['f:spec']],
+  },
+  subresources: {
+    finalize: {
+      prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
+      validateUpdate: (object) => validateNamespaceFinalizers(object),
+      resetFields: RESETS_STATUS!,
+    },
+  },
+}

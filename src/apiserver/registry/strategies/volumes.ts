@@ -1,0 +1,56 @@
+/** PersistentVolume and PersistentVolumeClaim. */
+import type { KubeObject } from '../../../api/object.ts'
+import { validatePersistentVolume, validatePersistentVolumeUpdate } from '../../../api/validation/persistent-volume.ts'
+import {
+  validatePersistentVolumeClaim,
+  validatePersistentVolumeClaimStatus,
+  validatePersistentVolumeClaimUpdate,
+} from '../../../api/validation/persistent-volume-claim.ts'
+import type { Strategy } from '../strategy.ts'
+import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
+
+/** dataSource and dataSourceRef name the same thing; one given fills the other, but across namespaces only the second can. */
+function withBothSources(object: KubeObject): KubeObject {
+  const { dataSource, dataSourceRef } = object['spec'] ?? {}
+  if (dataSource !== undefined && dataSourceRef === undefined)
+    return { ...object, spec: { ...object['spec'], dataSourceRef: dataSource } }
+  if (dataSourceRef !== undefined && dataSource === undefined && !dataSourceRef.namespace)
+    return { ...object, spec: { ...object['spec'], dataSource: dataSourceRef } }
+  return object
+}
+
+export const persistentVolumeClaims: Strategy = {
+  prepareForCreate: (object) => ({ ...withBothSources(object), status: { phase: 'Pending' } }),
+  validate: (object) => validatePersistentVolumeClaim(object),
+  prepareForUpdate: (object, old) => withFieldOf(withBothSources(object), old, 'status'),
+  validateUpdate: (object, old) => validatePersistentVolumeClaimUpdate(object, old),
+  resetFields: RESETS_STATUS!,
+  returnDeletedObject: true,
+  status: {
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    validateUpdate: (object) => validatePersistentVolumeClaimStatus(object),
+    resetFields: RESETS_SPEC!,
+  },
+}
+
+export const persistentVolumes: Strategy = {
+  prepareForCreate: (object, context) => ({
+    ...object,
+    status: { phase: 'Pending', lastPhaseTransitionTime: context.now },
+  }),
+  validate: (object) => validatePersistentVolume(object),
+  prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
+  validateUpdate: (object, old) => validatePersistentVolumeUpdate(object, old),
+  resetFields: RESETS_STATUS!,
+  returnDeletedObject: true,
+  status: {
+    prepareForUpdate(object, old, context) {
+      const kept = withFieldOf(object, old, 'spec')
+      const phaseChanged = kept['status']?.phase !== old['status']?.phase
+      const timeGiven = kept['status']?.lastPhaseTransitionTime !== old['status']?.lastPhaseTransitionTime
+      if (!phaseChanged || timeGiven) return kept
+      return { ...kept, status: { ...kept['status'], lastPhaseTransitionTime: context.now } }
+    },
+    resetFields: RESETS_SPEC!,
+  },
+}
