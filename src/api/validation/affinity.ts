@@ -1,0 +1,151 @@
+/** Where a pod may run: node and pod affinity, tolerations, topology spread. Called by the rules of PodSpec. */
+import type { Fields } from '../object.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { validateLabelSelector, validateLabels } from './labels.ts'
+import { dns1123Label, labelValue, qualifiedName } from './names.ts'
+import { validateNodeSelector, validateNodeSelectorTerm } from './node-selector.ts'
+import { sameSpread } from './spread.ts'
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
+const WEIGHT = 'must be in the range 1-100'
+
+export function validateAffinity(affinity: Fields | undefined, path: string, errors: FieldError[]): void {
+  if (!affinity) return
+  if (affinity['nodeAffinity']) nodeAffinity(affinity['nodeAffinity'], `${path}.nodeAffinity`, errors)
+  for (const side of ['podAffinity', 'podAntiAffinity'] as const)
+    if (affinity[side]) podAffinity(affinity[side], `${path}.${side}`, errors)
+}
+
+function nodeAffinity(affinity: Fields, path: string, errors: FieldError[]): void {
+  if (affinity[REQUIRED]) validateNodeSelector(affinity[REQUIRED], `${path}.${REQUIRED}`, errors)
+  affinity[PREFERRED]?.forEach((term: Fields, i: number) => {
+    const at = `${path}.${PREFERRED}[${i}]`
+    weight(term['weight'], `${at}.weight`, errors)
+    validateNodeSelectorTerm(term['preference'] ?? {}, `${at}.preference`, errors)
+  })
+}
+
+function weight(value: number | undefined, path: string, errors: FieldError[]): void {
+  const number = value ?? 0
+  if (number <= 0 || number > 100) errors.push(invalid(path, number, WEIGHT))
+}
+
+function podAffinity(affinity: Fields, path: string, errors: FieldError[]): void {
+  affinity[REQUIRED]?.forEach((term: Fields, i: number) => {
+    podAffinityTerm(term, `${path}.${REQUIRED}[${i}]`, errors)
+  })
+  affinity[PREFERRED]?.forEach((weighted: Fields, i: number) => {
+    const at = `${path}.${PREFERRED}[${i}]`
+    weight(weighted['weight'], `${at}.weight`, errors)
+    podAffinityTerm(weighted['podAffinityTerm'] ?? {}, `${at}.podAffinityTerm`, errors)
+  })
+}
+
+function podAffinityTerm(term: Fields, path: string, errors: FieldError[]): void {
+  validateLabelSelector(term['labelSelector'], `${path}.labelSelector`, errors)
+  validateLabelSelector(term['namespaceSelector'], `${path}.namespaceSelector`, errors)
+  ;(term['namespaces'] ?? []).forEach((name: string) => {
+    for (const message of dns1123Label(name)) errors.push(invalid(`${path}.namespace`, name, message))
+  })
+  const topologyKey: string = term['topologyKey'] ?? ''
+  matchLabelKeys(term['matchLabelKeys'], term['labelSelector'], `${path}.matchLabelKeys`, errors)
+  matchLabelKeys(term['mismatchLabelKeys'], term['labelSelector'], `${path}.mismatchLabelKeys`, errors)
+  overlap(term, path, errors)
+  if (topologyKey === '') errors.push(required(`${path}.topologyKey`, 'can not be empty'))
+  for (const message of qualifiedName(topologyKey)) errors.push(invalid(`${path}.topologyKey`, topologyKey, message))
+}
+
+function overlap(term: Fields, path: string, errors: FieldError[]): void {
+  const mismatched: readonly string[] = term['mismatchLabelKeys'] ?? []
+  ;(term['matchLabelKeys'] ?? []).forEach((key: string, i: number) => {
+    if (mismatched.includes(key))
+      errors.push(invalid(`${path}.matchLabelKeys[${i}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys'))
+  })
+}
+
+function matchLabelKeys(
+  keys: readonly string[] | undefined,
+  selector: Fields | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!keys?.length) return
+  if (!selector) errors.push(forbiddenField(path, 'must not be specified when labelSelector is not set'))
+  keys.forEach((key, i) => {
+    for (const message of qualifiedName(key)) errors.push(invalid(`${path}[${i}]`, key, message))
+  })
+}
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
+export function validateTolerations(tolerations: readonly Fields[], path: string, errors: FieldError[]): void {
+  tolerations.forEach((toleration, i) => {
+    const at = `${path}[${i}]`
+    const { key = '', operator = '', value = '', effect = '' } = toleration
+    if (key !== '') for (const message of qualifiedName(key)) errors.push(invalid(`${at}.key`, key, message))
+    if (key === '' && operator !== 'Exists')
+      errors.push(
+        invalid(
+          `${at}.operator`,
+          operator,
+          'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+        ),
+      )
+    if (
+      toleration['tolerationSeconds'] !== undefined &&
+      toleration['tolerationSeconds'] !== null &&
+      effect !== 'NoExecute'
+    )
+      errors.push(invalid(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
+    if (operator === '' || operator === 'Equal') {
+      for (const message of labelValue(value)) errors.push(invalid(`${at}.operator`, value, message))
+    } else if (operator === 'Exists') {
+      if (value !== '') errors.push(invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"))
+    } else errors.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists']))
+    if (effect !== '' && !EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS))
+  })
+}
+
+const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway']
+const POLICIES = ['Honor', 'Ignore']
+
+export function validateTopologySpread(
+  constraints: readonly Fields[] | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  constraints?.forEach((constraint, i) => {
+    const at = `${path}[${i}]`
+    const maxSkew: number = constraint['maxSkew'] ?? 0
+    if (maxSkew <= 0) errors.push(invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'))
+    const key: string = constraint['topologyKey'] ?? ''
+    if (key === '') errors.push(required(`${at}.topologyKey`, 'can not be empty'))
+    else for (const message of qualifiedName(key)) errors.push(invalid(`${at}.topologyKey`, key, message))
+    const when: string = constraint['whenUnsatisfiable'] ?? ''
+    if (!UNSATISFIABLE.includes(when)) errors.push(notSupported(`${at}.whenUnsatisfiable`, when, UNSATISFIABLE))
+    sameSpread(constraints, i, at, errors)
+    const domains: number | undefined = constraint['minDomains'] ?? undefined
+    if (domains !== undefined) {
+      if (domains <= 0) errors.push(invalid(`${at}.minDomains`, domains, 'must be greater than zero'))
+      if (when !== 'DoNotSchedule')
+        errors.push(
+          invalid(
+            `${at}.minDomains`,
+            domains,
+            'can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway',
+          ),
+        )
+    }
+    for (const field of ['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const) {
+      const policy: string | undefined = constraint[field] ?? undefined
+      if (policy !== undefined && !POLICIES.includes(policy))
+        errors.push(notSupported(`${at}.${field}`, policy, POLICIES))
+    }
+    matchLabelKeys(constraint['matchLabelKeys'], constraint['labelSelector'], `${at}.matchLabelKeys`, errors)
+    validateLabelSelector(constraint['labelSelector'], `${at}.labelSelector`, errors)
+  })
+}
+
+/** spec.nodeSelector is a map of labels. */
+export const validateNodeSelectorLabels = validateLabels

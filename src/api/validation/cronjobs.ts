@@ -1,0 +1,69 @@
+/** CronJob. */
+import type { Fields, KubeObject } from '../object.ts'
+import { isTimeZone, scheduleError } from './cron-schedule.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { validateJobSpec } from './jobs.ts'
+import { nonNegativeField } from './templates.ts'
+
+const POLICIES = ['Allow', 'Forbid', 'Replace']
+/** A job's name is the cron job's with eleven characters of time behind it, and must fit a label's 63. */
+const LONGEST_NAME = 52
+
+export function validateCronJob(object: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const name = object.metadata.name ?? ''
+  validateCronJobSpec(object['spec'] ?? {}, undefined, errors)
+  if (name.length > LONGEST_NAME)
+    errors.push(invalid('metadata.name', name, `must be no more than ${LONGEST_NAME} characters`))
+  return errors
+}
+
+export function validateCronJobUpdate(object: KubeObject, old: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  validateCronJobSpec(object['spec'] ?? {}, old['spec'] ?? {}, errors)
+  return errors
+}
+
+function validateCronJobSpec(spec: Fields, old: Fields | undefined, errors: FieldError[]): void {
+  const schedule: string = spec['schedule'] ?? ''
+  if (schedule === '') errors.push(required('spec.schedule'))
+  else validateSchedule(schedule, spec, old, errors)
+  nonNegativeField(spec['startingDeadlineSeconds'], 'spec.startingDeadlineSeconds', errors)
+  const policy: string = spec['concurrencyPolicy'] ?? ''
+  if (policy === '') errors.push(required('spec.concurrencyPolicy'))
+  else if (!POLICIES.includes(policy)) errors.push(notSupported('spec.concurrencyPolicy', policy, POLICIES))
+  nonNegativeField(spec['successfulJobsHistoryLimit'], 'spec.successfulJobsHistoryLimit', errors)
+  nonNegativeField(spec['failedJobsHistoryLimit'], 'spec.failedJobsHistoryLimit', errors)
+  const zone: string | undefined = spec['timeZone'] ?? undefined
+  if (zone !== undefined && zone !== old?.['timeZone']) validateZone(zone, errors)
+  validateTemplate(spec['jobTemplate']?.spec ?? {}, errors)
+}
+
+function validateSchedule(schedule: string, spec: Fields, old: Fields | undefined, errors: FieldError[]): void {
+  const error = scheduleError(schedule)
+  if (error !== undefined) errors.push(invalid('spec.schedule', schedule, error))
+  const zoned = schedule.includes('TZ')
+  if (zoned && spec['timeZone'] !== undefined)
+    errors.push(invalid('spec.schedule', schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
+  else if (zoned && old?.['schedule'] !== schedule)
+    errors.push(invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
+}
+
+function validateZone(zone: string, errors: FieldError[]): void {
+  if (zone === '') return void errors.push(invalid('spec.timeZone', zone, 'timeZone must be nil or non-empty string'))
+  if (zone.toLowerCase() === 'local')
+    errors.push(
+      invalid(
+        'spec.timeZone',
+        zone,
+        'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
+      ),
+    )
+  else if (!isTimeZone(zone)) errors.push(invalid('spec.timeZone', zone, `unknown time zone ${zone}`))
+}
+
+function validateTemplate(job: Fields, errors: FieldError[]): void {
+  validateJobSpec(job, 'spec.jobTemplate.spec', errors)
+  if (job['manualSelector'] !== undefined && job['manualSelector'] !== null)
+    errors.push(notSupported('spec.jobTemplate.spec.manualSelector', job['manualSelector'], ['nil', 'false']))
+}

@@ -1,0 +1,79 @@
+/** DaemonSet. */
+import type { Fields, KubeObject } from '../object.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { internalForm } from './internal.ts'
+import { isEmptySelector, isUsableSelector, validateLabelSelector } from './labels.ts'
+import {
+  amountOf,
+  fits,
+  immutableSelector,
+  intOrPercent,
+  labelsMismatch,
+  nonNegativeCounts,
+  nonNegativeField,
+  notMoreThanAll,
+  validateRunningTemplate,
+} from './templates.ts'
+
+export function validateDaemonSet(object: KubeObject, old?: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const selector: Fields | undefined = spec['selector'] ?? undefined
+  const template: Fields = spec['template'] ?? {}
+  validateLabelSelector(selector, 'spec.selector', errors)
+  if ((!selector || isUsableSelector(selector)) && !fits(selector, template))
+    errors.push(labelsMismatch(template, 'spec.template'))
+  if (selector && isEmptySelector(selector))
+    errors.push(invalid('spec.selector', {}, 'empty selector is invalid for daemonset'))
+  validateRunningTemplate(template, 'DaemonSet', 'spec.template', errors)
+  nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
+  validateUpdateStrategy(spec['updateStrategy'] ?? {}, 'spec.updateStrategy', errors)
+  nonNegativeField(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit', errors)
+  if (old) immutableSelector(spec['selector'], old['spec']?.selector, errors)
+  return errors
+}
+
+function validateUpdateStrategy(strategy: Fields, path: string, errors: FieldError[]): void {
+  if (strategy['type'] === 'OnDelete') return
+  if (strategy['type'] !== 'RollingUpdate')
+    return void errors.push(
+      notSupported(path, internalForm('io.k8s.api.apps.v1.DaemonSetUpdateStrategy', strategy), [
+        'OnDelete',
+        'RollingUpdate',
+      ]),
+    )
+  const rolling: Fields | undefined = strategy['rollingUpdate'] ?? undefined
+  const at = `${path}.rollingUpdate`
+  if (!rolling) return void errors.push(required(at))
+  const { maxUnavailable, maxSurge } = rolling
+  intOrPercent(maxUnavailable, `${at}.maxUnavailable`, errors)
+  intOrPercent(maxSurge, `${at}.maxSurge`, errors)
+  const unavailable = amountOf(maxUnavailable) !== 0
+  const surge = amountOf(maxSurge) !== 0
+  if (unavailable && surge)
+    errors.push(invalid(`${at}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'))
+  if (!unavailable && !surge) errors.push(required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
+  notMoreThanAll(maxUnavailable, `${at}.maxUnavailable`, errors)
+  notMoreThanAll(maxSurge, `${at}.maxSurge`, errors)
+}
+
+export function validateDaemonSetStatus(object: KubeObject, _old: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const status: Fields = object['status'] ?? {}
+  nonNegativeCounts(
+    status,
+    [
+      'currentNumberScheduled',
+      'numberMisscheduled',
+      'desiredNumberScheduled',
+      'numberReady',
+      'observedGeneration',
+      'updatedNumberScheduled',
+      'numberAvailable',
+      'numberUnavailable',
+      'collisionCount',
+    ],
+    errors,
+  )
+  return errors
+}

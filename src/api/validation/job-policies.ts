@@ -1,0 +1,151 @@
+/** When a Job fails or succeeds early: podFailurePolicy (KEP-3329) and successPolicy (KEP-3998). */
+import type { Fields } from '../object.ts'
+import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
+import { qualifiedName } from './names.ts'
+
+const MAX_RULES = 20
+const MAX_PATTERNS = 20
+const MAX_CODES = 255
+const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
+const OPERATORS = ['In', 'NotIn']
+const CONDITION_STATUSES = ['False', 'True', 'Unknown']
+
+export function validatePodFailurePolicy(spec: Fields, path: string, errors: FieldError[]): void {
+  const rules: readonly Fields[] = spec['podFailurePolicy'].rules ?? []
+  if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.rules`, rules.length, MAX_RULES))
+  const names = new Set<string>()
+  for (const list of ['containers', 'initContainers'] as const)
+    for (const container of spec['template']?.spec?.[list] ?? []) names.add(container['name'])
+  rules.forEach((rule, i) => {
+    validateRule(rule, `${path}.rules[${i}]`, spec, names, errors)
+  })
+}
+
+function validateRule(
+  rule: Fields,
+  path: string,
+  spec: Fields,
+  names: ReadonlySet<string>,
+  errors: FieldError[],
+): void {
+  const action: string = rule['action'] ?? ''
+  if (action === '') errors.push(required(`${path}.action`, `valid values: ${ACTIONS.map((a) => `"${a}"`).join(', ')}`))
+  else if (action === 'FailIndex') {
+    if (spec['backoffLimitPerIndex'] === undefined)
+      errors.push(invalid(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
+  } else if (!ACTIONS.includes(action)) errors.push(notSupported(`${path}.action`, action, ACTIONS))
+  const codes: Fields | undefined = rule['onExitCodes']
+  const conditions: readonly Fields[] = rule['onPodConditions'] ?? []
+  if (codes) validateExitCodes(codes, `${path}.onExitCodes`, names, errors)
+  if (conditions.length) validateConditions(conditions, `${path}.onPodConditions`, errors)
+  if (codes && conditions.length)
+    errors.push(invalid(path, '', 'specifying both OnExitCodes and OnPodConditions is not supported'))
+  if (!codes && conditions.length === 0)
+    errors.push(invalid(path, '', 'specifying one of OnExitCodes and OnPodConditions is required'))
+}
+
+function validateExitCodes(codes: Fields, path: string, names: ReadonlySet<string>, errors: FieldError[]): void {
+  const operator: string = codes['operator'] ?? ''
+  if (operator === '')
+    errors.push(required(`${path}.operator`, `valid values: ${OPERATORS.map((o) => `"${o}"`).join(', ')}`))
+  else if (!OPERATORS.includes(operator)) errors.push(notSupported(`${path}.operator`, operator, OPERATORS))
+  const container: string | undefined = codes['containerName'] ?? undefined
+  if (container !== undefined && !names.has(container))
+    errors.push(
+      invalid(
+        `${path}.containerName`,
+        container,
+        'must be one of the container or initContainer names in the pod template',
+      ),
+    )
+  const values: readonly number[] = codes['values'] ?? []
+  if (values.length === 0) errors.push(invalid(`${path}.values`, values, 'at least one value is required'))
+  else if (values.length > MAX_CODES) errors.push(tooMany(`${path}.values`, values.length, MAX_CODES))
+  let ordered = true
+  const seen = new Set<number>()
+  values.forEach((value, i) => {
+    if (operator === 'In' && value === 0)
+      errors.push(invalid(`${path}.values[${i}]`, value, 'must not be 0 for the In operator'))
+    if (seen.has(value)) errors.push(duplicate(`${path}.values[${i}]`, value))
+    seen.add(value)
+    if (i > 0 && values[i - 1]! > value) ordered = false
+  })
+  if (!ordered) errors.push(invalid(`${path}.values`, values, 'must be ordered'))
+}
+
+function validateConditions(conditions: readonly Fields[], path: string, errors: FieldError[]): void {
+  if (conditions.length > MAX_PATTERNS) errors.push(tooMany(path, conditions.length, MAX_PATTERNS))
+  conditions.forEach((pattern, i) => {
+    const type: string = pattern['type'] ?? ''
+    for (const message of qualifiedName(type)) errors.push(invalid(`${path}[${i}].type`, type, message))
+    const status: string = pattern['status'] ?? ''
+    if (status === '')
+      errors.push(
+        required(`${path}[${i}].status`, `valid values: ${CONDITION_STATUSES.map((s) => `"${s}"`).join(', ')}`),
+      )
+    else if (!CONDITION_STATUSES.includes(status))
+      errors.push(notSupported(`${path}[${i}].status`, status, CONDITION_STATUSES))
+  })
+}
+
+export function validateSuccessPolicy(spec: Fields, path: string, errors: FieldError[]): void {
+  const rules: readonly Fields[] = spec['successPolicy'].rules ?? []
+  if (spec['completionMode'] !== 'Indexed')
+    return void errors.push(invalid(path, { rules } as never, 'requires indexed completion mode'))
+  if (rules.length === 0)
+    errors.push(required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified'))
+  if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.rules`, rules.length, MAX_RULES))
+  rules.forEach((rule, i) => {
+    const at = `${path}.rules[${i}]`
+    const count: number | undefined = rule['succeededCount'] ?? undefined
+    const indexes: string | undefined = rule['succeededIndexes'] ?? undefined
+    if (count === undefined && indexes === undefined)
+      errors.push(required(at, 'at least one of succeededCount or succeededIndexes must be specified'))
+    const completions: number = spec['completions'] ?? 0
+    let total = completions
+    if (indexes !== undefined) {
+      const parsed = countIndexes(indexes, completions)
+      if (typeof parsed === 'string')
+        errors.push(invalid(`${at}.succeededIndexes`, indexes, `error parsing succeededIndexes: ${parsed}`))
+      else total = parsed
+    }
+    if (count !== undefined) {
+      if (count < 0) errors.push(invalid(`${at}.succeededCount`, count, 'must be greater than or equal to 0'))
+      if (count > completions)
+        errors.push(
+          invalid(
+            `${at}.succeededCount`,
+            count,
+            `must be less than or equal to ${completions} (the number of specified completions)`,
+          ),
+        )
+      if (indexes !== undefined && count > total)
+        errors.push(
+          invalid(
+            `${at}.succeededCount`,
+            count,
+            `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`,
+          ),
+        )
+    }
+  })
+}
+
+/** How many indexes `1,3-5` names, or what is wrong with it. */
+function countIndexes(text: string, completions: number): number | string {
+  if (text === '') return 0
+  let total = 0
+  let last = -1
+  for (const part of text.split(',')) {
+    const range = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/.exec(part)
+    if (!range) return `cannot convert string to integer for index: "${part}"`
+    const from = Number(range[1])
+    const to = range[2] === undefined ? from : Number(range[2])
+    if (from <= last) return `non-increasing order, previous: ${last}, current: ${from}`
+    if (range[2] !== undefined && to <= from) return `non-increasing order, previous: ${from}, current: ${to}`
+    if (to >= completions) return `too large index: "${range[2] ?? range[1]}"`
+    total += to - from + 1
+    last = to
+  }
+  return total
+}

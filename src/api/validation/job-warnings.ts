@@ -1,0 +1,32 @@
+/** What is accepted of Jobs and CronJobs, but told to the user. */
+import type { Fields, KubeObject } from '../object.ts'
+import { same } from './common.ts'
+import { dns1123Label } from './names.ts'
+import { podTemplateWarnings } from './pod-warnings.ts'
+
+export function jobWarnings(spec: Fields, path: string): string[] {
+  const { completions, parallelism, completionMode, backoffLimitPerIndex } = spec
+  if (completionMode !== 'Indexed' || backoffLimitPerIndex !== undefined) return []
+  return completions > 100_000 && parallelism > 10_000
+    ? [
+        `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
+      ]
+    : []
+}
+
+export function cronJobWarnings(object: KubeObject, old?: KubeObject): string[] {
+  const warnings: string[] = []
+  const spec: Fields = object['spec'] ?? {}
+  if (!old) {
+    const messages = dns1123Label(object.metadata.name ?? '')
+    if (messages.length)
+      warnings.push(
+        `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: ${JSON.stringify(messages)}`,
+      )
+  }
+  const template: Fields | undefined = spec['jobTemplate']?.spec?.template
+  if (!same(template, old?.['spec']?.jobTemplate?.spec?.template))
+    warnings.push(...podTemplateWarnings(template, 'spec.jobTemplate.spec.template'))
+  if (!old) warnings.push(...jobWarnings(spec['jobTemplate']?.spec ?? {}, 'spec.jobTemplate.spec'))
+  return warnings
+}

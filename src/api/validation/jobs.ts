@@ -1,0 +1,241 @@
+/** Job: its spec (which CronJob's template shares), what may change of it, and its status. */
+import type { Fields, Json, KubeObject } from '../object.ts'
+import { same } from './common.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { internalForm } from './internal.ts'
+import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
+import { isUsableSelector, printableMap, printableSelector, validateLabelSelector } from './labels.ts'
+import { qualifiedName } from './names.ts'
+import { fits, immutableSelector, nonNegativeField, templateLabels, validatePodTemplateSpec } from './templates.ts'
+
+const MAX_INDEXED = 100_000
+const MAX_PARALLEL = 100_000
+
+export function validateJob(object: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  validateGeneratedSelector(object, errors)
+  validateJobSpec(spec, 'spec', errors)
+  validateSelector(spec, 'spec', errors)
+  return errors
+}
+
+function validateSelector(spec: Fields, path: string, errors: FieldError[]): void {
+  const selector: Fields | undefined = spec['selector'] ?? undefined
+  if (!selector) errors.push(required(`${path}.selector`))
+  else validateLabelSelector(selector, `${path}.selector`, errors)
+  if ((!selector || isUsableSelector(selector)) && !fits(selector, spec['template']))
+    errors.push(
+      invalid(
+        `${path}.template.metadata.labels`,
+        printableMap(templateLabels(spec['template'])),
+        '`selector` does not match template `labels`',
+      ),
+    )
+}
+
+/** The labels and the selector that the server makes must be what it made. */
+function validateGeneratedSelector(job: KubeObject, errors: FieldError[]): void {
+  const spec: Fields = job['spec'] ?? {}
+  if (spec['manualSelector'] === true) return
+  const selector: Fields | undefined = spec['selector'] ?? undefined
+  if (!selector) return
+  const labels = templateLabels(spec['template']) ?? {}
+  const { name = '', uid = '' } = job.metadata
+  const expect = (key: string, value: string) => {
+    const at = `spec.template.metadata.labels[${key}]`
+    if (!Object.hasOwn(labels, key)) errors.push(required(at, `must be '${value}'`))
+    else if (labels[key] !== value) errors.push(invalid(at, printableMap(labels), `must be '${value}'`))
+  }
+  expect('batch.kubernetes.io/controller-uid', uid)
+  expect('batch.kubernetes.io/job-name', name)
+  expect('controller-uid', uid)
+  expect('job-name', name)
+  if (!same(selector, { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } }))
+    errors.push(invalid('spec.selector', printableSelector(selector), '`selector` not auto-generated'))
+}
+
+/** JobSpec without its selector. */
+export function validateJobSpec(spec: Fields, path: string, errors: FieldError[]): void {
+  const at = (field: string) => `${path}.${field}`
+  const completions: number | undefined = spec['completions'] ?? undefined
+  const parallelism: number | undefined = spec['parallelism'] ?? undefined
+  nonNegativeField(parallelism, at('parallelism'), errors)
+  nonNegativeField(completions, at('completions'), errors)
+  nonNegativeField(spec['activeDeadlineSeconds'], at('activeDeadlineSeconds'), errors)
+  nonNegativeField(spec['backoffLimit'], at('backoffLimit'), errors)
+  nonNegativeField(spec['ttlSecondsAfterFinished'], at('ttlSecondsAfterFinished'), errors)
+  nonNegativeField(spec['backoffLimitPerIndex'], at('backoffLimitPerIndex'), errors)
+  nonNegativeField(spec['maxFailedIndexes'], at('maxFailedIndexes'), errors)
+  const mode: string | undefined = spec['completionMode'] ?? undefined
+  if (mode !== undefined) validateCompletionMode(spec, mode, path, errors)
+  if (mode === 'Indexed') validateIndexLimits(spec, path, errors)
+  const manager: string | undefined = spec['managedBy'] ?? undefined
+  if (manager !== undefined) {
+    for (const message of domainPrefixedPath(manager)) errors.push(invalid(at('managedBy'), manager, message))
+    if (manager.length > 63)
+      errors.push({
+        type: 'FieldValueTooLong',
+        field: at('managedBy'),
+        message: 'Too long: may not be more than 63 bytes',
+      })
+  }
+  if (spec['podFailurePolicy']) validatePodFailurePolicy(spec, at('podFailurePolicy'), errors)
+  if (spec['successPolicy']) validateSuccessPolicy(spec, at('successPolicy'), errors)
+  validateReplacementPolicy(spec, at('podReplacementPolicy'), errors)
+  validatePodTemplateSpec(spec['template'] ?? {}, at('template'), errors)
+  const restart: string = spec['template']?.spec?.restartPolicy ?? ''
+  const restartPath = at('template.spec.restartPolicy')
+  if (restart === '' || restart === 'Always') errors.push(required(restartPath, 'valid values: "OnFailure", "Never"'))
+  else if (restart !== 'OnFailure' && restart !== 'Never')
+    errors.push(notSupported(restartPath, restart, ['OnFailure', 'Never']))
+  else if (spec['podFailurePolicy'] && restart !== 'Never')
+    errors.push(invalid(restartPath, restart, 'only "Never" is supported when podFailurePolicy is specified'))
+}
+
+function domainPrefixedPath(text: string): string[] {
+  const slash = text.indexOf('/')
+  if (slash <= 0 || slash === text.length - 1) return ['must be a domain-prefixed path (such as "acme.io/foo")']
+  return qualifiedName(`${text.slice(0, slash)}/a`)
+}
+
+function validateCompletionMode(spec: Fields, mode: string, path: string, errors: FieldError[]): void {
+  const at = (field: string) => `${path}.${field}`
+  if (mode !== 'NonIndexed' && mode !== 'Indexed')
+    errors.push(notSupported(at('completionMode'), mode, ['Indexed', 'NonIndexed']))
+  if (mode !== 'Indexed') {
+    if (spec['backoffLimitPerIndex'] !== undefined)
+      errors.push(invalid(at('backoffLimitPerIndex'), spec['backoffLimitPerIndex'], 'requires indexed completion mode'))
+    if (spec['maxFailedIndexes'] !== undefined)
+      errors.push(invalid(at('maxFailedIndexes'), spec['maxFailedIndexes'], 'requires indexed completion mode'))
+    return
+  }
+  const completions: number | undefined = spec['completions'] ?? undefined
+  if (completions === undefined) errors.push(required(at('completions'), 'when completion mode is Indexed'))
+}
+
+function validateIndexLimits(spec: Fields, path: string, errors: FieldError[]): void {
+  const at = (field: string) => `${path}.${field}`
+  const { completions, parallelism, maxFailedIndexes: failed, backoffLimitPerIndex: perIndex } = spec
+  if ((parallelism ?? 0) > MAX_PARALLEL)
+    errors.push(
+      invalid(
+        at('parallelism'),
+        parallelism,
+        `must be less than or equal to ${MAX_PARALLEL} when completion mode is Indexed`,
+      ),
+    )
+  if (perIndex !== undefined && failed === undefined && (completions ?? 0) > MAX_INDEXED)
+    errors.push(required(at('maxFailedIndexes'), `must be specified when completions is above ${MAX_INDEXED}`))
+  if (failed !== undefined) {
+    if (completions !== undefined && failed > completions)
+      errors.push(invalid(at('maxFailedIndexes'), failed, 'must be less than or equal to completions'))
+    if (perIndex === undefined) errors.push(required(at('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
+    if ((completions ?? 0) > MAX_INDEXED && failed > 10_000)
+      errors.push(invalid(at('maxFailedIndexes'), failed, 'must be less than or equal to 10000'))
+  }
+}
+
+function validateReplacementPolicy(spec: Fields, path: string, errors: FieldError[]): void {
+  const policy: string | undefined = spec['podReplacementPolicy'] ?? undefined
+  if (policy === undefined) return
+  if (spec['podFailurePolicy']) {
+    if (policy !== 'Failed') errors.push(notSupported(path, policy, ['Failed']))
+  } else if (policy !== 'Failed' && policy !== 'TerminatingOrFailed')
+    errors.push(notSupported(path, policy, ['Failed', 'TerminatingOrFailed']))
+}
+
+export function validateJobUpdate(object: KubeObject, old: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const before: Fields = old['spec'] ?? {}
+  validateJobSpec(spec, 'spec', errors)
+  validateSelector(spec, 'spec', errors)
+  validateCompletions(spec, before, errors)
+  immutableSelector(spec['selector'], before['selector'], errors)
+  validateTemplateUpdate(spec, before, old['status'] ?? {}, errors)
+  for (const field of [
+    'completionMode',
+    'podFailurePolicy',
+    'backoffLimitPerIndex',
+    'managedBy',
+    'successPolicy',
+  ] as const)
+    if (!same(spec[field], before[field])) errors.push(immutableField(field, spec[field]))
+  return errors
+}
+
+const DEFINITIONS: Readonly<Record<string, string>> = {
+  podFailurePolicy: 'io.k8s.api.batch.v1.PodFailurePolicy',
+  successPolicy: 'io.k8s.api.batch.v1.SuccessPolicy',
+}
+
+function immutableField(field: string, value: Json | undefined): FieldError {
+  const definition = DEFINITIONS[field]
+  const printed = definition && value ? internalForm(definition, value as Fields) : (value ?? null)
+  return invalid(`spec.${field}`, printed, 'field is immutable')
+}
+
+/** An indexed job is resized by changing completions and parallelism together. */
+function validateCompletions(spec: Fields, old: Fields, errors: FieldError[]): void {
+  if (spec['completions'] === old['completions']) return
+  const indexed = spec['completionMode'] === 'Indexed'
+  if (indexed && spec['completions'] !== undefined) {
+    if (spec['completions'] !== spec['parallelism'])
+      errors.push(
+        invalid('spec.completions', spec['completions'], 'can only be modified in tandem with spec.parallelism'),
+      )
+  } else errors.push(immutableField('completions', spec['completions']))
+}
+
+const TEMPLATE = 'io.k8s.api.core.v1.PodTemplateSpec'
+
+/** Where a suspended job's pods will run may still change before any has started (KEP-2926). */
+function validateTemplateUpdate(spec: Fields, old: Fields, status: Fields, errors: FieldError[]): void {
+  const now: Fields = spec['template'] ?? {}
+  const before: Fields = old['template'] ?? {}
+  const movable = old['suspend'] === true && status['startTime'] === undefined
+  let compared = now
+  if (movable) {
+    const podSpec: Record<string, unknown> = { ...now['spec'] }
+    const oldSpec: Fields = before['spec'] ?? {}
+    for (const field of ['nodeSelector', 'tolerations', 'schedulingGates'] as const) {
+      if (oldSpec[field] === undefined) delete podSpec[field]
+      else podSpec[field] = oldSpec[field]
+    }
+    const affinity: Fields | undefined = now['spec']?.affinity
+    const oldAffinity: Fields | undefined = oldSpec['affinity']
+    if (affinity || oldAffinity) podSpec['affinity'] = { ...affinity, nodeAffinity: oldAffinity?.['nodeAffinity'] }
+    podSpec['containers'] = withResourcesOf(now['spec']?.containers, oldSpec['containers'])
+    podSpec['initContainers'] = withResourcesOf(now['spec']?.initContainers, oldSpec['initContainers'])
+    compared = {
+      ...now,
+      metadata: {
+        ...now['metadata'],
+        labels: before['metadata']?.labels,
+        annotations: before['metadata']?.annotations,
+      },
+      spec: podSpec,
+    }
+  }
+  if (!same(compared, before))
+    errors.push(invalid('spec.template', internalForm(TEMPLATE, compared), 'field is immutable'))
+}
+
+function withResourcesOf(
+  now: readonly Fields[] | undefined,
+  before: readonly Fields[] | undefined,
+): readonly Fields[] | undefined {
+  return now?.map((container, i) => {
+    const same = before?.[i]?.['name'] === container['name'] ? before?.[i] : undefined
+    return same ? { ...container, resources: same['resources'] } : container
+  })
+}
+
+export function validateJobStatus(object: KubeObject, _old: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const status: Fields = object['status'] ?? {}
+  for (const field of ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const)
+    nonNegativeField(status[field], `status.${field}`, errors)
+  return errors
+}

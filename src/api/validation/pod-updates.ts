@@ -1,0 +1,218 @@
+/** What may change of a pod: by a plain update, and through status, ephemeralcontainers and resize. */
+import type { Fields, KubeObject } from '../object.ts'
+import { qosClass } from '../objects/qos.ts'
+import { same } from './common.ts'
+import { validateEphemeralContainers } from './containers.ts'
+import { type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { difference, internalForm } from './internal.ts'
+import { validatePodMetadataAndSpec } from './pods.ts'
+import { validateVolumes } from './volumes.ts'
+
+const SPEC = 'io.k8s.api.core.v1.PodSpec'
+const UNCHANGEABLE =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
+
+export function validatePodUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
+  const errors = validatePodMetadataAndSpec(pod)
+  const spec: Fields = pod['spec'] ?? {}
+  const before: Fields = old['spec'] ?? {}
+  for (const list of ['containers', 'initContainers'] as const) {
+    const changed = validateContainerSet(spec[list] ?? [], before[list] ?? [], `spec.${list}`, errors)
+    if (changed) return errors
+  }
+  validateDeadline(spec, before, errors)
+  if (before['schedulingGates']?.length || spec['schedulingGates']?.length) validateGates(spec, before, errors)
+  validateAddedTolerations(spec, before, errors)
+  const compared = withUnchangeable(spec, before, errors)
+  if (!same(compared, before))
+    errors.push(
+      forbiddenField(
+        'spec',
+        `${UNCHANGEABLE}\n${difference(internalForm(SPEC, before), internalForm(SPEC, compared))}`,
+      ),
+    )
+  return errors
+}
+
+function validateContainerSet(
+  now: readonly Fields[],
+  before: readonly Fields[],
+  path: string,
+  errors: FieldError[],
+): boolean {
+  if (now.length !== before.length) {
+    errors.push(forbiddenField(path, 'pod updates may not add or remove containers'))
+    return true
+  }
+  now.forEach((container, i) => {
+    const image: string = container['image'] ?? ''
+    if (image.trim() === '') errors.push(required(`${path}[${i}].image`))
+  })
+  return false
+}
+
+function validateDeadline(spec: Fields, before: Fields, errors: FieldError[]): void {
+  const now: number | undefined = spec['activeDeadlineSeconds'] ?? undefined
+  const was: number | undefined = before['activeDeadlineSeconds'] ?? undefined
+  const path = 'spec.activeDeadlineSeconds'
+  if (now !== undefined) {
+    if (now < 0 || now > 2147483647) errors.push(invalid(path, now, 'must be between 0 and 2147483647, inclusive'))
+    else if (was !== undefined && was < now)
+      errors.push(invalid(path, now, 'must be less than or equal to previous value'))
+  } else if (was !== undefined) errors.push(invalid(path, null, 'must not update from a positive integer to nil value'))
+}
+
+/** Gates are only ever taken away. */
+function validateGates(spec: Fields, before: Fields, errors: FieldError[]): void {
+  const known = new Set<string>((before['schedulingGates'] ?? []).map((gate: Fields) => gate['name']))
+  ;(spec['schedulingGates'] ?? []).forEach((gate: Fields, i: number) => {
+    if (!known.has(gate['name']))
+      errors.push(
+        forbiddenField(
+          `spec.schedulingGates[${i}].name`,
+          "only deletion is allowed, but found new scheduling gate '" + gate['name'] + "'",
+        ),
+      )
+  })
+}
+
+function validateAddedTolerations(spec: Fields, before: Fields, errors: FieldError[]): void {
+  const now: readonly Fields[] = spec['tolerations'] ?? []
+  for (const old of before['tolerations'] ?? []) {
+    const kept = now.some((toleration) =>
+      same({ ...toleration, tolerationSeconds: undefined }, { ...old, tolerationSeconds: undefined }),
+    )
+    if (!kept) {
+      errors.push(
+        forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds'),
+      )
+      return
+    }
+  }
+}
+
+/** The new spec with everything that may change set back to what it was: what then differs is refused. */
+function withUnchangeable(spec: Fields, before: Fields, errors: FieldError[]): Fields {
+  const compared: Record<string, unknown> = { ...spec }
+  const restore = (field: string) => {
+    if (before[field] === undefined) delete compared[field]
+    else compared[field] = before[field]
+  }
+  for (const list of ['containers', 'initContainers'] as const)
+    if (spec[list])
+      compared[list] = spec[list].map((container: Fields, i: number) => ({
+        ...container,
+        image: before[list]?.[i]?.image,
+      }))
+  restore('activeDeadlineSeconds')
+  restore('tolerations')
+  if (before['terminationGracePeriodSeconds'] < 0 && spec['terminationGracePeriodSeconds'] === 1)
+    restore('terminationGracePeriodSeconds')
+  if (before['schedulingGates']?.length) {
+    restore('schedulingGates')
+    gatedChanges(spec, before, compared, errors)
+  }
+  return compared
+}
+
+/** While a pod is gated it may still be directed elsewhere, but only more narrowly (KEP-3838). */
+function gatedChanges(spec: Fields, before: Fields, compared: Record<string, unknown>, errors: FieldError[]): void {
+  const selector: Fields = spec['nodeSelector'] ?? {}
+  if (!same(spec['nodeSelector'], before['nodeSelector'])) {
+    const narrowed = Object.entries(before['nodeSelector'] ?? {}).every(([key, value]) => selector[key] === value)
+    if (narrowed) {
+      if (before['nodeSelector'] === undefined) delete compared['nodeSelector']
+      else compared['nodeSelector'] = before['nodeSelector']
+    } else
+      errors.push(
+        invalid(
+          'spec.nodeSelector',
+          spec['nodeSelector'] ?? null,
+          'only additions are allowed to spec.nodeSelector (no mutations or deletions)',
+        ),
+      )
+  }
+  const now: Fields | undefined = spec['affinity']?.nodeAffinity
+  const was: Fields | undefined = before['affinity']?.nodeAffinity
+  if (!same(now, was)) {
+    const { nodeAffinity: _, ...others } = spec['affinity'] ?? {}
+    const affinity = was === undefined ? others : { ...others, nodeAffinity: was }
+    if (before['affinity'] === undefined && Object.keys(affinity).length === 0) delete compared['affinity']
+    else compared['affinity'] = affinity
+  }
+}
+
+export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const status: Fields = pod['status'] ?? {}
+  const before: Fields = old['status'] ?? {}
+  if (before['qosClass'] && status['qosClass'] !== before['qosClass'])
+    errors.push(invalid('status.qosClass', status['qosClass'] ?? '', 'field is immutable'))
+  if ((status['observedGeneration'] ?? 0) < 0)
+    errors.push(
+      invalid('status.observedGeneration', status['observedGeneration'], 'must be greater than or equal to 0'),
+    )
+  const policy: string = pod['spec']?.restartPolicy ?? ''
+  for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
+    validateRestarts(status[list] ?? [], before[list] ?? [], policy, list, pod, errors)
+  return errors
+}
+
+/** A container that has ended for good does not run again. */
+function validateRestarts(
+  now: readonly Fields[],
+  before: readonly Fields[],
+  policy: string,
+  list: string,
+  pod: KubeObject,
+  errors: FieldError[],
+): void {
+  if (policy === 'Always') return
+  for (const old of before) {
+    const ended: Fields | undefined = old['state']?.terminated
+    if (!ended) continue
+    if (ended['exitCode'] !== 0 && policy === 'OnFailure') continue
+    const container: Fields | undefined = pod['spec']?.[
+      list === 'containerStatuses' ? 'containers' : 'initContainers'
+    ]?.find((c: Fields) => c['name'] === old['name'])
+    if (container?.['restartPolicy'] || container?.['restartPolicyRules']?.length) continue
+    const i = now.findIndex((status) => status['name'] === old['name'])
+    if (i >= 0 && !now[i]!['state']?.terminated)
+      errors.push(forbiddenField(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state'))
+  }
+}
+
+export function validateEphemeralContainersUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = pod['spec'] ?? {}
+  const volumes = validateVolumes(spec['volumes'] ?? [], pod.metadata.name ?? '', 'spec.volumes', [])
+  const claims = new Set<string>((spec['resourceClaims'] ?? []).map((claim: Fields) => claim['name'] ?? ''))
+  const now: readonly Fields[] = spec['ephemeralContainers'] ?? []
+  validateEphemeralContainers(now, 'spec.ephemeralContainers', { spec, volumes, claims }, errors)
+  for (const before of old['spec']?.ephemeralContainers ?? []) {
+    const kept = now.find((container) => container['name'] === before['name'])
+    if (!kept)
+      errors.push(
+        forbiddenField(
+          'spec.ephemeralContainers',
+          `existing ephemeral containers ${JSON.stringify(before['name'])} may not be removed\n`,
+        ),
+      )
+    else if (!same(kept, before))
+      errors.push(
+        forbiddenField(
+          'spec.ephemeralContainers',
+          `existing ephemeral containers ${JSON.stringify(before['name'])} may not be changed\n`,
+        ),
+      )
+  }
+  return errors
+}
+
+export function validatePodResize(pod: KubeObject, old: KubeObject): FieldError[] {
+  const errors = validatePodMetadataAndSpec(pod)
+  const spec: Fields = pod['spec'] ?? {}
+  if (qosClass(spec) !== (old['status']?.qosClass ?? qosClass(old['spec'] ?? {})))
+    errors.push(invalid('spec', old['status']?.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'))
+  return errors
+}

@@ -1,0 +1,217 @@
+/**
+ * Pod and PodSpec: the rules that hold wherever pods are made, and those of pods themselves. Called by the strategies of
+ * pods and of everything with a pod template.
+ */
+import type { Fields, KubeObject, ObjectMeta } from '../object.ts'
+import { podLimits, podRequests } from '../objects/pod-requests.ts'
+import { validateAffinity, validateTolerations, validateTopologySpread } from './affinity.ts'
+import { validatePodSecurityContext } from './container-security.ts'
+import { type PodFacts, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { validateLabels } from './labels.ts'
+import { dns1123Label, dns1123Subdomain, qualifiedName } from './names.ts'
+import { validateDnsConfig, validateDnsPolicy, validateHostAliases } from './pod-network.ts'
+import { validateOs } from './pod-os.ts'
+import { nonNegativeQuantity } from './resource-names.ts'
+import { validatePodResources } from './resources.ts'
+import { validateVolumes } from './volumes.ts'
+
+/** Rules of a new pod (its metadata's are the store's). */
+export function validatePod(pod: KubeObject): FieldError[] {
+  const errors = validatePodMetadataAndSpec(pod)
+  const spec: Fields = pod['spec'] ?? {}
+  if (spec['ephemeralContainers']?.length)
+    errors.push(forbiddenField('spec.ephemeralContainers', 'cannot be set on create'))
+  if (spec['nodeName'] && spec['schedulingGates']?.length)
+    errors.push(forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'))
+  return errors
+}
+
+/** What holds for a pod at its creation and at every update. */
+export function validatePodMetadataAndSpec(pod: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = pod['spec'] ?? {}
+  validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
+  validatePodSpec(spec, pod.metadata, 'spec', errors)
+  if (!spec['serviceAccountName']) forbidTokens(spec, errors)
+  for (const list of ['containers', 'initContainers'] as const)
+    spec[list]?.forEach((container: Fields, i: number) => {
+      const image: string = container['image'] ?? ''
+      if (image !== image.trim())
+        errors.push(invalid(`spec.${list}[${i}].image`, image, 'must not have leading or trailing whitespace'))
+    })
+  return errors
+}
+
+function forbidTokens(spec: Fields, errors: FieldError[]): void {
+  spec['volumes']?.forEach((volume: Fields, i: number) => {
+    volume['projected']?.sources?.forEach((source: Fields, j: number) => {
+      for (const kind of ['serviceAccountToken', 'podCertificate'] as const)
+        if (source[kind])
+          errors.push(
+            forbiddenField(
+              `spec.volumes[${i}].projected.sources[${j}].${kind}`,
+              'must not be specified when serviceAccountName is not set',
+            ),
+          )
+    })
+  })
+}
+
+function validatePodAnnotations(metadata: ObjectMeta, path: string, errors: FieldError[]): void {
+  const annotations = metadata.annotations
+  const text = annotations?.['controller.kubernetes.io/pod-deletion-cost']
+  if (text !== undefined && !isInt32(text))
+    errors.push(invalid(`${path}[controller.kubernetes.io/pod-deletion-cost]`, text, 'must be a 32bit integer'))
+}
+
+/** A whole number of 32 bits, without leading zeros or plus sign. */
+function isInt32(text: string): boolean {
+  if (!/^(?:0|-?[1-9][0-9]{0,9})$/.test(text)) return false
+  return Number(text) >= -2147483648 && Number(text) <= 2147483647
+}
+
+const RESTART_POLICIES = ['Always', 'OnFailure', 'Never']
+
+/** PodSpec, in a pod or a template. `metadata` is the pod's or the template's. */
+export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string, errors: FieldError[]): void {
+  const at = (field: string) => `${path}.${field}`
+  const volumes = validateVolumes(spec['volumes'] ?? [], metadata.name ?? '', at('volumes'), errors)
+  const claims = new Set<string>((spec['resourceClaims'] ?? []).map((claim: Fields) => claim['name'] ?? ''))
+  validateResourceClaims(spec['resourceClaims'] ?? [], at('resourceClaims'), errors)
+  const facts: PodFacts = { spec, volumes, claims }
+  validateContainers(spec['containers'] ?? [], at('containers'), facts, errors)
+  validateInitContainers(spec['initContainers'] ?? [], at('initContainers'), facts, errors)
+  validateEphemeralContainers(spec['ephemeralContainers'] ?? [], at('ephemeralContainers'), facts, errors)
+  const bare = { ...spec, resources: undefined, overhead: undefined }
+  if (spec['resources'])
+    validatePodResources(spec, { requests: podRequests(bare), limits: podLimits(bare) }, at('resources'), errors)
+  validateHostNetwork(spec, path, errors)
+  const restart: string = spec['restartPolicy'] ?? ''
+  if (restart === '') errors.push(required(at('restartPolicy')))
+  else if (!RESTART_POLICIES.includes(restart))
+    errors.push(notSupported(at('restartPolicy'), restart, RESTART_POLICIES))
+  validateDnsPolicy(spec['dnsPolicy'] ?? '', at('dnsPolicy'), errors)
+  validateLabels(spec['nodeSelector'], at('nodeSelector'), errors)
+  validateNamespaces(spec, at('securityContext'), errors)
+  validatePodSecurityContext(spec, at('securityContext'), errors)
+  ;(spec['imagePullSecrets'] ?? []).forEach((secret: Fields, i: number) => {
+    if (!secret['name']) return
+    for (const message of dns1123Subdomain(secret['name']))
+      errors.push(invalid(`${at('imagePullSecrets')}[${i}].name`, secret['name'], message))
+  })
+  validateAffinity(spec['affinity'], at('affinity'), errors)
+  validateDnsConfig(spec['dnsConfig'], spec['dnsPolicy'] ?? '', at('dnsConfig'), errors)
+  ;(spec['readinessGates'] ?? []).forEach((gate: Fields, i: number) => {
+    const type: string = gate['conditionType'] ?? ''
+    for (const message of qualifiedName(type))
+      errors.push(invalid(`${at('readinessGates')}[${i}].conditionType`, type, message))
+  })
+  validateSchedulingGates(spec['schedulingGates'] ?? [], at('schedulingGates'), errors)
+  validateTopologySpread(spec['topologySpreadConstraints'], at('topologySpreadConstraints'), errors)
+  validateHostUsers(spec, path, errors)
+  named(spec['serviceAccountName'], dns1123Subdomain, at('serviceAccountName'), errors)
+  named(spec['nodeName'], dns1123Subdomain, at('nodeName'), errors)
+  const deadline: number | undefined = spec['activeDeadlineSeconds'] ?? undefined
+  if (deadline !== undefined && (deadline < 1 || deadline > 2147483647))
+    errors.push(invalid(at('activeDeadlineSeconds'), deadline, 'must be between 1 and 2147483647, inclusive'))
+  named(spec['hostname'], dns1123Label, at('hostname'), errors)
+  named(spec['subdomain'], dns1123Label, at('subdomain'), errors)
+  validateTolerations(spec['tolerations'] ?? [], at('tolerations'), errors)
+  validateHostAliases(spec['hostAliases'], at('hostAliases'), errors)
+  named(spec['priorityClassName'], dns1123Subdomain, at('priorityClassName'), errors)
+  if (spec['runtimeClassName'] !== undefined && spec['runtimeClassName'] !== null)
+    for (const message of dns1123Subdomain(spec['runtimeClassName']))
+      errors.push(invalid(at('runtimeClassName'), spec['runtimeClassName'], message))
+  const preemption: string | undefined = spec['preemptionPolicy'] ?? undefined
+  if (preemption !== undefined) {
+    if (preemption === '') errors.push(required(at('preemptionPolicy')))
+    else if (preemption !== 'PreemptLowerPriority' && preemption !== 'Never')
+      errors.push(notSupported(at('preemptionPolicy'), preemption, ['PreemptLowerPriority', 'Never']))
+  }
+  for (const [name, amount] of Object.entries<string>(spec['overhead'] ?? {}))
+    nonNegativeQuantity(amount, `${at('overhead')}.${name}`, errors)
+  validateOs(spec, path, errors)
+}
+
+function named(
+  value: string | undefined,
+  format: (text: string) => readonly string[],
+  path: string,
+  errors: FieldError[],
+): void {
+  if (value) for (const message of format(value)) errors.push(invalid(path, value, message))
+}
+
+/** In the host's network every port of a container is a port of the host. */
+function validateHostNetwork(spec: Fields, path: string, errors: FieldError[]): void {
+  if (!spec['hostNetwork']) return
+  for (const list of ['containers', 'initContainers'] as const)
+    spec[list]?.forEach((container: Fields, i: number) => {
+      ;(container['ports'] ?? []).forEach((port: Fields, j: number) => {
+        if (port['hostPort'] && port['hostPort'] !== port['containerPort'])
+          errors.push(
+            invalid(
+              `${path}.${list}[${i}].ports[${j}].hostPort`,
+              port['hostPort'],
+              'must match `containerPort` when `hostNetwork` is true',
+            ),
+          )
+      })
+    })
+}
+
+function validateNamespaces(spec: Fields, path: string, errors: FieldError[]): void {
+  if (spec['hostPID'] && spec['shareProcessNamespace'])
+    errors.push(
+      invalid(
+        path.replace(/securityContext$/, 'shareProcessNamespace'),
+        true,
+        'ShareProcessNamespace and HostPID cannot both be enabled',
+      ),
+    )
+}
+
+function validateHostUsers(spec: Fields, path: string, errors: FieldError[]): void {
+  if (spec['hostUsers'] !== false) return
+  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const)
+    if (spec[field]) errors.push(forbiddenField(`${path}.${field}`, 'when `hostUsers` is false'))
+}
+
+function validateSchedulingGates(gates: readonly Fields[], path: string, errors: FieldError[]): void {
+  const seen = new Set<string>()
+  gates.forEach((gate, i) => {
+    const name: string = gate['name'] ?? ''
+    for (const message of qualifiedName(name)) errors.push(invalid(`${path}[${i}]`, name, message))
+    if (seen.has(name)) errors.push(duplicate(`${path}[${i}]`, name))
+    seen.add(name)
+  })
+}
+
+function validateResourceClaims(claims: readonly Fields[], path: string, errors: FieldError[]): void {
+  const seen = new Set<string>()
+  claims.forEach((claim, i) => {
+    const at = `${path}[${i}]`
+    const name: string = claim['name'] ?? ''
+    const messages = dns1123Label(name)
+    if (seen.has(name)) errors.push(duplicate(`${at}.name`, name))
+    seen.add(name)
+    if (name === '') errors.push(required(`${at}.name`))
+    else for (const message of messages) errors.push(invalid(`${at}.name`, name, message))
+    const { resourceClaimName, resourceClaimTemplateName } = claim
+    if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
+      errors.push(invalid(at, claim as never, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'))
+    if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
+      errors.push(
+        invalid(
+          at,
+          claim as never,
+          'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+        ),
+      )
+    for (const field of ['resourceClaimName', 'resourceClaimTemplateName'] as const)
+      if (claim[field] !== undefined)
+        for (const message of dns1123Subdomain(claim[field]))
+          errors.push(invalid(`${at}.${field}`, claim[field], message))
+  })
+}

@@ -1,0 +1,145 @@
+/** Requests, limits and claims of containers and pods. */
+import type { Fields } from '../object.ts'
+import { compareQuantities, quantityValue } from '../objects/quantity.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notFoundField, required } from './errors.ts'
+import { containerResourceName, isExtendedResource, isOvercommitAllowed, resourceQuantity } from './resource-names.ts'
+
+type List = Readonly<Record<string, string>>
+
+const isHugePage = (name: string): boolean => name.startsWith('hugepages-')
+
+export function validateContainerResources(
+  resources: Fields,
+  path: string,
+  claims: ReadonlySet<string>,
+  errors: FieldError[],
+): void {
+  validateRequirements(resources, path, claims, containerResourceName, errors)
+}
+
+export type NameRule = (name: string, path: string, errors: FieldError[]) => void
+
+export function validateRequirements(
+  resources: Fields,
+  path: string,
+  claims: ReadonlySet<string>,
+  nameRule: NameRule,
+  errors: FieldError[],
+): void {
+  const limits: List = resources['limits'] ?? {}
+  const requests: List = resources['requests'] ?? {}
+  const has = (list: List, name: string) => Object.hasOwn(list, name)
+  let cpuOrMemory = false
+  let hugePages = false
+  for (const name of Object.keys(limits).sort()) {
+    const at = `${path}.limits[${name}]`
+    nameRule(name, at, errors)
+    resourceQuantity(name, limits[name]!, at, errors)
+    if (isHugePage(name)) {
+      hugePages = true
+      validateHugePage(name, limits[name]!, at, errors)
+    }
+    if (name === 'cpu' || name === 'memory') cpuOrMemory = true
+  }
+  for (const name of Object.keys(requests).sort()) {
+    const at = `${path}.requests[${name}]`
+    nameRule(name, at, errors)
+    resourceQuantity(name, requests[name]!, at, errors)
+    if (has(limits, name)) {
+      const difference = compareQuantities(requests[name]!, limits[name]!)
+      if (difference !== 0 && !isOvercommitAllowed(name))
+        errors.push(invalid(`${path}.requests`, requests[name], `must be equal to ${name} limit of ${limits[name]}`))
+      else if (difference > 0)
+        errors.push(
+          invalid(`${path}.requests`, requests[name], `must be less than or equal to ${name} limit of ${limits[name]}`),
+        )
+    } else if (!isOvercommitAllowed(name))
+      errors.push(required(`${path}.limits`, 'Limit must be set for non overcommitable resources'))
+    if (isHugePage(name)) {
+      hugePages = true
+      validateHugePage(name, requests[name]!, at, errors)
+    }
+    if (name === 'cpu' || name === 'memory') cpuOrMemory = true
+  }
+  if (hugePages && !cpuOrMemory) errors.push(forbiddenField(path, 'HugePages require cpu or memory'))
+  validateClaims(resources['claims'] ?? [], path, claims, errors)
+}
+
+/** A huge page is of a power of two, and only whole ones are given. */
+function validateHugePage(name: string, amount: string, path: string, errors: FieldError[]): void {
+  const size = name.slice('hugepages-'.length)
+  let whole = false
+  try {
+    whole = quantityValue(amount) % quantityValue(size) === 0n
+  } catch {
+    errors.push(invalid(path, name, `Invalid hugepage size: ${size}`))
+    return
+  }
+  if (!whole) errors.push(invalid(path, amount, 'must be divisible by the page size'))
+}
+
+function validateClaims(list: readonly Fields[], path: string, known: ReadonlySet<string>, errors: FieldError[]): void {
+  const seen = new Set<string>()
+  for (const [i, claim] of list.entries()) {
+    const name: string = claim['name'] ?? ''
+    const at = `${path}.claims[${i}]`
+    if (name === '') {
+      errors.push(required(`${at}.name`))
+      continue
+    }
+    const request: string = claim['request'] ?? ''
+    const key = request === '' ? name : `${name}/${request}`
+    if (seen.has(key) || (request !== '' && seen.has(name))) errors.push(duplicate(at, key))
+    else seen.add(key)
+    if (!known.has(name)) errors.push(notFoundField(`${at}.name`, name))
+  }
+}
+
+/** Resources of the pod as a whole (KEP-2837): cpu, memory and huge pages, and never less than its containers'. */
+export function validatePodResources(
+  spec: Fields,
+  totals: { readonly requests: List; readonly limits: List },
+  path: string,
+  errors: FieldError[],
+): void {
+  const resources: Fields | undefined = spec['resources']
+  if (!resources) return
+  validateRequirements(
+    resources,
+    path,
+    new Set(),
+    (name, at, found) => {
+      containerResourceName(name, at, found)
+      if (name !== 'cpu' && name !== 'memory' && !isHugePage(name))
+        found.push({
+          type: 'FieldValueNotSupported',
+          field: at,
+          message: `Unsupported value: ${JSON.stringify(name)}: supported values: "cpu", "hugepages-", "memory"`,
+        })
+    },
+    errors,
+  )
+  if (resources['claims']?.length)
+    errors.push(forbiddenField(`${path}.claims`, 'claims may not be set for Resources at pod-level'))
+  const requests: List = resources['requests'] ?? {}
+  const limits: List = resources['limits'] ?? {}
+  for (const name of Object.keys(totals.requests).sort()) {
+    if (isExtendedResource(name) || !Object.hasOwn(requests, name)) continue
+    if (compareQuantities(requests[name]!, totals.requests[name]!) < 0)
+      errors.push(
+        invalid(
+          `${path}.requests[${name}]`,
+          requests[name],
+          `must be greater than or equal to aggregate container requests of ${totals.requests[name]}`,
+        ),
+      )
+  }
+  ;(spec['containers'] ?? []).forEach((container: Fields, i: number) => {
+    const own: List = container['resources']?.limits ?? {}
+    for (const name of Object.keys(own).sort()) {
+      if (!Object.hasOwn(limits, name) || compareQuantities(own[name]!, limits[name]!) <= 0) continue
+      const at = path.replace(/resources$/, `containers[${i}].resources.limits[${name}]`)
+      errors.push(invalid(at, own[name], `must be less than or equal to pod limits of ${limits[name]}`))
+    }
+  })
+}

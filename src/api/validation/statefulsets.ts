@@ -1,0 +1,155 @@
+/** StatefulSet. */
+import type { Fields, KubeObject } from '../object.ts'
+import { same } from './common.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { internalForm } from './internal.ts'
+import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
+import {
+  immutableSelector,
+  intOrPercent,
+  nonNegativeCounts,
+  nonNegativeField,
+  notMoreThanAll,
+  validateSelectorAndTemplate,
+} from './templates.ts'
+
+const STRATEGY = 'io.k8s.api.apps.v1.StatefulSetUpdateStrategy'
+const RETENTION = ['Retain', 'Delete']
+
+export function validateStatefulSet(object: KubeObject, old?: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const policy: string = spec['podManagementPolicy'] ?? ''
+  if (policy === '') errors.push(required('spec.podManagementPolicy'))
+  else if (policy !== 'OrderedReady' && policy !== 'Parallel')
+    errors.push(invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"))
+  validateUpdateStrategy(spec['updateStrategy'] ?? {}, errors)
+  validateRetention(spec['persistentVolumeClaimRetentionPolicy'], errors)
+  nonNegativeField(spec['replicas'], 'spec.replicas', errors)
+  nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
+  nonNegativeField(spec['ordinals']?.start, 'spec.ordinals.start', errors)
+  nonNegativeField(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit', errors)
+  validateClaimTemplates(spec['volumeClaimTemplates'] ?? [], errors)
+  validateSelectorAndTemplate(
+    { ...spec, template: withClaimVolumes(spec) },
+    { emptyOf: 'statefulset', owner: 'StatefulSet', unusable: '' },
+    'spec',
+    errors,
+  )
+  if (old) validateImmutableFields(spec, old['spec'] ?? {}, errors)
+  return errors
+}
+
+/** The template as its pods will be: every claim is a volume of its name, before those of its own with other names. */
+function withClaimVolumes(spec: Fields): Fields {
+  const template: Fields = spec['template'] ?? {}
+  const claims: readonly Fields[] = spec['volumeClaimTemplates'] ?? []
+  if (claims.length === 0) return template
+  const names = new Map<string, Fields>()
+  for (const claim of claims) {
+    const name: string = claim['metadata']?.name ?? ''
+    names.set(name, { name, persistentVolumeClaim: { claimName: name } })
+  }
+  const own: readonly Fields[] = (template['spec']?.volumes ?? []).filter((v: Fields) => !names.has(v['name'] ?? ''))
+  return { ...template, spec: { ...template['spec'], volumes: [...names.values(), ...own] } }
+}
+
+function validateUpdateStrategy(strategy: Fields, errors: FieldError[]): void {
+  const path = 'spec.updateStrategy'
+  const rolling: Fields | undefined = strategy['rollingUpdate'] ?? undefined
+  const type: string = strategy['type'] ?? ''
+  if (type === '') errors.push(required(path))
+  else if (type === 'OnDelete') {
+    if (rolling)
+      errors.push(
+        invalid(
+          `${path}.rollingUpdate`,
+          internalForm('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', rolling),
+          "only allowed for updateStrategy 'RollingUpdate'",
+        ),
+      )
+  } else if (type === 'RollingUpdate') {
+    if (!rolling) return
+    const at = `${path}.rollingUpdate`
+    nonNegativeField(rolling['partition'], `${at}.partition`, errors)
+    const unavailable: number | string | undefined = rolling['maxUnavailable'] ?? undefined
+    if (unavailable === undefined) return
+    intOrPercent(unavailable, `${at}.maxUnavailable`, errors)
+    if (unavailable === 0 || (typeof unavailable === 'string' && /^0+%$/.test(unavailable)))
+      errors.push(invalid(`${at}.maxUnavailable`, unavailable, 'cannot be 0'))
+    notMoreThanAll(unavailable, `${at}.maxUnavailable`, errors)
+  } else errors.push(invalid(path, internalForm(STRATEGY, strategy), "must be 'RollingUpdate' or 'OnDelete'"))
+}
+
+function validateRetention(policy: Fields | undefined, errors: FieldError[]): void {
+  if (!policy) return
+  for (const field of ['whenDeleted', 'whenScaled'] as const)
+    if (!RETENTION.includes(policy[field] ?? ''))
+      errors.push(notSupported(`spec.persistentVolumeClaimRetentionPolicy.${field}`, policy[field] ?? '', RETENTION))
+}
+
+function validateClaimTemplates(claims: readonly Fields[], errors: FieldError[]): void {
+  claims.forEach((claim, i) => {
+    persistentVolumeClaimSpec(claim['spec'] ?? {}, `spec.volumeClaimTemplates[${i}].spec`, errors, { root: claim })
+  })
+}
+
+const MUTABLE = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
+
+function validateImmutableFields(spec: Fields, old: Fields, errors: FieldError[]): void {
+  const compared: Record<string, unknown> = { ...spec }
+  for (const field of MUTABLE) {
+    if (old[field] === undefined) delete compared[field]
+    else compared[field] = old[field]
+  }
+  if (!same(compared, old))
+    errors.push(
+      forbiddenField(
+        'spec',
+        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      ),
+    )
+  immutableSelector(spec['selector'], old['selector'], errors)
+}
+
+export function validateStatefulSetStatus(object: KubeObject, _old: KubeObject): FieldError[] {
+  const errors: FieldError[] = []
+  const status: Fields = object['status'] ?? {}
+  nonNegativeCounts(
+    status,
+    [
+      'replicas',
+      'readyReplicas',
+      'currentReplicas',
+      'updatedReplicas',
+      'availableReplicas',
+      'observedGeneration',
+      'collisionCount',
+    ],
+    errors,
+  )
+  const replicas: number = status['replicas'] ?? 0
+  for (const field of ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const)
+    if ((status[field] ?? 0) > replicas)
+      errors.push(invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas'))
+  if ((status['availableReplicas'] ?? 0) > (status['readyReplicas'] ?? 0))
+    errors.push(
+      invalid('status.availableReplicas', status['availableReplicas'], 'cannot be greater than status.readyReplicas'),
+    )
+  return errors
+}
+
+export function statefulSetWarnings(object: KubeObject): string[] {
+  const limit: number | undefined = object['spec']?.revisionHistoryLimit
+  return limit !== undefined && limit < 0
+    ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+    : []
+}
