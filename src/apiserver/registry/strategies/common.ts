@@ -1,0 +1,53 @@
+/** What many strategies share: generations, status kept or taken, templates. Called by the files of this folder only. */
+import type { Fields, KubeObject, ObjectMeta } from '../../../api/object.ts'
+import { same } from '../../../api/validation/common.ts'
+import type { Strategy } from '../strategy.ts'
+
+type MetaChanges = { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined }
+
+/** The object with other metadata fields; undefined removes one. */
+export function withMeta(object: KubeObject, changes: MetaChanges): KubeObject {
+  const metadata: Record<string, unknown> = { ...object.metadata }
+  for (const [field, value] of Object.entries(changes)) {
+    if (value === undefined) delete metadata[field]
+    else metadata[field] = value
+  }
+  return { ...object, metadata: metadata as ObjectMeta }
+}
+
+/** The object with `field` as it stands in `from` (absent there: absent). */
+export function withFieldOf(object: KubeObject, from: KubeObject, field: string): KubeObject {
+  if (object[field] === from[field]) return object
+  const copy: Record<string, unknown> = { ...object }
+  if (from[field] === undefined) delete copy[field]
+  else copy[field] = from[field]
+  return copy as unknown as KubeObject
+}
+
+/** A new object: first generation, and a status that only controllers may fill. */
+export function createdWith(object: KubeObject, emptyStatus: Fields | undefined): KubeObject {
+  const first = withMeta(object, { generation: 1 })
+  return emptyStatus === undefined ? first : { ...first, status: emptyStatus }
+}
+
+/** The next generation when `changed`. */
+export function nextGeneration(object: KubeObject, old: KubeObject, changed: boolean): KubeObject {
+  const generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0)
+  return object.metadata.generation === generation || (generation === 0 && object.metadata.generation === undefined)
+    ? object
+    : withMeta(object, { generation })
+}
+
+/** The usual life of a kind with spec and status: status written only through /status, generation counting specs. */
+export function specAndStatus(emptyStatus: Fields): Required<Pick<Strategy, 'prepareForCreate' | 'prepareForUpdate'>> {
+  return {
+    prepareForCreate: (object) => createdWith(object, emptyStatus),
+    prepareForUpdate(object, old) {
+      const kept = withFieldOf(object, old, 'status')
+      return nextGeneration(kept, old, !same(kept['spec'], old['spec']))
+    },
+  }
+}
+
+export const RESETS_STATUS: Strategy['resetFields'] = [['f:status']]
+export const RESETS_SPEC: Strategy['resetFields'] = [['f:spec']]

@@ -1,0 +1,49 @@
+/** DaemonSet. Its template's generation, once a field, lives on in an annotation that only the server counts. */
+import type { KubeObject } from '../../../api/object.ts'
+import { same } from '../../../api/validation/common.ts'
+import { validateDaemonSet, validateDaemonSetStatus } from '../../../api/validation/daemonsets.ts'
+import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
+import type { Strategy } from '../strategy.ts'
+import { createdWith, nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
+
+function templateGeneration(object: KubeObject): number {
+  const text = object.metadata.annotations?.[TEMPLATE_GENERATION]
+  return text !== undefined && /^[+-]?[0-9]{1,15}$/.test(text) ? Number(text) : 0
+}
+
+function withTemplateGeneration(object: KubeObject, generation: number): KubeObject {
+  const annotations = object.metadata.annotations
+  if (annotations?.[TEMPLATE_GENERATION] === String(generation)) return object
+  return withMeta(object, { annotations: { ...annotations, [TEMPLATE_GENERATION]: String(generation) } })
+}
+
+export const daemonSets: Strategy = {
+  prepareForCreate(object) {
+    const created = createdWith(object, {
+      currentNumberScheduled: 0,
+      numberMisscheduled: 0,
+      desiredNumberScheduled: 0,
+      numberReady: 0,
+    })
+    return withTemplateGeneration(created, Math.max(templateGeneration(object), 1))
+  },
+  prepareForUpdate(object, old) {
+    const kept = withFieldOf(object, old, 'status')
+    const newTemplate = !same(kept['spec']?.template, old['spec']?.template)
+    const counted = withTemplateGeneration(kept, templateGeneration(old) + (newTemplate ? 1 : 0))
+    return nextGeneration(counted, old, !same(kept['spec'], old['spec']))
+  },
+  validate: (object) => validateDaemonSet(object),
+  validateUpdate: (object, old) => validateDaemonSet(object, old),
+  warningsOnCreate: (object) => podTemplateWarnings(object['spec']?.template, 'spec.template'),
+  warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
+  resetFields: RESETS_STATUS!,
+  defaultGarbageCollectionPolicy: 'DeleteDependents',
+  status: {
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    validateUpdate: (object, old) => validateDaemonSetStatus(object, old),
+    resetFields: RESETS_SPEC!,
+  },
+}

@@ -1,0 +1,66 @@
+/** Job. */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { jobWarnings } from '../../../api/validation/job-warnings.ts'
+import { validateJob, validateJobStatus, validateJobUpdate } from '../../../api/validation/jobs.ts'
+import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
+import type { Strategy } from '../strategy.ts'
+import { createdWith, RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf, withMeta } from './common.ts'
+
+const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid'
+
+/** A selector of its own and the labels it needs, unless the user brings both (manualSelector). */
+function withGeneratedSelector(job: KubeObject, dryRun: boolean): KubeObject {
+  const spec: Fields = job['spec'] ?? {}
+  const { name = '', uid = '' } = job.metadata
+  const given: Readonly<Record<string, string>> | undefined = spec['template']?.metadata?.labels
+  const labels = {
+    'batch.kubernetes.io/job-name': name,
+    'job-name': name,
+    [CONTROLLER_UID]: uid,
+    'controller-uid': uid,
+    ...given,
+  }
+  const selector: Fields = spec['selector'] ?? {}
+  const generated: KubeObject = {
+    ...job,
+    spec: {
+      ...spec,
+      selector: { ...selector, matchLabels: { [CONTROLLER_UID]: uid, ...selector['matchLabels'] } },
+      template: { ...spec['template'], metadata: { ...spec['template']?.metadata, labels } },
+    },
+  }
+  // Labels that were defaulted from the template's follow them; without any, the stored job is defaulted when read.
+  const own = job.metadata.labels
+  const follows = own === undefined || Object.keys(own).length === 0 ? !dryRun : own === given
+  return follows ? withMeta(generated, { labels }) : generated
+}
+
+export const jobs: Strategy = {
+  ...specAndStatus({}),
+  prepareForCreate(object, context) {
+    const created = createdWith(object, {})
+    return object['spec']?.manualSelector === true ? created : withGeneratedSelector(created, context.dryRun)
+  },
+  validate: (object) => validateJob(object),
+  validateUpdate: (object, old) => validateJobUpdate(object, old),
+  warningsOnCreate: (object) => [
+    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+    ...jobWarnings(object['spec'] ?? {}, 'spec'),
+  ],
+  warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
+  warningsOnDelete: (_object, options) =>
+    options.orphanDependents === undefined && options.propagationPolicy === undefined
+      ? [
+          'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+        ]
+      : [],
+  resetFields: RESETS_STATUS!,
+  defaultGarbageCollectionPolicy: 'OrphanDependents',
+  fieldLabels: ['status.successful'],
+  selectableFields: (object) => ({ 'status.successful': String(object['status']?.succeeded ?? 0) }),
+  status: {
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    validateUpdate: (object, old) => validateJobStatus(object, old),
+    resetFields: RESETS_SPEC!,
+  },
+}

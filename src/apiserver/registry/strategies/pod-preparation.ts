@@ -1,0 +1,99 @@
+/** What a new pod's author left to the server: selectors made of the pod's own labels, AppArmor from its annotations. */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+
+const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/'
+
+/** matchLabelKeys and mismatchLabelKeys become requirements on the pod's values of those labels (KEP-3633, KEP-3243). */
+export function withMatchLabelKeys(pod: KubeObject): KubeObject {
+  const labels = pod.metadata.labels ?? {}
+  const spec: Fields = pod['spec'] ?? {}
+  const changes: Record<string, unknown> = {}
+  const affinity = mapAffinity(spec['affinity'], labels)
+  if (affinity !== spec['affinity']) changes['affinity'] = affinity
+  const constraints: readonly Fields[] | undefined = spec['topologySpreadConstraints']
+  const spread = constraints?.map((constraint) => withKeys(constraint, labels, constraint['matchLabelKeys'], 'In'))
+  if (spread?.some((constraint, i) => constraint !== constraints?.[i])) changes['topologySpreadConstraints'] = spread
+  return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec, ...changes } }
+}
+
+function mapAffinity(affinity: Fields | undefined, labels: Readonly<Record<string, string>>): Fields | undefined {
+  if (!affinity) return affinity
+  let result = affinity
+  for (const side of ['podAffinity', 'podAntiAffinity']) {
+    const value: Fields | undefined = affinity[side]
+    if (!value) continue
+    const required = mapList(value['requiredDuringSchedulingIgnoredDuringExecution'], (term) => ofTerm(term, labels))
+    const preferred = mapList(value['preferredDuringSchedulingIgnoredDuringExecution'], (weighted) => {
+      const term = ofTerm(weighted['podAffinityTerm'] ?? {}, labels)
+      return term === weighted['podAffinityTerm'] || !weighted['podAffinityTerm']
+        ? weighted
+        : { ...weighted, podAffinityTerm: term }
+    })
+    if (
+      required === value['requiredDuringSchedulingIgnoredDuringExecution'] &&
+      preferred === value['preferredDuringSchedulingIgnoredDuringExecution']
+    )
+      continue
+    result = {
+      ...result,
+      [side]: {
+        ...value,
+        ...(required ? { requiredDuringSchedulingIgnoredDuringExecution: required } : {}),
+        ...(preferred ? { preferredDuringSchedulingIgnoredDuringExecution: preferred } : {}),
+      },
+    }
+  }
+  return result
+}
+
+function mapList(list: readonly Fields[] | undefined, change: (item: Fields) => Fields): readonly Fields[] | undefined {
+  const mapped = list?.map(change)
+  return mapped?.some((item, i) => item !== list?.[i]) ? mapped : list
+}
+
+function ofTerm(term: Fields, labels: Readonly<Record<string, string>>): Fields {
+  return withKeys(withKeys(term, labels, term['matchLabelKeys'], 'In'), labels, term['mismatchLabelKeys'], 'NotIn')
+}
+
+function withKeys(
+  holder: Fields,
+  labels: Readonly<Record<string, string>>,
+  keys: readonly string[] | undefined,
+  operator: 'In' | 'NotIn',
+): Fields {
+  const selector: Fields | undefined = holder['labelSelector']
+  const present = keys?.filter((key) => Object.hasOwn(labels, key)) ?? []
+  if (!selector || present.length === 0) return holder
+  const matchExpressions = [
+    ...(selector['matchExpressions'] ?? []),
+    ...present.map((key) => ({ key, operator, values: [labels[key]] })),
+  ]
+  return { ...holder, labelSelector: { ...selector, matchExpressions } }
+}
+
+/** Containers whose AppArmor profile stands in the old annotation get it in the field too. */
+export function withAppArmorField(pod: KubeObject): KubeObject {
+  const annotations = pod.metadata.annotations
+  if (!annotations) return pod
+  if (!Object.keys(annotations).some((key) => key.startsWith(APPARMOR_ANNOTATION))) return pod
+  const spec: Fields = pod['spec'] ?? {}
+  const changes: Record<string, unknown> = {}
+  for (const list of ['containers', 'initContainers']) {
+    const containers: readonly Fields[] | undefined = spec[list]
+    const changed = containers?.map((container) => {
+      const profile = profileOf(annotations[APPARMOR_ANNOTATION + container['name']])
+      if (!profile || container['securityContext']?.appArmorProfile) return container
+      return { ...container, securityContext: { ...container['securityContext'], appArmorProfile: profile } }
+    })
+    if (changed?.some((container, i) => container !== containers?.[i])) changes[list] = changed
+  }
+  return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec, ...changes } }
+}
+
+function profileOf(text: string | undefined): Fields | undefined {
+  if (text === 'unconfined') return { type: 'Unconfined' }
+  if (text === 'runtime/default') return { type: 'RuntimeDefault' }
+  if (text?.startsWith('localhost/') && text.length > 'localhost/'.length)
+    return { type: 'Localhost', localhostProfile: text.slice('localhost/'.length) }
+  return undefined
+}

@@ -1,0 +1,166 @@
+/** Pod, and its subresources status, ephemeralcontainers, resize and binding. */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { qosClass } from '../../../api/objects/qos.ts'
+import { same } from '../../../api/validation/common.ts'
+import {
+  validateEphemeralContainersUpdate,
+  validatePodResize,
+  validatePodStatusUpdate,
+  validatePodUpdate,
+} from '../../../api/validation/pod-updates.ts'
+import { podWarnings } from '../../../api/validation/pod-warnings.ts'
+import { validatePod } from '../../../api/validation/pods.ts'
+import type { DeleteOptions, Strategy, StrategyContext } from '../strategy.ts'
+import { createdWith, nextGeneration, withFieldOf, withMeta } from './common.ts'
+import { withAppArmorField, withMatchLabelKeys } from './pod-preparation.ts'
+
+function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject {
+  const spec: Fields = pod['spec'] ?? {}
+  const status: Record<string, unknown> = { phase: 'Pending', qosClass: qosClass(spec) }
+  if (spec['schedulingGates']?.length) {
+    status['conditions'] = [
+      {
+        type: 'PodScheduled',
+        status: 'False',
+        lastProbeTime: null,
+        lastTransitionTime: context.now,
+        reason: 'SchedulingGated',
+        message: 'Scheduling is blocked due to non-empty scheduling gates',
+      },
+    ]
+  }
+  return withAppArmorField(withMatchLabelKeys(createdWith(pod, status)))
+}
+
+function specGeneration(pod: KubeObject, old: KubeObject): KubeObject {
+  return nextGeneration(pod, old, !same(pod['spec'], old['spec']))
+}
+
+/** Seconds to wait: what was asked, else what the pod says; none for a pod that no node runs (any longer). */
+function gracePeriod(pod: KubeObject, options: DeleteOptions): number {
+  const asked: number | undefined = options.gracePeriodSeconds ?? pod['spec']?.terminationGracePeriodSeconds
+  const phase = pod['status']?.phase
+  if (!pod['spec']?.nodeName || phase === 'Failed' || phase === 'Succeeded') return 0
+  if (asked === undefined) return 0
+  return asked < 0 ? 1 : asked
+}
+
+function selectableFields(pod: KubeObject): Readonly<Record<string, string>> {
+  const spec: Fields = pod['spec'] ?? {}
+  const status: Fields = pod['status'] ?? {}
+  const ips: readonly Fields[] = status['podIPs'] ?? []
+  return {
+    'spec.nodeName': spec['nodeName'] ?? '',
+    'spec.restartPolicy': spec['restartPolicy'] ?? '',
+    'spec.schedulerName': spec['schedulerName'] ?? '',
+    'spec.serviceAccountName': spec['serviceAccountName'] ?? '',
+    'spec.hostNetwork': String(spec['hostNetwork'] === true),
+    'status.phase': status['phase'] ?? '',
+    'status.podIP': ips[0]?.['ip'] ?? status['podIP'] ?? '',
+    'status.podIPs': ips[0]?.['ip'] ?? status['podIP'] ?? '',
+    'status.nominatedNodeName': status['nominatedNodeName'] ?? '',
+  }
+}
+
+/** Only the status and what a kubelet may touch of the metadata. */
+function prepareForStatusUpdate(pod: KubeObject, old: KubeObject): KubeObject {
+  const kept = withFieldOf(pod, old, 'spec')
+  const status: Fields = kept['status'] ?? {}
+  const withQos =
+    status['qosClass'] || !old['status']?.qosClass
+      ? kept
+      : { ...kept, status: { ...status, qosClass: old['status'].qosClass } }
+  const ownersKept =
+    withQos.metadata.ownerReferences === old.metadata.ownerReferences
+      ? withQos
+      : withMeta(withQos, { ownerReferences: old.metadata.ownerReferences })
+  return ownersKept
+}
+
+/** Only spec.ephemeralContainers. */
+function prepareForEphemeralContainers(pod: KubeObject, old: KubeObject): KubeObject {
+  const { ephemeralContainers, ...rest } = old['spec'] ?? {}
+  const added = pod['spec']?.ephemeralContainers
+  const spec = added === undefined ? rest : { ...rest, ephemeralContainers: added }
+  return specGeneration(withResourceVersion({ ...old, spec: same(spec, old['spec']) ? old['spec'] : spec }, pod), old)
+}
+
+/** The old object as the client wants it written: what names the version and the managers is the client's. */
+function withResourceVersion(old: KubeObject, pod: KubeObject): KubeObject {
+  return withMeta(old, {
+    resourceVersion: pod.metadata.resourceVersion,
+    managedFields: pod.metadata.managedFields,
+  })
+}
+
+/** Only the containers' resources and resize policies (KEP-1287). */
+function prepareForResize(pod: KubeObject, old: KubeObject): KubeObject {
+  const resized = (list: string): readonly Fields[] | undefined => {
+    const before: readonly Fields[] | undefined = old['spec']?.[list]
+    return before?.map((container) => {
+      const wanted: Fields | undefined = pod['spec']?.[list]?.find((c: Fields) => c['name'] === container['name'])
+      if (!wanted) return container
+      const { resources, resizePolicy } = wanted
+      const { resizePolicy: _, ...rest } = container
+      return { ...rest, resources: resources ?? {}, ...(resizePolicy === undefined ? {} : { resizePolicy }) }
+    })
+  }
+  const containers = resized('containers')
+  const initContainers = resized('initContainers')
+  const resources: Fields | undefined = pod['spec']?.resources
+  const { resources: _, ...before } = old['spec'] ?? {}
+  const spec = {
+    ...before,
+    ...(containers ? { containers } : {}),
+    ...(initContainers ? { initContainers } : {}),
+    ...(resources === undefined ? {} : { resources }),
+  }
+  return specGeneration(withResourceVersion({ ...old, spec: same(spec, old['spec']) ? old['spec'] : spec }, pod), old)
+}
+
+export const pods: Strategy = {
+  prepareForCreate,
+  validate: (pod) => validatePod(pod),
+  warningsOnCreate: (pod) => podWarnings(pod),
+  prepareForUpdate: (pod, old) => specGeneration(withFieldOf(pod, old, 'status'), old),
+  validateUpdate: (pod, old) => validatePodUpdate(pod, old),
+  warningsOnUpdate: (pod, old) => podWarnings(pod, old),
+  resetFields: [['f:status']],
+  gracePeriod,
+  returnDeletedObject: true,
+  defaultGarbageCollectionPolicy: 'DeleteDependents',
+  selectableFields,
+  fieldLabels: [
+    'spec.nodeName',
+    'spec.restartPolicy',
+    'spec.schedulerName',
+    'spec.serviceAccountName',
+    'spec.hostNetwork',
+    'status.phase',
+    'status.podIP',
+    'status.podIPs',
+    'status.nominatedNodeName',
+  ],
+  status: {
+    prepareForUpdate: prepareForStatusUpdate,
+    validateUpdate: (pod, old) => validatePodStatusUpdate(pod, old),
+    resetFields: [['f:spec'], ['f:metadata', 'f:deletionTimestamp'], ['f:metadata', 'f:ownerReferences']],
+  },
+  subresources: {
+    ephemeralcontainers: {
+      prepareForUpdate: prepareForEphemeralContainers,
+      validateUpdate: (pod, old) => validateEphemeralContainersUpdate(pod, old),
+      resetFields: [['f:status']],
+    },
+    resize: {
+      prepareForUpdate: prepareForResize,
+      validateUpdate: (pod, old) => validatePodResize(pod, old),
+      resetFields: [['f:status']],
+    },
+    /** The scheduler's choice: a node and the condition that says so. */
+    binding: {
+      prepareForUpdate: (pod) => pod,
+      validateUpdate: () => [],
+    },
+  },
+}

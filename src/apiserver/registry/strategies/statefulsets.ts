@@ -1,0 +1,27 @@
+/** StatefulSet. */
+import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
+import {
+  statefulSetWarnings,
+  validateStatefulSet,
+  validateStatefulSetStatus,
+} from '../../../api/validation/statefulsets.ts'
+import type { Strategy } from '../strategy.ts'
+import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
+
+export const statefulSets: Strategy = {
+  ...specAndStatus({ replicas: 0, availableReplicas: 0 }),
+  validate: (object) => validateStatefulSet(object),
+  validateUpdate: (object, old) => validateStatefulSet(object, old),
+  warningsOnCreate: (object) => [
+    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+    ...statefulSetWarnings(object),
+  ],
+  warningsOnUpdate: (object, old) => [...podTemplateUpdateWarnings(object, old), ...statefulSetWarnings(object)],
+  resetFields: RESETS_STATUS!,
+  defaultGarbageCollectionPolicy: 'DeleteDependents',
+  status: {
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    validateUpdate: (object, old) => validateStatefulSetStatus(object, old),
+    resetFields: RESETS_SPEC!,
+  },
+}
