@@ -6,7 +6,8 @@
  * at any moment loses what was answered (test/faults), and a transaction is there whole or not at all. `overlappingSync`
  * would resolve before the sync; `noMetaSync` and `noSync` lose answered writes.
  */
-import { mkdirSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
@@ -46,10 +47,23 @@ export function openLmdbTables(dir: string, options: LmdbOptions = {}): Tables {
   const unlock = lockDirectory(dir)
   try {
     checkFile(dir)
-    return tablesOf(openEnvironment(dir, options.mapSize ?? MAP_SIZE), unlock)
+    const tables = tablesOf(openEnvironment(dir, options.mapSize ?? MAP_SIZE), unlock)
+    // The files are of no use when a power loss takes their names.
+    syncDirectory(dir)
+    syncDirectory(dirname(resolve(dir)))
+    return tables
   } catch (error) {
     unlock()
     throw error instanceof StoreError ? error : corrupt(messageOf(error), error)
+  }
+}
+
+function syncDirectory(dir: string): void {
+  const directory = openSync(dir, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
   }
 }
 

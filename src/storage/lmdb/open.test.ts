@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { liveRuntime } from '../../base/live.ts'
+import { openStorage } from '../open.ts'
+import { StoreError } from '../storage.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'skiff-open-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+const runtime = liveRuntime({ log: { write() {} } })
+const open = (dir: string) => openStorage({ runtime, driver: 'lmdb', dir })
+
+async function filledStore(name: string): Promise<string> {
+  const dir = join(root, name)
+  const storage = await open(dir)
+  const writes = Array.from({ length: 50 }, (_, i) =>
+    storage.write({ type: 'put', key: `/registry/${i}`, value: Buffer.alloc(3000, `v${i}`), expectRevision: 0 }),
+  )
+  await Promise.all(writes)
+  await storage.close()
+  return dir
+}
+
+const oneLine = (pattern: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof StoreError, String(error))
+  assert.match(error.message, pattern)
+  assert.ok(!error.message.includes('\n'))
+  return true
+}
+
+test('a store that is open cannot be opened again, here or in another process', async () => {
+  const dir = join(root, 'held')
+  const storage = await open(dir)
+  await assert.rejects(open(dir), oneLine(new RegExp(`held by process ${process.pid}`)))
+  const script = `
+    import { openStorage } from ${JSON.stringify(join(import.meta.dirname, '../open.ts'))}
+    import { liveRuntime } from ${JSON.stringify(join(import.meta.dirname, '../../base/live.ts'))}
+    await openStorage({ runtime: liveRuntime(), driver: 'lmdb', dir: ${JSON.stringify(dir)} }).catch((e) => console.log(e.message))`
+  const other = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  assert.match(other.stdout, new RegExp(`held by process ${process.pid}`), other.stderr)
+  await storage.close()
+  await (await open(dir)).close()
+})
+
+test('the lock of a process that is gone is no lock', async () => {
+  const dir = await filledStore('stale')
+  const gone = spawnSync(process.execPath, ['-e', '']).pid
+  writeFileSync(join(dir, 'holder'), `${gone} 12345\n`)
+  await (await open(dir)).close()
+  // The pid lives, but it is another process that has it now.
+  writeFileSync(join(dir, 'holder'), `${process.ppid} 1\n`)
+  await (await open(dir)).close()
+  assert.equal(existsSync(join(dir, 'holder')), false)
+})
+
+test('a file that is no store, or cut off, is refused and left as it is', async () => {
+  const cases: [string, (path: string) => void, RegExp][] = [
+    ['garbage', (path) => writeFileSync(path, 'not a store '.repeat(2000)), /corrupt.*is not a store/],
+    ['cut', (path) => truncateSync(path, 20_000), /corrupt.*cut off/],
+    ['stub', (path) => truncateSync(path, 100), /corrupt.*is not a store/],
+  ]
+  for (const [name, damage, message] of cases) {
+    const dir = await filledStore(name)
+    const path = join(dir, 'data.mdb')
+    damage(path)
+    const before = readFileSync(path)
+    await assert.rejects(open(dir), oneLine(message))
+    assert.deepEqual(readFileSync(path), before)
+  }
+})
+
+test('a damaged value is found by its checksum', async () => {
+  const dir = await filledStore('flipped')
+  const path = join(dir, 'data.mdb')
+  const bytes = readFileSync(path)
+  const at = bytes.indexOf('v17v17')
+  bytes[at + 100] = bytes[at + 100]! ^ 1
+  writeFileSync(path, bytes)
+  const storage = await open(dir)
+  await assert.rejects(
+    storage.range('/registry/', '/registry0'),
+    oneLine(/corrupt: the change of revision 19 is damaged/),
+  )
+  await storage.close()
+})
+
+test('a directory that cannot be made is named', async () => {
+  const file = join(root, 'file')
+  writeFileSync(file, '')
+  await assert.rejects(open(join(file, 'store')), oneLine(/cannot make the store's directory .*file\/store/))
+})

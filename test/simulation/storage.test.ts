@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../src/api/object.ts'
+import { createCaches } from '../../src/apiserver/cache/caches.ts'
+import { sleep } from '../../src/base/clock.ts'
+import type { SimulatedRuntime } from '../../src/base/simulated.ts'
+import { startCompactor } from '../../src/storage/compactor.ts'
+import { openStorage } from '../../src/storage/open.ts'
+import { explore } from './explore.ts'
+
+/** Two writers at work on a few keys, and a watcher that keeps a copy from events alone, sometimes starting anew. */
+async function watchersCopy(runtime: SimulatedRuntime): Promise<void> {
+  const { random, clock } = runtime
+  const storage = await openStorage({ runtime, driver: 'memory' })
+  const stop = startCompactor(runtime, storage, { keepMs: 3000, everyMs: 1000 })
+  const caches = await createCaches(runtime, storage)
+  const maps = caches.resource('configmaps')
+  const matches = (object: KubeObject) => object['data'].n % 3 !== 0
+
+  async function writer(): Promise<void> {
+    for (let i = 0; i < 25; i++) {
+      const name = `m${Math.floor(random.float() * 5)}`
+      const key = `/registry/configmaps/default/${name}`
+      const current = maps.get(key)
+      const object = {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { name },
+        data: { n: Math.floor(random.float() * 9) },
+      }
+      const expectRevision = current?.revision ?? 0
+      if (current && random.float() < 0.3) await storage.write({ type: 'delete', key, expectRevision })
+      else await storage.write({ type: 'put', key, value: caches.encode(object), expectRevision })
+      if (random.float() < 0.3) await sleep(clock, random.float() * 1000)
+    }
+  }
+
+  const copy = new Map<string, string>()
+  let seen = 0
+  const end = new AbortController()
+  async function watcher(): Promise<void> {
+    let from: number | 'initial' = 'initial'
+    while (!end.signal.aborted) {
+      const cut = new AbortController()
+      const signal = AbortSignal.any([end.signal, cut.signal])
+      if (from === 'initial') copy.clear()
+      const predicate = (stored: { readonly object: KubeObject }) => matches(stored.object)
+      const reader = maps.watch({ from, kind: 'ConfigMap', apiVersion: 'v1', bookmarks: true, predicate, signal })
+      for (let event = await reader.next(); event; event = await reader.next()) {
+        if (event.type === 'ERROR') {
+          from = 'initial'
+          break
+        }
+        const { name = '', resourceVersion } = event.object.metadata
+        const revision = Number(resourceVersion)
+        if (from !== 'initial' || event.type === 'BOOKMARK') assert.ok(revision >= seen, 'the revision never goes back')
+        if (event.type === 'DELETED') assert.ok(copy.delete(name), `${name} was known`)
+        else if (event.type !== 'BOOKMARK') {
+          assert.equal(copy.has(name), event.type === 'MODIFIED', `${event.type} ${name}`)
+          copy.set(name, resourceVersion!)
+        }
+        if (from !== 'initial' || event.type === 'BOOKMARK') {
+          seen = revision
+          from = revision
+        }
+        if (random.float() < 0.1) cut.abort()
+      }
+      reader.close()
+      if (from === 'initial') continue
+      if (random.float() < 0.1) await sleep(clock, 5000)
+    }
+  }
+
+  const watching = watcher()
+  await Promise.all([writer(), writer()])
+  await sleep(clock, 200_000)
+  end.abort()
+  await watching
+  stop()
+  const expected = maps.list().filter(({ object }) => matches(object))
+  assert.deepEqual(
+    [...copy].sort(),
+    expected.map(({ object }) => [object.metadata.name, object.metadata.resourceVersion]),
+  )
+}
+
+test('a watcher that keeps a copy has the truth in the end, in every order', async () => {
+  await explore((runtime) => runtime.complete(watchersCopy(runtime)), { seeds: 300, twiceEvery: 30 })
+})
