@@ -1,0 +1,111 @@
+/**
+ * printers: the Tables that `kubectl get` shows (API concept: receiving resources as Tables). Columns are data (columns.json,
+ * by group, version and resource), cells come from one small function per resource. A resource without one shows name
+ * and age, as custom resources without columns do.
+ */
+import { readFileSync } from 'node:fs'
+import type { Json, KubeObject } from '../../../api/object.ts'
+import type { ResourceRow } from '../../../api/scheme/resource.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { PrintTable } from '../context.ts'
+import { clusterPrinters } from './cluster.ts'
+import { corePrinters } from './core.ts'
+import { age } from './format.ts'
+import { podRowConditions, printPod } from './pods.ts'
+import type { Printer } from './printer.ts'
+import { workloadPrinters } from './workloads.ts'
+
+type Column = readonly [name: string, type: string, format: string, priority: number, description: number]
+
+interface Columns {
+  readonly descriptions: readonly string[]
+  readonly columns: { readonly [resource: string]: readonly Column[] }
+}
+
+let loaded: Columns | undefined
+function columnData(): Columns {
+  loaded ??= JSON.parse(readFileSync(new URL('columns.json', import.meta.url), 'utf8')) as Columns
+  return loaded
+}
+
+const printers: Readonly<Record<string, Printer>> = {
+  '/pods': printPod,
+  ...corePrinters,
+  ...workloadPrinters,
+  ...clusterPrinters,
+}
+
+const nameAndAge: Printer = (object, nowMs) => [
+  object.metadata.name ?? '',
+  age(object.metadata.creationTimestamp, nowMs),
+]
+
+const NAME_DESCRIPTION = 0
+
+function columnsOf(row: ResourceRow): readonly Json[] {
+  const { descriptions, columns } = columnData()
+  const known = columns[`${row.group}/${row.version}/${row.resource}`]
+  if (known)
+    return known.map(([name, type, format, priority, description]) => ({
+      name,
+      type,
+      format,
+      description: descriptions[description] ?? '',
+      priority,
+    }))
+  const columnsOfAny = row.columns.length
+    ? row.columns
+    : [
+        {
+          name: 'Name',
+          type: 'string',
+          format: 'name',
+          description: descriptions[NAME_DESCRIPTION] ?? '',
+          priority: 0,
+        },
+        { name: 'Age', type: 'date', format: '', description: '', priority: 0 },
+      ]
+  return columnsOfAny.map(({ name, type, format, description = '', priority }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }))
+}
+
+/** `clock` gives the ages. */
+export function createTablePrinter(clock: Clock): PrintTable {
+  return ({ row, objects, metadata, apiVersion, includeObject, withColumns }) => {
+    const key = `${row.group}/${row.resource}`
+    const print = printers[key] ?? nameAndAge
+    const conditions = key === '/pods' ? podRowConditions : undefined
+    const now = clock.now()
+    const rows = objects.map((object) => {
+      const rowConditions = conditions?.(object)
+      return {
+        cells: print(object, now),
+        ...(rowConditions ? { conditions: rowConditions } : {}),
+        ...included(object, includeObject, apiVersion),
+      }
+    })
+    return {
+      kind: 'Table',
+      apiVersion,
+      metadata: metadata as KubeObject['metadata'],
+      columnDefinitions: withColumns ? columnsOf(row) : [],
+      rows,
+    }
+  }
+}
+
+function included(object: KubeObject, what: 'None' | 'Metadata' | 'Object', apiVersion: string): { object?: unknown } {
+  switch (what) {
+    case 'None':
+      return { object: null }
+    case 'Object':
+      return { object }
+    case 'Metadata':
+      return { object: { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata } }
+  }
+}
