@@ -53,7 +53,7 @@ function fieldsOf(shape: Shape, from: Value, to: Json, modified: boolean): Field
 }
 
 /** A container without items counts as a leaf, so that empty and absent stay different. */
-function isBare(value: Value): boolean {
+export function isBare(value: Value): boolean {
   if (value === undefined || value === null) return true
   if (typeof value !== 'object') return false
   if (isList(value)) return value.length === 0

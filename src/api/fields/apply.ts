@@ -1,0 +1,227 @@
+/** Server-side apply (KEP-555): an object, what a manager wants of it, and who owns what afterwards. */
+import type { Json, JsonObject, KubeObject } from '../object.ts'
+import type { StructSchema } from '../schema/schema.ts'
+import { badRequest, type StatusCause, StatusError } from '../status.ts'
+import { changedFields, NotMergeable, removedFields } from './compare.ts'
+import { difference, type FieldSet, forEachPath, intersection, recursiveDifference, union } from './fieldset.ts'
+import { conflictsAllowedByLastApplied, withLastApplied } from './last-applied.ts'
+import { type Managed, readManaged, sameManager, writeManaged } from './managed.ts'
+import { fieldSetOf, merge } from './merge.ts'
+import { printPath } from './pathelement.ts'
+import { prune } from './prune.ts'
+import { emptyObject, type Shape, shapeOf } from './shape.ts'
+import { resetSet, stripped, trackUpdate, type VersionedObject, withManagedFields } from './update.ts'
+import { configurationErrors, joinErrors } from './validate.ts'
+import { sameJson } from './values.ts'
+
+export interface ApplyOptions {
+  /** What is stored, in `apiVersion`; undefined when the apply creates. */
+  readonly live: KubeObject | undefined
+  /** The parsed body of the request. */
+  readonly applied: JsonObject
+  readonly schema: StructSchema
+  /** What the request is for: the body must say the same. */
+  readonly apiVersion: string
+  readonly kind: string
+  readonly manager: string
+  readonly force: boolean
+  readonly subresource: string
+  /** metav1.Time of this request. */
+  readonly time: string
+  /** Paths that this endpoint never owns (`[['f:status']]`). */
+  readonly resetFields?: readonly (readonly string[])[]
+  /** As in UpdateManagedFieldsOptions. */
+  readonly convert?: (object: KubeObject, apiVersion: string) => VersionedObject | undefined
+}
+
+export interface Applied {
+  /**
+   * The merged object with its managedFields, to be decoded and defaulted. Fields that nobody wants any more are gone or
+   * null.
+   */
+  readonly object: KubeObject
+  /** Whether anything but managedFields differs from `live`. */
+  readonly changed: boolean
+}
+
+const BEFORE_FIRST_APPLY = 'before-first-apply'
+const KUBECTL = 'kubectl'
+
+/** What a manager would take from others. */
+export interface Conflict {
+  readonly owner: Managed
+  readonly fields: FieldSet
+}
+
+/**
+ * Applies a configuration.
+ *
+ * @throws StatusError 400 for a body that names another kind or carries managedFields; 409 with a cause per field and owner
+ * for conflicts without `force`; 500, as Kubernetes has it, for a body that does not fit the schema
+ */
+export function applyServerSide(options: ApplyOptions): Applied {
+  const { live, applied, schema, apiVersion, kind, manager } = options
+  const metadata = applied['metadata'] as JsonObject | undefined | null
+  if (applied['apiVersion'] !== apiVersion || applied['kind'] !== kind) {
+    throw badRequest(`invalid object type: ${printKind(applied)}`)
+  }
+  if (metadata?.['managedFields'] != null) throw badRequest('metadata.managedFields must be nil')
+  const errors = configurationErrors(applied, schema)
+  if (errors.length > 0) {
+    throw new StatusError(
+      500,
+      '',
+      `failed to create typed patch object (${text(metadata?.['namespace'])}/${text(metadata?.['name'])}; ${printKind(applied)}): ${joinErrors(errors)}`,
+    )
+  }
+  let outcome = tryApply(options)
+  if (outcome.conflicts.length > 0 && manager === KUBECTL && live !== undefined) {
+    outcome = resolveByLastApplied(options, outcome)
+  }
+  if (outcome.conflicts.length > 0) throw conflictError(outcome.conflicts)
+  const synced = manager === KUBECTL ? withLastApplied(outcome.object, applied) : outcome.object
+  return {
+    object: withManagedFields(synced, writeManaged(outcome.managed)),
+    changed: outcome.changed || synced !== outcome.object,
+  }
+}
+
+/** kubectl takes over, without force, what its client-side apply had set. */
+function resolveByLastApplied(options: ApplyOptions, outcome: Outcome): Outcome {
+  const allowed = conflictsAllowedByLastApplied(options.live!, options.schema)
+  if (allowed === undefined) return outcome
+  const left = outcome.conflicts.flatMap(({ owner, fields }) => {
+    const rest = difference(fields, allowed)
+    return rest === undefined ? [] : [{ owner, fields: rest }]
+  })
+  return left.length > 0 ? { ...outcome, conflicts: left } : tryApply({ ...options, force: true })
+}
+
+interface Outcome {
+  readonly object: KubeObject
+  readonly changed: boolean
+  readonly managed: readonly Managed[]
+  readonly conflicts: readonly Conflict[]
+}
+
+function tryApply(options: ApplyOptions): Outcome {
+  const { applied, schema, apiVersion, subresource, time } = options
+  const shape = shapeOf(schema)
+  const { managedFields: _, ...metadata } = options.live?.metadata ?? {}
+  const live = (options.live === undefined ? emptyObject(schema) : { ...options.live, metadata }) as KubeObject
+  const self = { manager: options.manager, operation: 'Apply' as const, apiVersion, subresource }
+  const known = entriesBefore(options)
+  const last = known.find((entry) => sameManager(entry, self))
+  const reset = resetSet(options.resetFields)
+  const wanted = recursiveDifference(fieldSetOf(shape, applied as Json), reset)
+  const mine: Managed = { ...self, time: last?.time, fields: wanted }
+  const others = known.filter((entry) => entry !== last)
+
+  const merged = merge(shape, live as Json, applied as Json) as unknown as KubeObject
+  const object = last === undefined ? merged : prune({ ...options, shape, merged, last, managed: [...others, mine] })
+  const effect = effects(options, shape, live, object, others)
+  const managed: Managed[] = []
+  const conflicts: Conflict[] = []
+  for (const entry of others) {
+    const found = effect(entry)
+    if (found === 'version gone') continue
+    const conflict = intersection(entry.fields, found.changed)
+    if (conflict !== undefined) conflicts.push({ owner: entry, fields: conflict })
+    const fields = difference(difference(entry.fields, found.changed), found.removed)
+    managed.push(fields === entry.fields ? entry : { ...entry, fields })
+  }
+  const changed = !sameJson(live as Json, object as Json)
+  // An apply that changes nothing leaves no time, even where it adds an owner.
+  managed.push({ ...mine, fields: difference(wanted, stripped), time: changed ? time : last?.time })
+  return { object, changed, managed, conflicts: options.force ? [] : conflicts }
+}
+
+/** Entries before the apply: an object that never had any is owned by before-first-apply. */
+function entriesBefore(options: ApplyOptions): readonly Managed[] {
+  const { live } = options
+  const known = readManaged(live?.metadata.managedFields)
+  if (known.length > 0 || live === undefined) return known
+  try {
+    return trackUpdate([], { ...options, live: undefined, next: live, manager: BEFORE_FIRST_APPLY })
+  } catch (error) {
+    if (error instanceof NotMergeable) return []
+    throw error
+  }
+}
+
+interface Effect {
+  readonly changed: FieldSet | undefined
+  readonly removed: FieldSet | undefined
+}
+
+/** What the apply does to the fields of one entry, in that entry's version. */
+function effects(
+  options: ApplyOptions,
+  shape: Shape,
+  live: KubeObject,
+  object: KubeObject,
+  others: readonly Managed[],
+): (entry: Managed) => Effect | 'version gone' {
+  const compare = (in_: Shape, before: Json, after: Json, reset: FieldSet | undefined): Effect => ({
+    changed: recursiveDifference(changedFields(in_, before, after), reset),
+    removed: recursiveDifference(removedFields(in_, before, after), reset),
+  })
+  const known = new Map<string, Effect | 'version gone'>([
+    [options.apiVersion, compare(shape, live as Json, object as Json, resetSet(options.resetFields))],
+  ])
+  for (const { apiVersion } of others) {
+    if (known.has(apiVersion)) continue
+    if (options.convert === undefined) {
+      known.set(apiVersion, { changed: undefined, removed: undefined })
+      continue
+    }
+    const before = options.convert(live, apiVersion)
+    const after = options.convert(object, apiVersion)
+    known.set(
+      apiVersion,
+      before === undefined || after === undefined
+        ? 'version gone'
+        : compare(shapeOf(after.schema), before.object as Json, after.object as Json, resetSet(after.resetFields)),
+    )
+  }
+  return (entry) => known.get(entry.apiVersion)!
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Go's print of a group, version and kind. */
+function printKind(object: JsonObject): string {
+  const apiVersion = text(object['apiVersion'])
+  return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${text(object['kind'])}`
+}
+
+function printOwner(owner: Managed): string {
+  const name = JSON.stringify(owner.manager)
+  const where = owner.subresource === '' ? name : `${name} with subresource ${JSON.stringify(owner.subresource)}`
+  return owner.operation === 'Update' ? `${where} using ${owner.apiVersion}` : where
+}
+
+/** 409 with a cause per field and owner. */
+export function conflictError(conflicts: readonly Conflict[]): StatusError {
+  const causes: StatusCause[] = []
+  const byOwner = new Map<string, string[]>()
+  for (const { owner, fields } of conflicts) {
+    const name = printOwner(owner)
+    const paths = byOwner.get(name) ?? []
+    byOwner.set(name, paths)
+    forEachPath(fields, (path) => {
+      const printed = printPath(path)
+      paths.push(printed)
+      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${name}`, field: printed })
+    })
+  }
+  const message =
+    causes.length === 1
+      ? `Apply failed with 1 conflict: ${causes[0]!.message}: ${causes[0]!.field}`
+      : `Apply failed with ${causes.length} conflicts: ${[...byOwner]
+          .flatMap(([name, paths]) => [`conflicts with ${name}:`, ...paths.map((path) => `- ${path}`)])
+          .join('\n')}`
+  return new StatusError(409, 'Conflict', message, { causes })
+}

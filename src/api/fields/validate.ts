@@ -1,0 +1,124 @@
+/** Whether an applied configuration fits its schema, in the words of structured merge. */
+
+import type { Json } from '../object.ts'
+import { goText } from '../patch/go-text.ts'
+import type { ListSchema, Schema, StructSchema } from '../schema/schema.ts'
+import { elementOf, NotMergeable } from './compare.ts'
+import { printPathElement } from './pathelement.ts'
+import { type Shape, shapeOf } from './shape.ts'
+import { isList, isMap } from './values.ts'
+
+/** Everything wrong with `value`, each with its path (`.spec.x: field not declared in schema`). */
+export function configurationErrors(value: Json, schema: Schema): readonly string[] {
+  const errors: string[] = []
+  check(value, schema, '', errors)
+  return errors
+}
+
+/** The errors as one message. */
+export function joinErrors(errors: readonly string[]): string {
+  return errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n')
+}
+
+function check(value: Json | undefined, schema: Schema, path: string, errors: string[]): void {
+  if (value === undefined || value === null) return
+  const report = (text: string) => errors.push(path === '' ? text : `${path}: ${text}`)
+  switch (schema.type) {
+    case 'struct':
+      if (!isMap(value)) report(`expected map, got &{${goText(value)}}`)
+      else checkStruct(value, schema, path, errors)
+      return
+    case 'map':
+      if (!isMap(value)) report(`expected map, got &{${goText(value)}}`)
+      else for (const name of Object.keys(value)) check(value[name], schema.values, `${path}.${name}`, errors)
+      return
+    case 'list':
+      if (!isList(value)) report(`expected list, got &{${goText(value)}}`)
+      else checkList(value, schema, path, errors)
+      return
+    case 'any':
+      return
+    case 'int32':
+    case 'int64':
+    case 'number':
+      if (typeof value !== 'number' && typeof value !== 'bigint') {
+        report(`expected numeric (int or float), got ${goDynamicType(value)}`)
+      }
+      return
+    case 'boolean':
+      if (typeof value !== 'boolean') report(`expected boolean, got &{${goText(value)}}`)
+      return
+    case 'string':
+    case 'bytes':
+      if (typeof value !== 'string') report(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+      return
+    default:
+      if (typeof value === 'object') report(`expected any scalar, got &{${goText(value)}}`)
+  }
+}
+
+function checkStruct(
+  value: { readonly [name: string]: Json | undefined },
+  schema: StructSchema,
+  path: string,
+  errors: string[],
+): void {
+  for (const name of Object.keys(value)) {
+    const field = schema.byName.get(name)
+    if (field !== undefined) check(value[name], field.schema, `${path}.${name}`, errors)
+    else if (!schema.preserveUnknown && value[name] !== undefined) {
+      errors.push(`${path}.${name}: field not declared in schema`)
+      // Kubernetes looks no further in this object.
+      return
+    }
+  }
+}
+
+function checkList(list: readonly Json[], schema: ListSchema, path: string, errors: string[]): void {
+  const shape = shapeOf(schema)
+  const seen = new Set<string>()
+  for (const [index, item] of list.entries()) {
+    let place = `[${index}]`
+    if (shape.kind === 'set' || shape.kind === 'keyed') {
+      const element = keyOf(shape, item, index, path, errors)
+      if (element === undefined) return
+      place = printPathElement(element)
+      if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${place}`)
+      seen.add(element)
+    }
+    check(item, schema.items, `${path}${place}`, errors)
+  }
+}
+
+function keyOf(
+  shape: Shape & { kind: 'set' | 'keyed' },
+  item: Json,
+  index: number,
+  path: string,
+  errors: string[],
+): string | undefined {
+  try {
+    return elementOf(shape, item)
+  } catch (error) {
+    if (!(error instanceof NotMergeable)) throw error
+    errors.push(`${path}: element ${index}: ${error.message}`)
+    return undefined
+  }
+}
+
+/** Go's `%T` of a decoded value. */
+function goDynamicType(value: Json): string {
+  if (isList(value)) return '[]interface {}'
+  if (typeof value === 'object') return 'map[string]interface {}'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+/** Go's `%#v` of a decoded value. */
+function goSyntax(value: Json | undefined): string {
+  if (value === null || value === undefined) return 'interface {}(nil)'
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (isList(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  if (!isMap(value)) return String(value)
+  const fields = Object.keys(value).sort()
+  return `map[string]interface {}{${fields.map((name) => `${JSON.stringify(name)}:${goSyntax(value[name])}`).join(', ')}}`
+}
