@@ -4,7 +4,7 @@ import { deepFreeze } from '../freeze.ts'
 import type { KubeObject } from '../object.ts'
 import type { RequestBody } from '../request.ts'
 import { builtinScheme } from '../scheme/scheme.ts'
-import { decodeBody, decodeOptions, type FieldValidation } from './decode.ts'
+import { decodeBody, decodeFields, decodeOptions, type FieldValidation } from './decode.ts'
 
 const bytes = (text: string, contentType = 'application/json'): RequestBody => ({
   kind: 'bytes',
@@ -173,6 +173,18 @@ test('unknown and duplicate fields: refused, warned of or ignored', () => {
   )
 })
 
+test('what is written twice is decoded into what was there', () => {
+  const { object } = decode('{"data":{"a":"1"},"data":{"b":"2"},"metadata":{"name":"x"},"metadata":{"name":null}}')
+  assert.deepEqual(object['data'], { a: '1', b: '2' })
+  assert.equal(object.metadata.name, 'x')
+  const text = '{"spec":{"ports":[{"port":80}],"ports":[{"name":"p","port":null}]}}'
+  assert.deepEqual(decode(text, row('', 'services')).object['spec'].ports, [{ name: 'p', port: 80, targetPort: 0 }])
+  refused(
+    '{"apiVersion":[],"apiVersion":"v1"}',
+    `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: json: cannot unmarshal array into Go struct field .apiVersion of type string ({"apiVersion":[],"apiVersion": ...)`,
+  )
+})
+
 test('64-bit integers stay exact', () => {
   const { object } = decode('{"metadata":{"name":"a","generation":9223372036854775807}}')
   assert.equal(object.metadata.generation as unknown, 9223372036854775807n)
@@ -210,6 +222,34 @@ test('an object of this process passes the same walk and is not touched', () => 
   assert.throws(() => decodeBody({ kind: 'object', object: wrong }, configMaps, { fieldValidation: 'Strict' }), {
     message: `${IN}json: cannot unmarshal number into Go struct field ConfigMap.data of type string`,
   })
+})
+
+test('nesting is bounded, whichever way an object comes', () => {
+  let data: unknown = {}
+  for (let i = 0; i < 100_000; i++) data = { a: data }
+  const revisions = row('apps', 'controllerrevisions')
+  const object = { apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata: { name: 'a' }, data }
+  const warn = { fieldValidation: 'Warn' } as const
+  assert.throws(() => decodeBody({ kind: 'object', object }, revisions, warn), {
+    code: 400,
+    message: /exceeded max depth/,
+  })
+  for (const depth of [5000, 50_000]) {
+    const text = `{"metadata":{"name":"a"},"data":${'{"a":'.repeat(depth)}{}${'}'.repeat(depth)}}`
+    assert.throws(() => decode(text, revisions), { code: 400, message: /exceeded max depth/ })
+  }
+})
+
+test('fields of this process tell what is wrong without throwing', () => {
+  assert.deepEqual(decodeFields({ data: { a: '1' } }, configMaps.schema), {
+    object: { metadata: {}, data: { a: '1' } },
+    strict: [],
+  })
+  assert.deepEqual(decodeFields({ bogus: 1 }, configMaps.schema).strict, ['unknown field "bogus"'])
+  assert.equal(
+    decodeFields({ data: { a: 1 } }, configMaps.schema).error,
+    'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+  )
 })
 
 test('DeleteOptions are read in any version, and nothing else is', () => {

@@ -6,11 +6,11 @@
 import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
-import { walkExactly } from '../schema/exact.ts'
+import { type ExactResult, walkExactly } from '../schema/exact.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest, StatusError } from '../status.ts'
-import { type JsonNode, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
+import { type JsonNode, jsonText, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -49,17 +49,20 @@ const UNSUPPORTED =
  * @throws StatusError 400 with Kubernetes' words for what is wrong, 415 for a content type it does not read
  */
 export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind, options: DecodeOptions): Decoded {
-  const source = openBody(body, expected, options.decodeProtobuf, (message, bytes) =>
+  let source = openBody(body, expected, options.decodeProtobuf, (message, bytes) =>
     badRequest(
       `the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summary(bytes)})`,
     ),
   )
-  const actual = kindOf(source, expected)
+  let actual = kindOf(source, expected)
+  if (!isSame(actual, expected) && source.quick !== undefined) {
+    source = exactly(source)
+    actual = kindOf(source, expected)
+  }
   const refuse = (message: string) =>
     badRequest(`${actual.kind} in version "${actual.version}" cannot be handled as a ${expected.kind}: ${message}`)
 
-  const same = actual.kind === expected.kind && actual.group === expected.group && actual.version === expected.version
-  if (same) return finish(source, expected, options, refuse)
+  if (isSame(actual, expected)) return finish(source, expected, options, refuse)
 
   if (actual.version === '') throw refuse(`Object 'apiVersion' is missing in '${source.text()}'`)
   const known = kindIn(expected.group, actual)
@@ -78,6 +81,27 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
   throw badRequest(
     `the API version in the data (${apiVersionOf(actual.group, actual.version)}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
   )
+}
+
+/**
+ * The canonical form of fields that are in this process already (a patched object, a defaulted part) with what a decoder
+ * would say against them, for callers with words of their own: nothing is thrown. `value` is not changed.
+ */
+export function decodeFields(value: JsonObject | KubeObject, schema: StructSchema): ExactResult {
+  const keys = countKeys(value)
+  if (Number.isNaN(keys)) return { object: {}, error: 'exceeded max depth', strict: [] }
+  const object = walkQuickly(value, schema, keys)
+  return object === undefined ? walkExactly(nodeOf(value), schema) : { object, strict: [] }
+}
+
+function isSame(actual: Kind, expected: Kind): boolean {
+  return actual.kind === expected.kind && actual.group === expected.group && actual.version === expected.version
+}
+
+/** The source read exactly: a kind written twice is refused if either is no string. */
+function exactly(source: Source): Source {
+  const node = source.node()
+  return { ...source, top: topOf(node, source.refuse), quick: undefined, node: () => node }
 }
 
 const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'
@@ -157,11 +181,13 @@ function openBody(
 }
 
 function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): Source {
+  const keys = countKeys(object)
+  if (Number.isNaN(keys)) throw refuse('exceeded max depth')
   return {
     top: { apiVersion: object['apiVersion'], kind: object['kind'] },
-    quick: { value: object, keys: countKeys(object), owned: false },
+    quick: { value: object, keys, owned: false },
     node: () => nodeOf(object),
-    text: () => JSON.stringify(object),
+    text: () => jsonText(object),
     strict: [],
     refuse,
   }
@@ -271,7 +297,8 @@ function finish(
   let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, quick.owned)
   let warnings: readonly string[] = source.strict
   if (object === undefined) {
-    const result = walkExactly(source.node(), expected.schema)
+    const { node } = quick === undefined ? source : exactly(source)
+    const result = walkExactly(node(), expected.schema)
     if (result.error !== undefined) throw refuse(result.error)
     object = result.object
     warnings = [...source.strict, ...result.strict]

@@ -140,7 +140,7 @@ function decodedValue(node: JsonNode, schema: Schema, context: Context, existing
     case 'struct':
       return structValue(node, schema, context, isObject(existing) ? existing : undefined)
     case 'list':
-      return listValue(node, schema, context)
+      return listValue(node, schema, context, Array.isArray(existing) ? existing : undefined)
     case 'map':
       return mapValue(node, schema, context, isObject(existing) ? existing : undefined)
     default:
@@ -152,7 +152,12 @@ function isObject(value: Json | undefined): value is Writable {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function listValue(node: JsonNode, schema: Schema & { type: 'list' }, context: Context): Json {
+function listValue(
+  node: JsonNode,
+  schema: Schema & { type: 'list' },
+  context: Context,
+  existing: readonly Json[] | undefined,
+): Json {
   if (node === null) return null
   if (!Array.isArray(node)) {
     mismatch(node, schema, context)
@@ -162,7 +167,13 @@ function listValue(node: JsonNode, schema: Schema & { type: 'list' }, context: C
   const out: Json[] = []
   for (const [i, item] of node.entries()) {
     context.path.push(`[${i}]`)
-    out.push(decodedValue(item, schema.items, context))
+    // Go decodes a list that is written twice into the items of the first, and null into a scalar changes nothing.
+    const before = existing?.[i]
+    out.push(
+      item === null && before !== undefined && typeof before !== 'object'
+        ? before
+        : decodedValue(item, schema.items, context, before),
+    )
     context.path.pop()
   }
   context.depth--

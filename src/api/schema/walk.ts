@@ -49,7 +49,10 @@ export function walkQuickly(value: unknown, schema: StructSchema, keys: number, 
   }
 }
 
-/** The keys of a tree of plain data, for a value that never was text. Keys whose value is undefined do not count. */
+/**
+ * The keys of a tree of plain data, for a value that never was text; NaN when it nests too deep. Keys whose value is
+ * undefined do not count.
+ */
 export function countKeys(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null) return 0
   if (depth > MAX_DEPTH) return Number.NaN
