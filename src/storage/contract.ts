@@ -334,6 +334,14 @@ export function storageContract(driver: DriverUnderTest): void {
     assert.deepEqual((await f.list('/registry/')).items, ['/registry/a=2@3'])
   })
 
+  it('a key too long for a driver fails its own write and nothing else', async (f) => {
+    const long = `/registry/${'n'.repeat(3000)}`
+    await assert.rejects(f.put(long, '1'), RangeError)
+    assert.equal(await f.get(long), undefined)
+    assert.equal(await f.must(`/registry/${'n'.repeat(1900)}`, '1'), 2)
+    assert.deepEqual((await f.list(`${long}/`)).items, [])
+  })
+
   it('close waits for the queue, then everything is refused', async (f) => {
     const write = f.storage.write({ type: 'put', key: '/registry/a', value: bytes('1'), expectRevision: 0 })
     await f.done(Promise.all([write, f.storage.close()]))

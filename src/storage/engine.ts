@@ -27,6 +27,10 @@ import { createWatches } from './watches.ts'
 const GROUP_WRITES = 1024
 const GROUP_BYTES = 8 << 20
 
+/** What LMDB takes as a key, in UTF-8. The names of some kinds have no limit of their own. */
+const MAX_KEY_BYTES = 1978
+const isTooLong = (key: string) => key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES
+
 interface Answer {
   resolve(result: WriteResult): void
   reject(error: unknown): void
@@ -79,6 +83,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     return new Promise((resolve, reject) => {
       if (failure !== undefined || closed) return reject(failure ?? closedError())
       const { key, expectRevision } = request
+      if (isTooLong(key)) return reject(new RangeError(`the key is longer than ${MAX_KEY_BYTES} bytes`))
       const head = heads.get(key)
       const entry = head ?? tables.entry(key)
       const current = entry === undefined || entry.deleted ? 0 : entry.modRevision
@@ -204,7 +209,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
 
   /** The key's state at a flushed revision: along its changes back to the first one that is not newer. */
   function readAt(key: string, revision: number): KeyValue | undefined {
-    const entry = tables.entry(key)
+    const entry = isTooLong(key) ? undefined : tables.entry(key)
     return entry && valueAt(key, entry, revision)
   }
 

@@ -73,7 +73,7 @@ async function watchersCopy(runtime: SimulatedRuntime): Promise<void> {
 
   const watching = watcher()
   await Promise.all([writer(), writer()])
-  await sleep(clock, 200_000)
+  await sleep(clock, 80_000)
   end.abort()
   await watching
   stop()

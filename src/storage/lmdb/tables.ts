@@ -124,7 +124,7 @@ function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Table
       return record && decodeChange(at, record)
     },
     *entries(start, end) {
-      for (const { key, value } of keys.getRange({ start: Buffer.from(start), end: Buffer.from(end) })) {
+      for (const { key, value } of keys.getRange({ start: bound(start), end: bound(end) })) {
         yield [key.toString('utf8'), decodeEntry(value)]
       }
     },
@@ -185,6 +185,10 @@ function readState(meta: Table, changes: Table, keys: Table): State {
   }
   return state
 }
+
+/** No key is longer than LMDB allows, so a bound that is (out of a forged continue token) means the same cut off. */
+const bound = (key: string) => Buffer.from(key).subarray(0, MAX_KEY_BYTES)
+const MAX_KEY_BYTES = 1978
 
 /** lmdb rejects a put with an error that only promises the system's own one. */
 async function commitError(error: unknown): Promise<unknown> {
