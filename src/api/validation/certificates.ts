@@ -1,0 +1,192 @@
+/** Rules of certificates.k8s.io. */
+import type { Fields, KubeObject } from '../object.ts'
+import { immutable, same } from './common.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { dns1123Label, dns1123Subdomain } from './names.ts'
+
+const USAGES = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+]
+const SHORTEST_SECONDS = 600
+const MAX_SIGNER = 571
+
+/** What is wrong with a PEM-encoded PKCS #10 request; undefined when it parses. Given by whoever can read ASN.1. */
+export type ParseRequest = (pem: string) => string | undefined
+
+const PEM_BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/
+
+/** The outermost DER element, by its length bytes: enough to tell a cut-off request from a whole one. */
+const parseOuter: ParseRequest = (pem) => {
+  const block = PEM_BLOCK.exec(pem)
+  if (!block || block[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
+  const der = Buffer.from(block[2]!.replace(/\s/g, ''), 'base64')
+  const length = derLength(der)
+  if (length === undefined || der[0] !== 0x30) return 'asn1: structure error: tags don\'t match'
+  return length > der.length ? 'asn1: syntax error: data truncated' : undefined
+}
+
+function derLength(der: Uint8Array): number | undefined {
+  const first = der[1]
+  if (first === undefined) return undefined
+  if (first < 0x80) return first + 2
+  const count = first & 0x7f
+  let length = 0
+  for (let i = 0; i < count; i++) length = length * 256 + (der[2 + i] ?? 0)
+  return length + 2 + count
+}
+
+export function validateCertificateSigningRequest(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const wrong = parseOuter(Buffer.from(spec['request'] ?? '', 'base64').toString('latin1'))
+  if (wrong !== undefined) errors.push(invalid('spec.request', spec['request'] ?? null, wrong))
+  const usages: readonly string[] = spec['usages'] ?? []
+  if (usages.length === 0) errors.push(required('spec.usages'))
+  usages.forEach((usage, i) => {
+    if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${i}]`, usage, USAGES))
+    if (usages.indexOf(usage) < i) errors.push(duplicate(`spec.usages[${i}]`, usage))
+  })
+  const signer: string = spec['signerName'] ?? ''
+  if (signer === 'kubernetes.io/legacy-unknown')
+    errors.push(invalid('spec.signerName', signer, 'the legacy signerName is not allowed via this API version'))
+  else signerName(signer, 'spec.signerName', errors)
+  const seconds: number | undefined = spec['expirationSeconds']
+  if (seconds !== undefined && seconds < SHORTEST_SECONDS)
+    errors.push(invalid('spec.expirationSeconds', seconds, 'may not specify a duration less than 600 seconds (10 minutes)'))
+  conditions(object['status']?.conditions ?? [], errors)
+  return errors
+}
+
+export function signerName(name: string, path: string, errors: FieldError[]): void {
+  const say = (detail: string) => errors.push(invalid(path, name, detail))
+  if (name === '') {
+    errors.push(required(path))
+    return
+  }
+  const parts = name.split('/')
+  if (parts.length !== 2) {
+    say("must be a fully qualified domain and path of the form 'example.com/signer-name'")
+    return
+  }
+  const [host = '', rest = ''] = parts
+  const labels = host.split('.')
+  if (labels.length < 2) say('should be a domain with at least two segments separated by dots')
+  for (const label of labels)
+    for (const message of dns1123Label(label))
+      errors.push(invalid(path, labels.length > 0 ? host : name, `validating label ${JSON.stringify(label)}: ${message}`))
+  for (const label of rest.split('.'))
+    for (const message of dns1123Subdomain(label))
+      errors.push(invalid(path, rest, `validating label ${JSON.stringify(label)}: ${message}`))
+  if (Buffer.byteLength(name) > MAX_SIGNER)
+    errors.push({ type: 'FieldValueTooLong', field: path, message: `Too long: may not be more than ${MAX_SIGNER} bytes` })
+}
+
+function conditions(list: readonly Fields[], errors: FieldError[]): void {
+  const seen = new Set<string>()
+  let approved = false
+  let denied = false
+  list.forEach(({ type = '', status = '' }, i) => {
+    const path = `status.conditions[${i}]`
+    if (type === '') errors.push(required(`${path}.type`))
+    if (type === 'Approved') approved = true
+    if (type === 'Denied') denied = true
+    const deciding = ['Approved', 'Denied', 'Failed'].includes(type)
+    if (status === '') errors.push(required(`${path}.status`))
+    else if (deciding ? status !== 'True' : !['True', 'False', 'Unknown'].includes(status))
+      errors.push(notSupported(`${path}.status`, status, deciding ? ['True'] : ['False', 'True', 'Unknown']))
+    if (seen.has(type)) errors.push(duplicate(`${path}.type`, type))
+    seen.add(type)
+  })
+  if (approved && denied)
+    errors.push(invalid('status.conditions', list as never, 'Approved and Denied conditions are mutually exclusive'))
+}
+
+export function validateCertificateSigningRequestUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  return same(object['spec'], old['spec']) && same(object['status'], old['status'])
+    ? []
+    : validateCertificateSigningRequest(object)
+}
+
+/** The certificates of a trust bundle, as PEM: at least one, each a whole DER element. */
+export function validateClusterTrustBundle(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const signer: string = spec['signerName'] ?? ''
+  const name = object.metadata.name ?? ''
+  if (signer !== '') {
+    signerName(signer, 'spec.signerName', errors)
+    const prefix = `${signer.replace('/', ':')}:`
+    if (!name.startsWith(prefix))
+      errors.push(
+        invalid(
+          'metadata.name',
+          name,
+          `ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`,
+        ),
+      )
+  } else if (name.includes(':'))
+    errors.push(
+      invalid('metadata.name', name, 'ClusterTrustBundle without signer name must not have ":" in its name'),
+    )
+  const say = (detail: string) => errors.push(invalid('spec.trustBundle', '<value omitted>', detail))
+  const blocks = [...(spec['trustBundle'] ?? '').matchAll(new RegExp(PEM_BLOCK, 'g'))]
+  if (blocks.length === 0) say('at least one trust anchor must be provided')
+  blocks.forEach(([, type, body], i) => {
+    if (type !== 'CERTIFICATE') say(`entry ${i} has bad block type: ${type}`)
+    else if (!looksLikeCertificate(body!)) say(`entry ${i} does not parse as X.509`)
+  })
+  return errors
+}
+
+function looksLikeCertificate(base64: string): boolean {
+  const der = Buffer.from(base64.replace(/\s/g, ''), 'base64')
+  const length = derLength(der)
+  return der[0] === 0x30 && length === der.length && der[4] === 0x30
+}
+
+export function validateClusterTrustBundleUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors = [...validateClusterTrustBundle(object)]
+  immutable('spec.signerName', object['spec']?.signerName ?? '', old['spec']?.signerName ?? '', errors)
+  return errors
+}
+
+export function validatePodCertificateRequest(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  signerName(spec['signerName'] ?? '', 'spec.signerName', errors)
+  for (const field of ['podName', 'serviceAccountName', 'nodeName'])
+    for (const message of dns1123Subdomain(spec[field] ?? ''))
+      errors.push(invalid(`spec.${field}`, spec[field] ?? '', message))
+  for (const field of ['podUID', 'serviceAccountUID', 'nodeUID'])
+    if (!spec[field]) errors.push(required(`spec.${field}`, 'must not be empty'))
+  const seconds: number = spec['maxExpirationSeconds'] ?? 0
+  if (seconds < 3600)
+    errors.push(invalid('spec.maxExpirationSeconds', seconds, 'must be in the range [3600, 7862400]'))
+  return errors
+}
+
+export function validatePodCertificateRequestUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  return same(object['spec'], old['spec']) ? [] : [forbiddenField('spec', 'field is immutable')]
+}

@@ -1,0 +1,117 @@
+/** Rules of what extends the API: APIService, and the frame of a CustomResourceDefinition (names, scope, versions). */
+import type { Fields, KubeObject } from '../object.ts'
+import { webhookService } from './admissionregistration.ts'
+import { immutable } from './common.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { dns1035Label, dns1123Subdomain } from './names.ts'
+
+const MAX_GROUP_PRIORITY = 20000
+const MAX_VERSION_PRIORITY = 1000
+
+export function validateAPIService(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const { group = '', version = '', groupPriorityMinimum: minimum = 0, versionPriority: priority = 0 } = spec
+  const name = object.metadata.name ?? ''
+  const wanted = `${version}.${group}`
+  if (name !== '' && name !== wanted)
+    errors.push(invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`))
+  if (group === '') {
+    if (version !== 'v1')
+      errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
+  } else for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.group', group, message))
+  for (const message of dns1035Label(version)) errors.push(invalid('spec.version', version, message))
+  if (minimum <= 0 || minimum > MAX_GROUP_PRIORITY)
+    errors.push(invalid('spec.groupPriorityMinimum', minimum, `must be positive and less than ${MAX_GROUP_PRIORITY}`))
+  if (priority <= 0 || priority > MAX_VERSION_PRIORITY)
+    errors.push(invalid('spec.versionPriority', priority, `must be positive and less than ${MAX_VERSION_PRIORITY}`))
+  const insecure = spec['insecureSkipTLSVerify'] === true
+  const service: Fields | undefined = spec['service']
+  if (service === undefined) {
+    if (spec['caBundle']?.length > 0)
+      errors.push(invalid('spec.caBundle', `${spec['caBundle'].length} bytes`, 'local APIServices may not have a caBundle'))
+    if (insecure)
+      errors.push(invalid('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'))
+    return errors
+  }
+  if (!service['namespace']) errors.push(required('spec.service.namespace'))
+  if (!service['name']) errors.push(required('spec.service.name'))
+  const port: number = service['port'] ?? 443
+  if (port < 1 || port > 65535)
+    errors.push(invalid('spec.service.port', port, 'port is not valid: must be between 1 and 65535, inclusive'))
+  if (insecure && spec['caBundle']?.length > 0)
+    errors.push(invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'))
+  return errors
+}
+
+/** The frame of a definition; its schemas are judged by the rules of structural schemas. */
+export function validateDefinitionFrame(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const { group = '', scope = '', names = {}, versions = [] } = spec
+  const wanted = `${names.plural ?? ''}.${group}`
+  const name = object.metadata.name ?? ''
+  if (name !== '' && name !== wanted) errors.push(invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
+  if (group === '') errors.push(required('spec.group'))
+  else {
+    for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.group', group, message))
+    if (!group.includes('.')) errors.push(invalid('spec.group', group, 'should be a domain with at least one dot'))
+  }
+  if (scope === '') errors.push(required('spec.scope'))
+  else if (scope !== 'Cluster' && scope !== 'Namespaced')
+    errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
+  definitionVersions(versions, errors)
+  definitionNames(names, errors)
+  if (spec['conversion']?.webhook?.clientConfig?.service)
+    webhookService(spec['conversion'].webhook.clientConfig.service, 'spec.conversion.webhookClientConfig.service', errors)
+  return errors
+}
+
+function definitionVersions(versions: readonly Fields[], errors: FieldError[]): void {
+  if (versions.filter((version) => version['storage'] === true).length !== 1)
+    errors.push(invalid('spec.versions', versions as never, 'must have exactly one version marked as storage version'))
+  const seen = new Set<string>()
+  versions.forEach(({ name = '' }, i) => {
+    for (const message of dns1035Label(name)) errors.push(invalid(`spec.versions[${i}].name`, name, message))
+    if (seen.has(name)) errors.push(invalid('spec.versions', versions as never, 'must contain unique version names'))
+    seen.add(name)
+  })
+}
+
+function definitionNames(names: Fields, errors: FieldError[]): void {
+  const lower = (field: string) => {
+    const value: string = names[field] ?? ''
+    for (const message of dns1035Label(value)) errors.push(invalid(`spec.names.${field}`, value, message))
+  }
+  lower('plural')
+  if (names['singular']) lower('singular')
+  for (const field of ['kind', 'listKind']) {
+    const value: string = names[field] ?? ''
+    if (field === 'kind' && value === '') errors.push(required('spec.names.kind'))
+    else if (value !== '')
+      for (const message of dns1035Label(value.toLowerCase()))
+        errors.push(
+          invalid(`spec.names.${field}`, value, `may have mixed case, but should otherwise match: ${message}`),
+        )
+  }
+  for (const field of ['shortNames', 'categories'])
+    names[field]?.forEach((value: string, i: number) => {
+      for (const message of dns1035Label(value)) errors.push(invalid(`spec.names.${field}[${i}]`, value, message))
+    })
+  if (names['kind'] && names['kind'] === names['listKind'])
+    errors.push(invalid('spec.names.listKind', names['listKind'], 'kind and listKind may not be the same'))
+}
+
+export function validateDefinitionFrameUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors = [...validateDefinitionFrame(object)]
+  const established = old['status']?.conditions?.some(
+    (condition: Fields) => condition['type'] === 'Established' && condition['status'] === 'True',
+  )
+  if (established) {
+    immutable('spec.scope', object['spec']?.scope, old['spec']?.scope, errors)
+    immutable('spec.names.kind', object['spec']?.names?.kind, old['spec']?.names?.kind, errors)
+  }
+  immutable('spec.group', object['spec']?.group, old['spec']?.group, errors)
+  immutable('spec.names.plural', object['spec']?.names?.plural, old['spec']?.names?.plural, errors)
+  return errors
+}

@@ -1,0 +1,229 @@
+/** Rules of flowcontrol.apiserver.k8s.io. */
+import type { Fields, KubeObject } from '../object.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { dns1123Label, dns1123Subdomain } from './names.ts'
+
+const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
+const HTTP_VERBS = ['connect', 'delete', 'get', 'head', 'options', 'patch', 'post', 'put', 'trace']
+const MAX_PRECEDENCE = 10000
+
+export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const precedence: number = spec['matchingPrecedence'] ?? 0
+  if (precedence <= 0)
+    errors.push(invalid('spec.matchingPrecedence', precedence, 'must be a positive value'))
+  if (precedence > MAX_PRECEDENCE)
+    errors.push(
+      invalid('spec.matchingPrecedence', precedence, `must not be greater than ${MAX_PRECEDENCE}`),
+    )
+  if (precedence === 1 && object.metadata.name !== 'exempt')
+    errors.push(invalid('spec.matchingPrecedence', precedence, "only the schema named 'exempt' may have matchingPrecedence 1"))
+  const method: Fields | undefined = spec['distinguisherMethod']
+  const methods = ['ByNamespace', 'ByUser']
+  if (method !== undefined && !methods.includes(method['type'] ?? ''))
+    errors.push(notSupported('spec.distinguisherMethod', method['type'] ?? '', methods))
+  const level: string = spec['priorityLevelConfiguration']?.name ?? ''
+  if (level === '')
+    errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'))
+  else
+    for (const message of dns1123Subdomain(level))
+      errors.push(invalid('spec.priorityLevelConfiguration.name', level, message))
+  spec['rules']?.forEach((rule: Fields, i: number) => {
+    policyRule(rule, `spec.rules[${i}]`, errors)
+  })
+  return errors
+}
+
+function policyRule(rule: Fields, path: string, errors: FieldError[]): void {
+  const subjects: readonly Fields[] = rule['subjects'] ?? []
+  if (subjects.length === 0)
+    errors.push(required(`${path}.subjects`, 'subjects must contain at least one value'))
+  subjects.forEach((subject, i) => {
+    flowSubject(subject, `${path}.subjects[${i}]`, errors)
+  })
+  if (!rule['resourceRules']?.length && !rule['nonResourceRules']?.length)
+    errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'))
+  rule['resourceRules']?.forEach((inner: Fields, i: number) => {
+    resourceRule(inner, `${path}.resourceRules[${i}]`, errors)
+  })
+  rule['nonResourceRules']?.forEach((inner: Fields, i: number) => {
+    nonResourceRule(inner, `${path}.nonResourceRules[${i}]`, errors)
+  })
+}
+
+function flowSubject(subject: Fields, path: string, errors: FieldError[]): void {
+  const { kind = '', user, group, serviceAccount } = subject
+  const only = (field: string, value: Fields | undefined) => {
+    if (value !== undefined) errors.push(forbiddenField(`${path}.${field}`, `${field} is forbidden when subject kind is not '${kindOf(field)}'`))
+  }
+  if (kind === 'User') {
+    if (user === undefined) errors.push(required(`${path}.user`, "user is required when subject kind is 'User'"))
+    else if (!user.name) errors.push(required(`${path}.user.name`))
+    only('serviceAccount', serviceAccount)
+    only('group', group)
+  } else if (kind === 'Group') {
+    if (group === undefined) errors.push(required(`${path}.group`, "group is required when subject kind is 'Group'"))
+    else if (!group.name) errors.push(required(`${path}.group.name`))
+    only('serviceAccount', serviceAccount)
+    only('user', user)
+  } else if (kind === 'ServiceAccount') {
+    if (serviceAccount === undefined)
+      errors.push(required(`${path}.serviceAccount`, "serviceAccount is required when subject kind is 'ServiceAccount'"))
+    else accountSubject(serviceAccount, `${path}.serviceAccount`, errors)
+    only('user', user)
+    only('group', group)
+  } else errors.push(notSupported(`${path}.kind`, kind, ['Group', 'ServiceAccount', 'User']))
+}
+
+const kindOf = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
+
+function accountSubject({ name = '', namespace = '' }: Fields, path: string, errors: FieldError[]): void {
+  if (name === '') errors.push(required(`${path}.name`))
+  else if (name !== '*')
+    for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
+  if (namespace === '') errors.push(required(`${path}.namespace`, 'must specify namespace for service account'))
+  else for (const message of dns1123Label(namespace)) errors.push(invalid(`${path}.namespace`, namespace, message))
+}
+
+function verbs(list: readonly string[], known: readonly string[], path: string, errors: FieldError[]): void {
+  if (list.length === 0) errors.push(required(path, 'verbs must contain at least one value'))
+  else if (list.length > 1 && list.includes('*'))
+    errors.push(invalid(path, list, "if '*' is present, must not specify other verbs"))
+  else if (list.some((verb) => verb !== '*' && !known.includes(verb)))
+    errors.push(notSupported(path, list, known))
+}
+
+function starAlone(list: readonly string[], path: string, what: string, errors: FieldError[]): void {
+  if (list.length > 1 && list.includes('*'))
+    errors.push(invalid(path, list, `if '*' is present, must not specify other ${what}`))
+}
+
+function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
+  const { verbs: allowed = [], apiGroups = [], resources = [], namespaces = [] } = rule
+  verbs(allowed, VERBS, `${path}.verbs`, errors)
+  if (apiGroups.length === 0)
+    errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
+  else starAlone(apiGroups, `${path}.apiGroups`, 'api groups', errors)
+  if (resources.length === 0)
+    errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'))
+  else starAlone(resources, `${path}.resources`, 'resources', errors)
+  if (namespaces.length === 0 && rule['clusterScope'] !== true)
+    errors.push(
+      required(`${path}.namespaces`, 'resource rules that are not cluster scoped must supply at least one namespace'),
+    )
+  else if (namespaces.length > 1 && namespaces.includes('*'))
+    errors.push(invalid(`${path}.namespaces`, namespaces, "'*' may not be accompanied by anything else"))
+  else
+    namespaces.forEach((name: string, i: number) => {
+      if (name !== '*')
+        for (const message of dns1123Label(name))
+          errors.push(
+            invalid(
+              `${path}.namespaces[${i}]`,
+              name,
+              `each member of this list must be '*' or a DNS-1123 label; ${message}`,
+            ),
+          )
+    })
+}
+
+function nonResourceRule(rule: Fields, path: string, errors: FieldError[]): void {
+  const { verbs: allowed = [], nonResourceURLs: urls = [] } = rule
+  verbs(allowed, HTTP_VERBS, `${path}.verbs`, errors)
+  const at = `${path}.nonResourceURLs`
+  if (urls.length === 0)
+    errors.push(required(at, 'nonResourceURLs must contain at least one value'))
+  else if (urls.length > 1 && urls.includes('*'))
+    errors.push(invalid(at, urls, "if '*' is present, must not specify other non-resource URLs"))
+  else
+    urls.forEach((url: string, i: number) => {
+      urlPath(url, `${at}[${i}]`, errors)
+    })
+}
+
+function urlPath(url: string, path: string, errors: FieldError[]): void {
+  if (url === '*') return
+  if (url === '/') return
+  if (!url.startsWith('/')) errors.push(invalid(path, url, 'must start with slash'))
+  if (url.includes(' ')) errors.push(invalid(path, url, 'must not contain white-space'))
+  if (url.includes('//')) errors.push(invalid(path, url, "must not contain double slash"))
+  if (url.slice(0, -1).includes('*') || (url.endsWith('*') && !url.endsWith('/*')))
+    errors.push(invalid(path, url, 'wildcard can only do suffix matching'))
+}
+
+export function validatePriorityLevelConfiguration(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const type: string = spec['type'] ?? ''
+  const last: FieldError[] = []
+  if (object.metadata.name === 'exempt' && type !== 'Exempt')
+    errors.push(invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"))
+  if (type === 'Exempt' && object.metadata.name !== 'exempt')
+    errors.push(invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"))
+  if (type === '') last.push(required('spec.type'))
+  else if (type !== 'Exempt' && type !== 'Limited')
+    errors.push(notSupported('spec.type', type, ['Exempt', 'Limited']))
+  if (type !== 'Limited' && spec['limited'] !== undefined) errors.push(forbiddenBare('spec.limited'))
+  if (type === 'Limited') {
+    if (spec['exempt'] !== undefined)
+      errors.push(forbiddenField('spec.exempt', "must be nil if the type is Limited"))
+    if (spec['limited'] === undefined) last.push(required('spec.limited'))
+    else limited(spec['limited'], errors, last)
+  }
+  return [...errors, ...last]
+}
+
+/** A declared prohibition has no text of its own. */
+function forbiddenBare(field: string): FieldError {
+  return { type: 'FieldValueForbidden', field, message: 'Forbidden' }
+}
+
+function limited(value: Fields, errors: FieldError[], last: FieldError[]): void {
+  const path = 'spec.limited'
+  const shares: number = value['nominalConcurrencyShares'] ?? 0
+  if (shares < 0)
+    errors.push(invalid(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'))
+  const lend: number | undefined = value['lendablePercent']
+  if (lend !== undefined && (lend < 0 || lend > 100))
+    errors.push(invalid(`${path}.lendablePercent`, lend, 'must be between 0 and 100, inclusive'))
+  const borrow: number | undefined = value['borrowingLimitPercent']
+  if (borrow !== undefined && borrow < 0)
+    errors.push(
+      invalid(`${path}.borrowingLimitPercent`, borrow, 'if specified, must be a non-negative integer'),
+    )
+  const response: Fields = value['limitResponse'] ?? {}
+  const type: string = response['type'] ?? ''
+  const queuing: Fields | undefined = response['queuing']
+  const at = `${path}.limitResponse`
+  if (type !== '' && type !== 'Queue' && type !== 'Reject')
+    errors.push(notSupported(`${at}.type`, type, ['Queue', 'Reject']))
+  if (type !== 'Queue' && queuing !== undefined) errors.push(forbiddenBare(`${at}.queuing`))
+  if (type === '') last.push(required(`${at}.type`))
+  if (type === 'Queue') {
+    if (queuing === undefined) last.push(required(`${at}.queuing`))
+    else queues(queuing, `${at}.queuing`, errors)
+  }
+}
+
+const MAX_QUEUES = 10_000_000
+
+function queues({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Fields, path: string, errors: FieldError[]): void {
+  if (queueLengthLimit <= 0)
+    errors.push(invalid(`${path}.queueLengthLimit`, queueLengthLimit, 'must be positive'))
+  if (queues <= 0) errors.push(invalid(`${path}.queues`, queues, 'must be positive'))
+  else if (queues > MAX_QUEUES) errors.push(invalid(`${path}.queues`, queues, `must not be greater than ${MAX_QUEUES}`))
+  if (handSize <= 0) errors.push(invalid(`${path}.handSize`, handSize, 'must be positive'))
+  else if (handSize > queues)
+    errors.push(
+      invalid(`${path}.handSize`, handSize, `should not be greater than queues (${queues})`),
+    )
+  else if (Math.ceil(Math.log2(queues)) * handSize > 60)
+    errors.push(
+      invalid(
+        `${path}.handSize`,
+        handSize,
+        `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than 60`,
+      ),
+    )
+}
