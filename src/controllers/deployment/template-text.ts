@@ -122,21 +122,26 @@ const decimalScales: Readonly<Record<string, number>> = {
 }
 const binaryPowers: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n }
 
-/** A quantity in its canonical form (an integer and a suffix), as the API server gives it. */
+/**
+ * A quantity in its canonical form (an integer and a suffix), as the API server gives it. The Go value remembers its text
+ * (`s`), but for binary numbers that might have a larger suffix: those divisible by eight.
+ */
 function quantityText(text: string): string {
   const [, digits = '0', suffix = ''] = /^([+-]?[0-9]+)(.*)$/.exec(text) ?? []
   let amount = BigInt(digits)
   let scale = 0
   let format = 'DecimalSI'
+  let remembered = text
   const power = binaryPowers[suffix]
   if (power !== undefined) {
+    if ((amount & 7n) === 0n) remembered = ''
     amount <<= power
     format = 'BinarySI'
-  } else if (/^[eE]/.test(suffix) && suffix.length > 1) {
+  } else if (/^[eE]./.test(suffix)) {
     scale = Number(suffix.slice(1))
     format = 'DecimalExponent'
   } else {
     scale = decimalScales[suffix] ?? 0
   }
-  return `{i:(resource.int64Amount){value:(int64)${amount} scale:(resource.Scale)${scale}} d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)${text} Format:(resource.Format)${format}}`
+  return `{i:(resource.int64Amount){value:(int64)${amount} scale:(resource.Scale)${scale}} d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)${remembered} Format:(resource.Format)${format}}`
 }

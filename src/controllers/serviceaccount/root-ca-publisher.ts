@@ -1,0 +1,56 @@
+/** The root CA publisher: every namespace has the ConfigMap by which pods know the API server's certificate. */
+import type { KubeObject } from '../../api/object.ts'
+import { isAlreadyExists, isNotFound } from '../../api/status.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { isNamespaceTerminating } from '../replicaset/shared.ts'
+
+const namespacesResource = { group: '', version: 'v1', resource: 'namespaces' }
+const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' }
+const configMapName = 'kube-root-ca.crt'
+const annotation = 'kubernetes.io/description'
+const description =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
+
+/** `rootCa`: PEM. */
+export function createRootCaPublisher(context: ControllerContext, rootCa: string): Controller {
+  const { runtime, client, informers, signal } = context
+  const namespaces = informers.informer(namespacesResource)
+  const configMaps = informers.informer(configMapsResource)
+  const queue = createWorkQueue<string>(runtime, 'root_ca_cert_publisher')
+
+  async function sync(name: string): Promise<void> {
+    const namespace = namespaces.store.get(name)
+    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return
+    const resource = client.resource(configMapsResource).namespace(name)
+    const existing = configMaps.store.get(`${name}/${configMapName}`)
+    const data = { 'ca.crt': rootCa }
+    if (existing === undefined) {
+      const metadata = { name: configMapName, annotations: { [annotation]: description } }
+      try {
+        await resource.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+      } catch (error) {
+        if (!isAlreadyExists(error) && !isNamespaceTerminating(error) && !isNotFound(error)) throw error
+      }
+      return
+    }
+    const known = existing['data']?.['ca.crt'] === rootCa && Object.keys(existing['data']).length === 1
+    if (known && existing.metadata.annotations?.[annotation] === description) return
+    const annotations = { ...existing.metadata.annotations, [annotation]: description }
+    await resource.update({ ...existing, metadata: { ...existing.metadata, annotations }, data })
+  }
+
+  return {
+    name: 'root-ca-cert-publisher',
+    async start() {
+      const own = (configMap: KubeObject) => {
+        if (configMap.metadata.name === configMapName) queue.add(configMap.metadata.namespace ?? '')
+      }
+      const enqueue = (namespace: KubeObject) => queue.add(namespace.metadata.name ?? '')
+      namespaces.addHandlers({ added: enqueue, updated: (_, namespace) => enqueue(namespace) })
+      configMaps.addHandlers({ updated: (_, configMap) => own(configMap), deleted: own })
+      await Promise.all([namespaces.whenSynced(signal), configMaps.whenSynced(signal)])
+      runWorkers(runtime, queue, 1, sync, signal)
+    },
+  }
+}
