@@ -21,6 +21,10 @@ export class StatusError extends Error {
   /** Empty when the server gives none. */
   readonly reason: string
   readonly details: StatusDetails | undefined
+  /** Warnings given before the request failed; they leave as headers beside the Status. */
+  warnings?: readonly string[]
+  /** A list whose continue token has expired may go on with this one. */
+  continueToken?: string
   constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
     super(message, options)
     this.name = 'StatusError'
@@ -34,7 +38,7 @@ export class StatusError extends Error {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
       status: 'Failure',
       ...(this.message === '' ? {} : { message: this.message }),
       ...(this.reason === '' ? {} : { reason: this.reason }),

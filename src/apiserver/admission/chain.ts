@@ -1,0 +1,141 @@
+/**
+ * The admission chain: plugins in Kubernetes' order, mutating ones first, then validating ones. Who may be in it is decided
+ * once, by the lists of enabled and disabled names; the chain knows no plugin by name but for its place.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { AdmissionAttributes, AdmissionPlugin, AdmissionPluginFactory, CacheReads } from './plugin.ts'
+
+/** The order in which Kubernetes runs them. A plugin not named here comes last, in the order given. */
+export const RECOMMENDED_ORDER: readonly string[] = [
+  'AlwaysAdmit',
+  'NamespaceAutoProvision',
+  'NamespaceLifecycle',
+  'NamespaceExists',
+  'LimitPodHardAntiAffinityTopology',
+  'LimitRanger',
+  'ServiceAccount',
+  'NodeRestriction',
+  'TaintNodesByCondition',
+  'AlwaysPullImages',
+  'ImagePolicyWebhook',
+  'PodSecurity',
+  'PodNodeSelector',
+  'Priority',
+  'DefaultTolerationSeconds',
+  'PodTolerationRestriction',
+  'EventRateLimit',
+  'ExtendedResourceToleration',
+  'StorageObjectInUseProtection',
+  'PersistentVolumeClaimResize',
+  'RuntimeClass',
+  'CertificateApproval',
+  'CertificateSigning',
+  'ClusterTrustBundleAttest',
+  'CertificateSubjectRestriction',
+  'DefaultIngressClass',
+  'DefaultStorageClass',
+  'PodTopologyLabels',
+  'OwnerReferencesPermissionEnforcement',
+  'DenyServiceExternalIPs',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+  'ResourceQuota',
+  'AlwaysDeny',
+]
+
+/** Plugins that Kubernetes leaves out unless they are enabled by name. */
+const OFF_BY_DEFAULT = new Set([
+  'AlwaysAdmit',
+  'AlwaysDeny',
+  'AlwaysPullImages',
+  'DenyServiceExternalIPs',
+  'EventRateLimit',
+  'ExtendedResourceToleration',
+  'ImagePolicyWebhook',
+  'LimitPodHardAntiAffinityTopology',
+  'NamespaceAutoProvision',
+  'NamespaceExists',
+  'NodeRestriction',
+  'OwnerReferencesPermissionEnforcement',
+  'PodNodeSelector',
+  'PodTolerationRestriction',
+])
+
+export interface AdmissionOptions {
+  /** Factories by plugin name. */
+  readonly plugins: Readonly<Record<string, AdmissionPluginFactory>>
+  /** Named plugins beyond the default ones. */
+  readonly enabled?: readonly string[]
+  readonly disabled?: readonly string[]
+}
+
+export interface AdmissionChain {
+  /** The object to go on with. Rejects with the StatusError of the plugin that refuses. */
+  mutate(attributes: AdmissionAttributes): KubeObject | Promise<KubeObject>
+  validate(attributes: AdmissionAttributes): void | Promise<void>
+  readonly names: readonly string[]
+}
+
+export function createAdmissionChain(reads: CacheReads, options: AdmissionOptions): AdmissionChain {
+  const place = (name: string) => {
+    const at = RECOMMENDED_ORDER.indexOf(name)
+    return at < 0 ? RECOMMENDED_ORDER.length : at
+  }
+  const names = Object.keys(options.plugins)
+    .filter((name) => !options.disabled?.includes(name))
+    .filter((name) => !OFF_BY_DEFAULT.has(name) || options.enabled?.includes(name))
+    .sort((a, b) => place(a) - place(b))
+  const plugins = names.map((name) => (options.plugins[name] as AdmissionPluginFactory)(reads))
+  const chains: Partial<Record<string, { mutating: AdmissionPlugin[]; validating: AdmissionPlugin[] }>> = {}
+  const chainOf = (operation: AdmissionAttributes['operation']) => {
+    chains[operation] ??= {
+      mutating: plugins.filter((plugin) => plugin.mutate !== undefined && plugin.handles(operation)),
+      validating: plugins.filter((plugin) => plugin.validate !== undefined && plugin.handles(operation)),
+    }
+    return chains[operation]
+  }
+  return {
+    names,
+    // Synchronous as long as every plugin is: most are, and a write should not wait a turn for each of them.
+    mutate(attributes) {
+      const { mutating } = chainOf(attributes.operation)
+      let object = attributes.object as KubeObject
+      for (let i = 0; i < mutating.length; i++) {
+        const next = mutating[i]?.mutate?.(object === attributes.object ? attributes : { ...attributes, object })
+        if (next instanceof Promise) return mutateFrom(mutating, i + 1, next, attributes)
+        object = next ?? object
+      }
+      return object
+    },
+    validate(attributes) {
+      const { validating } = chainOf(attributes.operation)
+      for (let i = 0; i < validating.length; i++) {
+        const answer = validating[i]?.validate?.(attributes)
+        if (answer instanceof Promise) return validateFrom(validating, i + 1, answer, attributes)
+      }
+    },
+  }
+}
+
+async function mutateFrom(
+  plugins: readonly AdmissionPlugin[],
+  from: number,
+  first: Promise<KubeObject>,
+  attributes: AdmissionAttributes,
+): Promise<KubeObject> {
+  let object = (await first) ?? attributes.object
+  for (let i = from; i < plugins.length; i++) object = (await plugins[i]?.mutate?.({ ...attributes, object })) ?? object
+  return object
+}
+
+async function validateFrom(
+  plugins: readonly AdmissionPlugin[],
+  from: number,
+  first: Promise<void>,
+  attributes: AdmissionAttributes,
+): Promise<void> {
+  await first
+  for (let i = from; i < plugins.length; i++) await plugins[i]?.validate?.(attributes)
+}

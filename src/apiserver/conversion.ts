@@ -1,0 +1,64 @@
+/** Between the versions a resource is served in and the one in which it is stored. */
+import { apiVersionOf, type KubeObject } from '../api/object.ts'
+import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
+import { internalError } from '../api/status.ts'
+import type { Representation } from './cache/entry.ts'
+import { convertAutoscaling } from './conversions/autoscaling.ts'
+import { convertEvent } from './conversions/events.ts'
+import { isHub } from './handlers/respond.ts'
+
+/** Gives an object of the kind in another version; pure. */
+export type Convert = (object: KubeObject, toApiVersion: string) => KubeObject
+
+/** By kind: of the built-in API, these have more than one served version. */
+const BUILTIN: Readonly<Record<string, Convert>> = {
+  HorizontalPodAutoscaler: convertAutoscaling,
+  Event: convertEvent,
+}
+
+export interface Conversion {
+  /** Objects as the row's version shows them. */
+  served(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  /** Objects as they are stored. */
+  stored(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  hasOtherVersions(row: ResourceRow): boolean
+  /** The row's version as the caches keep it; one per row. */
+  view(row: ResourceRow): Representation
+}
+
+export function createConversion(scheme: Scheme): Conversion {
+  const views = new WeakMap<ResourceRow, Representation>()
+  const to = (objects: readonly KubeObject[], apiVersion: string): readonly KubeObject[] =>
+    objects.map((object) => convert(object, apiVersion))
+  let counted: { generation: number; byPrefix: ReadonlyMap<string, number> } | undefined
+  return {
+    hasOtherVersions(row) {
+      if (counted?.generation !== scheme.generation) {
+        const byPrefix = new Map<string, number>()
+        for (const { storagePrefix } of scheme.rows())
+          byPrefix.set(storagePrefix, (byPrefix.get(storagePrefix) ?? 0) + 1)
+        counted = { generation: scheme.generation, byPrefix }
+      }
+      return row.storagePrefix !== '' && (counted.byPrefix.get(row.storagePrefix) ?? 0) > 1
+    },
+    served: (objects, row) => (isHub(row) ? objects : to(objects, apiVersionOf(row.group, row.version))),
+    stored: (objects, row) => (isHub(row) ? objects : to(objects, apiVersionOf(row.storageGroup, row.storageVersion))),
+    view(row) {
+      let view = views.get(row)
+      if (view === undefined) {
+        const apiVersion = apiVersionOf(row.group, row.version)
+        view = { name: apiVersion, convert: (object) => convert(object, apiVersion) }
+        views.set(row, view)
+      }
+      return view
+    },
+  }
+}
+
+function convert(object: KubeObject, apiVersion: string): KubeObject {
+  if (object.apiVersion === apiVersion) return object
+  const converter = Object.hasOwn(BUILTIN, object.kind) ? BUILTIN[object.kind] : undefined
+  if (converter === undefined)
+    throw internalError(`no conversion of ${object.kind} from ${object.apiVersion} to ${apiVersion}`)
+  return converter(object, apiVersion)
+}

@@ -1,0 +1,281 @@
+/**
+ * HorizontalPodAutoscaler between autoscaling/v1 and v2. What v1 has no field for travels in annotations, as in Kubernetes
+ * (autoscaling.alpha.kubernetes.io/…), so nothing is lost on the way there and back.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { withMetadata } from '../registry/deletion.ts'
+
+const PREFIX = 'autoscaling.alpha.kubernetes.io/'
+const METRICS = `${PREFIX}metrics`
+const CURRENT = `${PREFIX}current-metrics`
+const CONDITIONS = `${PREFIX}conditions`
+const BEHAVIOR = `${PREFIX}behavior`
+
+export function convertAutoscaling(object: KubeObject, apiVersion: string): KubeObject {
+  return apiVersion.endsWith('/v1') ? toV1(object, apiVersion) : toV2(object, apiVersion)
+}
+
+const isCpuUtilization = (metric: Fields) => metric['type'] === 'Resource' && metric['resource']?.name === 'cpu'
+
+function toV2(object: KubeObject, apiVersion: string): KubeObject {
+  const spec: Fields = object['spec'] ?? {}
+  const status: Fields = object['status'] ?? {}
+  const annotations: Readonly<Record<string, string>> = object.metadata.annotations ?? {}
+  const { targetCPUUtilizationPercentage: target, ...rest } = spec
+  const { currentCPUUtilizationPercentage: current, ...statusRest } = status
+  const cpu =
+    target === undefined
+      ? []
+      : [
+          {
+            type: 'Resource',
+            resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } },
+          },
+        ]
+  const others = listIn(annotations, METRICS).map(metricToV2)
+  const metrics = [...others, ...cpu]
+  const currentCpu =
+    current === undefined
+      ? []
+      : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: current } } }]
+  const currentMetrics = [...listIn(annotations, CURRENT).map(currentToV2), ...currentCpu]
+  const conditions = listIn(annotations, CONDITIONS)
+  const behavior = objectIn(annotations, BEHAVIOR)
+  const kept = Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.startsWith(PREFIX)))
+  return {
+    ...withAnnotations(object, kept),
+    apiVersion,
+    spec: {
+      ...rest,
+      ...(metrics.length === 0 ? {} : { metrics }),
+      ...(behavior === undefined ? {} : { behavior }),
+    },
+    status: {
+      ...statusRest,
+      currentMetrics: currentMetrics.length === 0 ? null : currentMetrics,
+      ...(conditions.length === 0 ? {} : { conditions }),
+      ...(statusRest['currentReplicas'] === 0 ? { currentReplicas: undefined } : {}),
+    },
+  }
+}
+
+function toV1(object: KubeObject, apiVersion: string): KubeObject {
+  const {
+    metrics = [],
+    behavior,
+    ...spec
+  } = (object['spec'] ?? {}) as Record<string, never> & {
+    metrics?: readonly Fields[]
+    behavior?: Fields
+  }
+  const { currentMetrics, conditions, ...status } = (object['status'] ?? {}) as Record<string, never> & {
+    currentMetrics?: readonly Fields[] | null
+    conditions?: readonly Fields[]
+  }
+  const cpu = (metrics as readonly Fields[]).find(
+    (metric) => isCpuUtilization(metric) && metric['resource'].target?.averageUtilization !== undefined,
+  )
+  const others = (metrics as readonly Fields[]).filter((metric) => metric !== cpu)
+  const current = (currentMetrics ?? []).find(
+    (metric) => isCpuUtilization(metric) && metric['resource'].current?.averageUtilization !== undefined,
+  )
+  const annotations: Record<string, string> = { ...object.metadata.annotations }
+  if (others.length > 0) annotations[METRICS] = JSON.stringify(others.map(metricToV1))
+  if (currentMetrics !== undefined && currentMetrics !== null && currentMetrics.length > 0)
+    annotations[CURRENT] = JSON.stringify(currentMetrics.map(currentToV1))
+  if (conditions !== undefined && conditions.length > 0) annotations[CONDITIONS] = JSON.stringify(conditions)
+  if (behavior !== undefined) annotations[BEHAVIOR] = JSON.stringify(behavior)
+  return {
+    ...withAnnotations(object, annotations),
+    apiVersion,
+    spec: {
+      ...spec,
+      ...(cpu === undefined ? {} : { targetCPUUtilizationPercentage: cpu['resource'].target.averageUtilization }),
+    },
+    status: {
+      ...status,
+      currentReplicas: (status as Fields)['currentReplicas'] ?? 0,
+      desiredReplicas: (status as Fields)['desiredReplicas'] ?? 0,
+      ...(current === undefined
+        ? {}
+        : { currentCPUUtilizationPercentage: current['resource'].current.averageUtilization }),
+    },
+  }
+}
+
+function withAnnotations(object: KubeObject, annotations: Readonly<Record<string, string>>): KubeObject {
+  const none = Object.keys(annotations).length === 0
+  if (none && object.metadata.annotations === undefined) return object
+  return withMetadata(object, { annotations: none ? undefined : annotations })
+}
+
+function listIn(annotations: Readonly<Record<string, string>>, name: string): readonly Fields[] {
+  const value = parsed(annotations, name)
+  return Array.isArray(value) ? value : []
+}
+
+function objectIn(annotations: Readonly<Record<string, string>>, name: string): Fields | undefined {
+  const value = parsed(annotations, name)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+}
+
+function parsed(annotations: Readonly<Record<string, string>>, name: string): unknown {
+  if (!Object.hasOwn(annotations, name)) return undefined
+  try {
+    return JSON.parse(annotations[name] as string)
+  } catch {
+    return undefined
+  }
+}
+
+/** A metric target's two forms: v2's `target`, and v1's flat fields. */
+interface Target {
+  readonly type?: string
+  readonly value?: unknown
+  readonly averageValue?: unknown
+  readonly averageUtilization?: number
+}
+
+function flat(target: Target, utilization: string, average: string): Record<string, unknown> {
+  return {
+    ...(target.averageUtilization === undefined ? {} : { [utilization]: target.averageUtilization }),
+    ...(target.averageValue === undefined ? {} : { [average]: target.averageValue }),
+  }
+}
+
+function metricToV1(metric: Fields): Fields {
+  const type: string = metric['type']
+  switch (type) {
+    case 'Resource':
+    case 'ContainerResource': {
+      const key = type === 'Resource' ? 'resource' : 'containerResource'
+      const { target = {}, ...source } = metric[key] ?? {}
+      return { type, [key]: { ...source, ...flat(target, 'targetAverageUtilization', 'targetAverageValue') } }
+    }
+    case 'Pods': {
+      const { metric: identifier = {}, target = {} } = metric['pods'] ?? {}
+      return {
+        type,
+        pods: { metricName: identifier.name, ...selectorOf(identifier), targetAverageValue: target.averageValue },
+      }
+    }
+    case 'Object': {
+      const { describedObject, metric: identifier = {}, target = {} } = metric['object'] ?? {}
+      return {
+        type,
+        object: {
+          target: describedObject,
+          metricName: identifier.name,
+          targetValue: target.value ?? '0',
+          ...selectorOf(identifier),
+          ...(target.averageValue === undefined ? {} : { averageValue: target.averageValue }),
+        },
+      }
+    }
+    case 'External': {
+      const { metric: identifier = {}, target = {} } = metric['external'] ?? {}
+      return {
+        type,
+        external: {
+          metricName: identifier.name,
+          ...(identifier.selector === undefined ? {} : { metricSelector: identifier.selector }),
+          ...(target.value === undefined ? {} : { targetValue: target.value }),
+          ...(target.averageValue === undefined ? {} : { targetAverageValue: target.averageValue }),
+        },
+      }
+    }
+    default:
+      return metric
+  }
+}
+
+const selectorOf = (identifier: Fields) =>
+  identifier['selector'] === undefined ? {} : { selector: identifier['selector'] }
+
+function metricToV2(metric: Fields): Fields {
+  const type: string = metric['type']
+  switch (type) {
+    case 'Resource':
+    case 'ContainerResource': {
+      const key = type === 'Resource' ? 'resource' : 'containerResource'
+      const { targetAverageUtilization: utilization, targetAverageValue: value, ...source } = metric[key] ?? {}
+      const target =
+        utilization !== undefined
+          ? { type: 'Utilization', averageUtilization: utilization }
+          : { type: 'AverageValue', averageValue: value }
+      return { type, [key]: { ...source, target } }
+    }
+    case 'Pods': {
+      const { metricName, selector, targetAverageValue } = metric['pods'] ?? {}
+      return {
+        type,
+        pods: {
+          metric: { name: metricName, ...(selector === undefined ? {} : { selector }) },
+          target: { type: 'AverageValue', averageValue: targetAverageValue },
+        },
+      }
+    }
+    case 'Object': {
+      const { target, metricName, targetValue, selector, averageValue } = metric['object'] ?? {}
+      return {
+        type,
+        object: {
+          describedObject: target,
+          metric: { name: metricName, ...(selector === undefined ? {} : { selector }) },
+          target:
+            averageValue === undefined ? { type: 'Value', value: targetValue } : { type: 'AverageValue', averageValue },
+        },
+      }
+    }
+    case 'External': {
+      const { metricName, metricSelector, targetValue, targetAverageValue } = metric['external'] ?? {}
+      return {
+        type,
+        external: {
+          metric: { name: metricName, ...(metricSelector === undefined ? {} : { selector: metricSelector }) },
+          target:
+            targetAverageValue === undefined
+              ? { type: 'Value', value: targetValue }
+              : { type: 'AverageValue', averageValue: targetAverageValue },
+        },
+      }
+    }
+    default:
+      return metric
+  }
+}
+
+function currentToV1(metric: Fields): Fields {
+  const type: string = metric['type']
+  if (type === 'Resource' || type === 'ContainerResource') {
+    const key = type === 'Resource' ? 'resource' : 'containerResource'
+    const { current = {}, ...source } = metric[key] ?? {}
+    return {
+      type,
+      [key]: {
+        ...source,
+        ...flat(current, 'currentAverageUtilization', 'currentAverageValue'),
+      },
+    }
+  }
+  return metric
+}
+
+function currentToV2(metric: Fields): Fields {
+  const type: string = metric['type']
+  if (type === 'Resource' || type === 'ContainerResource') {
+    const key = type === 'Resource' ? 'resource' : 'containerResource'
+    const { currentAverageUtilization, currentAverageValue, ...source } = metric[key] ?? {}
+    return {
+      type,
+      [key]: {
+        ...source,
+        current: {
+          ...(currentAverageUtilization === undefined ? {} : { averageUtilization: currentAverageUtilization }),
+          ...(currentAverageValue === undefined ? {} : { averageValue: currentAverageValue }),
+        },
+      },
+    }
+  }
+  return metric
+}

@@ -1,0 +1,51 @@
+/**
+ * The outermost filter: whatever is thrown becomes a Status. To a client in this process it is thrown on, as a StatusError;
+ * over a wire it leaves in the encoding that was asked for, with the warnings given before it.
+ */
+import { encodeJson } from '../../api/codec/json.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse, Filter } from '../../api/request.ts'
+import { internalError, StatusError } from '../../api/status.ts'
+import type { Logger } from '../../base/log.ts'
+import { warningHeaders } from '../handlers/respond.ts'
+import { encodeYaml } from '../handlers/yaml.ts'
+
+const NEWLINE = Buffer.from('\n')
+
+export function errorResponses(log: Logger): Filter {
+  return (next) => async (request) => {
+    try {
+      return await next(request)
+    } catch (thrown) {
+      const error = statusErrorOf(thrown, request, log)
+      if (request.connection === undefined && request.headers['accept'] === undefined) throw error
+      return errorResponse(request, error)
+    }
+  }
+}
+
+function statusErrorOf(thrown: unknown, request: ApiRequest, log: Logger): StatusError {
+  if (thrown instanceof StatusError) return thrown
+  if (request.signal.aborted)
+    return new StatusError(504, 'Timeout', 'request did not complete within the allotted timeout')
+  log.error('request failed', thrown, { method: request.method, path: request.path })
+  return internalError(thrown)
+}
+
+/** The Status of an error as an answer. */
+export function errorResponse(request: ApiRequest, error: StatusError): ApiResponse {
+  const status = error.toStatus()
+  const yaml = /^application\/yaml\b/.test(request.headers['accept'] ?? '')
+  const retryAfter = error.details?.retryAfterSeconds
+  const { headers } = warningHeaders(error.warnings ?? [])
+  return {
+    kind: 'bytes',
+    status: error.code,
+    headers: {
+      ...headers,
+      ...(retryAfter === undefined || retryAfter <= 0 ? {} : { 'retry-after': String(retryAfter) }),
+    },
+    contentType: yaml ? 'application/yaml' : 'application/json',
+    bytes: yaml ? [Buffer.from(encodeYaml(status as Json))] : [encodeJson(status as unknown as KubeObject), NEWLINE],
+  }
+}

@@ -1,0 +1,62 @@
+/** Limits on one request: how long it may take and how large its body may be. */
+import type { Filter, RequestInfo } from '../../api/request.ts'
+import { badRequest, StatusError } from '../../api/status.ts'
+import type { Runtime } from '../../base/runtime.ts'
+
+export const MAX_BODY_BYTES = 3 * 1024 * 1024
+
+/** @throws StatusError 413 */
+export function bodyLimit(maxBytes: number): Filter {
+  return (next) => (request) => {
+    const { body } = request
+    if (body?.kind === 'bytes' && body.bytes.length > maxBytes)
+      throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBytes}`)
+    return next(request)
+  }
+}
+
+/** Verbs and subresources that live as long as their client wants. */
+const LONG_VERBS = new Set(['watch', 'proxy'])
+const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
+
+export function isLongRunning(info: RequestInfo | undefined): boolean {
+  return info !== undefined && (LONG_VERBS.has(info.verb) || LONG_SUBRESOURCES.has(info.subresource))
+}
+
+/**
+ * Ends a request that takes longer than `defaultMs`, or than its own `timeout=` (a Go duration, which may only be shorter).
+ * Applies to requests over a wire: components of this process bring their own signals.
+ */
+export function requestTimeout(runtime: Runtime, defaultMs: number): Filter {
+  return (next) => (request) => {
+    if (request.connection === undefined || isLongRunning(request.info)) return next(request)
+    const asked = request.query.size > 0 ? request.query.get('timeout') : null
+    const limit = asked === null || asked === '' ? defaultMs : Math.min(defaultMs, durationMs(asked))
+    return new Promise((resolve, reject) => {
+      const timer = runtime.clock.setTimer(limit, 'request timeout', () =>
+        reject(new StatusError(504, 'Timeout', 'request did not complete within the allotted timeout')),
+      )
+      next(request)
+        .then(resolve, reject)
+        .finally(() => timer.cancel())
+    })
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+
+/** A Go duration in milliseconds. @throws StatusError 400 */
+export function durationMs(text: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)]
+  if (parts.length === 0 || parts.map((part) => part[0]).join('') !== text)
+    throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`)
+  return parts.reduce((sum, part) => sum + Number(part[1]) * (UNITS[part[2] as string] as number), 0)
+}

@@ -1,0 +1,96 @@
+/**
+ * What a path names, by Kubernetes' RequestInfo rules: the first thing every request passes, before anybody asks who sent
+ * it. Pure: whether the resource exists is routing's business (handlers/route.ts).
+ */
+import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
+import { badRequest } from '../../api/status.ts'
+
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/** `?watch`, `?watch=1`: true unless it says false or 0. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** The path's segments, decoded; leading and trailing slashes do not count, empty segments between do. */
+export function segmentsOf(path: string): string[] {
+  let decoded = path
+  if (path.includes('%')) {
+    try {
+      decoded = decodeURIComponent(path)
+    } catch (cause) {
+      throw badRequest(`invalid URL escape in path ${JSON.stringify(path)}`, cause)
+    }
+  }
+  let start = 0
+  let end = decoded.length
+  while (start < end && decoded.charCodeAt(start) === 47) start++
+  while (end > start && decoded.charCodeAt(end - 1) === 47) end--
+  return start === end ? [] : decoded.slice(start, end).split('/')
+}
+
+/** @throws StatusError 400 for a path that cannot be decoded */
+export function requestInfoOf(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const segments = segmentsOf(path)
+  const verb = VERBS[method] ?? ''
+  const nonResource: RequestInfo = {
+    isResource: false,
+    verb: method.toLowerCase(),
+    path,
+    group: '',
+    version: '',
+    resource: '',
+    subresource: '',
+    namespace: '',
+    name: '',
+  }
+  if (segments.length < 3) return nonResource
+  const [prefix] = segments
+  let group = ''
+  let at = 1
+  if (prefix === 'apis') {
+    if (segments.length < 4) return nonResource
+    group = segments[1] as string
+    at = 2
+  } else if (prefix !== 'api') return nonResource
+  const version = segments[at++] as string
+  let parts = segments.slice(at)
+  let actual = verb
+  let special = false
+  if ((parts[0] === 'watch' || parts[0] === 'proxy') && parts.length > 1) {
+    actual = parts[0]
+    special = true
+    parts = parts.slice(1)
+  }
+  let namespace = ''
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    namespace = parts[1] as string
+    if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2] as string)) parts = parts.slice(2)
+  }
+  const resource = parts[0] ?? ''
+  let name = parts[1] ?? ''
+  const subresource = special ? '' : (parts[2] ?? '')
+  if (name === '' && actual === 'get') {
+    actual = isTrue(query.get('watch')) ? 'watch' : 'list'
+    name = nameOfSelector(query.get('fieldSelector'))
+  } else if (name === '' && actual === 'delete') actual = 'deletecollection'
+  return { isResource: true, verb: actual, path, group, version, resource, subresource, namespace, name }
+}
+
+/** A list or watch of one object by its name is authorized as that name. */
+function nameOfSelector(selector: string | null): string {
+  const found = selector === null ? null : /^metadata\.name==?([^,=!\\]+)$/.exec(selector)
+  return found?.[1] ?? ''
+}
+
+export const withRequestInfo: Filter = (next) => (request: ApiRequest) =>
+  next({ ...request, info: requestInfoOf(request.method, request.path, request.query) })

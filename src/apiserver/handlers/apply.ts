@@ -1,0 +1,83 @@
+/** PATCH with application/apply-patch+yaml: server-side apply (KEP-555), over the pure functions of api/fields. */
+import { decodeBody } from '../../api/codec/decode.ts'
+import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/codec/json.ts'
+import { parseYaml } from '../../api/codec/yaml.ts'
+import { applyDefaults } from '../../api/defaults/defaults.ts'
+import { applyServerSide } from '../../api/fields/apply.ts'
+import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { badRequest } from '../../api/status.ts'
+import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
+import type { WriteContext } from '../registry/registry.ts'
+import type { ResourceRequest } from './context.ts'
+import type { WriteOptions } from './options.ts'
+import { managerOf, otherVersions } from './write.ts'
+
+/** Gives the next state of the object in the version of the request; `live` is undefined when the apply creates. */
+export function applier(
+  resource: ResourceRequest,
+  options: WriteOptions,
+  write: WriteContext,
+): (live: KubeObject | undefined) => KubeObject {
+  const { request, row, info } = resource
+  const applied = applyBody(resource, options)
+  return (live) => {
+    const { object } = applyServerSide({
+      live,
+      applied,
+      schema: row.schema,
+      apiVersion: apiVersionOf(row.group, row.version),
+      kind: row.kind,
+      manager: managerOf(request, options),
+      force: options.force ?? false,
+      subresource: write.subresource,
+      time: write.now,
+      ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
+      ...otherVersions(resource),
+    })
+    const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore' }).object
+    checkName(decoded, info.name)
+    const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
+    return dedupeOwnerReferences(placed, false, write.warn)
+  }
+}
+
+/** The configuration in the body, YAML or JSON. @throws StatusError 400 */
+export function applyBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteOptions): JsonObject {
+  const { body } = request
+  if (body?.kind === 'object') return body.object as unknown as JsonObject
+  let parsed: ReturnType<typeof parseYaml>
+  try {
+    parsed = parseYaml(Buffer.from(body?.bytes ?? []).toString('utf8'))
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+  if (parsed.strict.length > 0) {
+    const problems = parsed.strict.join(', ')
+    if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${problems}`)
+    if (fieldValidation === 'Warn') warnings.push(...parsed.strict)
+  }
+  if (parsed.node === null) return {}
+  if (!(parsed.node instanceof ObjectNode)) {
+    const kind = Array.isArray(parsed.node)
+      ? 'array'
+      : parsed.node instanceof NumberNode
+        ? 'number'
+        : typeof parsed.node
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+    )
+  }
+  return plain(parsed.node) as JsonObject
+}
+
+function plain(node: JsonNode): Json {
+  if (node instanceof NumberNode)
+    return (/^-?\d+$/.test(node.text) ? exactInteger(node.text) : Number(node.text)) as number
+  if (Array.isArray(node)) return node.map(plain)
+  if (!(node instanceof ObjectNode)) return node
+  const object: { [key: string]: Json } = {}
+  // `__proto__` is a key like any other.
+  for (const [key, value] of node.entries)
+    Object.defineProperty(object, key, { value: plain(value), enumerable: true, configurable: true, writable: true })
+  return object
+}

@@ -1,0 +1,44 @@
+/** Request bodies: objects of the resource's (or subresource's) kind with their defaults, and delete options. */
+import { decodeBody, decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
+import { applyDefaults } from '../../api/defaults/defaults.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiRequest, RequestBody } from '../../api/request.ts'
+import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
+import type { DeleteOptions } from '../registry/strategy.ts'
+import type { ResourceRequest } from './context.ts'
+import { deleteOptionsOfQuery, type WriteOptions } from './options.ts'
+
+/** The object in the body, canonical and defaulted, in the version of the row. What Warn finds becomes warnings. */
+export function decodeObject(
+  { request, warnings, context }: ResourceRequest,
+  row: ResourceRow | SubresourceRow,
+  fieldValidation: WriteOptions['fieldValidation'],
+): KubeObject {
+  const decoded = decodeBody(bodyOf(request), row, decodeWith(context.decodeProtobuf, fieldValidation))
+  warnings.push(...decoded.warnings)
+  return applyDefaults(decoded.object, row.schema)
+}
+
+function decodeWith(decodeProtobuf: ProtobufDecoder | undefined, fieldValidation: WriteOptions['fieldValidation']) {
+  return { fieldValidation, ...(decodeProtobuf === undefined ? {} : { decodeProtobuf }) }
+}
+
+/** A request without a body still has a content type. */
+function bodyOf(request: ApiRequest): RequestBody | undefined {
+  if (request.body !== undefined) return request.body
+  return { kind: 'bytes', bytes: new Uint8Array(), contentType: request.headers['content-type'] ?? '' }
+}
+
+/** Delete options from the body, or without one from the query. @throws StatusError 400, 415 */
+export function decodeDeleteOptions({ request, context }: ResourceRequest): DeleteOptions {
+  const decoded = decodeOptions(request.body, decodeWith(context.decodeProtobuf, 'Ignore'))
+  if (decoded === undefined) return deleteOptionsOfQuery(request.query)
+  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = decoded
+  return {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(preconditions === undefined ? {} : { preconditions }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(dryRun === undefined || dryRun.length === 0 ? {} : { dryRun }),
+  }
+}

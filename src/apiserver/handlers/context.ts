@@ -1,0 +1,72 @@
+/**
+ * handlers: one file per verb. A handler reads options and body, runs admission, calls the registry's store and answers;
+ * it knows rows of the scheme, never kinds. Called by the filter chain only (server.ts).
+ */
+import type { ProtobufDecoder } from '../../api/codec/decode.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
+import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { AdmissionChain } from '../admission/chain.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import type { Caches } from '../cache/caches.ts'
+import type { Representation as View } from '../cache/entry.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Strategy } from '../registry/strategy.ts'
+import type { ListMetadata } from './respond.ts'
+import type { Review } from './reviews.ts'
+
+/** Prints rows as `kubectl get` shows them. `objects` are of the row's own version. */
+export type PrintTable = (input: {
+  readonly row: ResourceRow
+  readonly objects: readonly KubeObject[]
+  readonly metadata: ListMetadata
+  readonly apiVersion: string
+  readonly includeObject: 'None' | 'Metadata' | 'Object'
+  /** False for the later events of a watch, whose columns went out with the first. */
+  readonly withColumns: boolean
+}) => KubeObject
+
+/** What handlers need of the server. */
+export interface ServerContext {
+  readonly runtime: Runtime
+  readonly scheme: Scheme
+  readonly registry: Registry
+  readonly admission: AdmissionChain
+  readonly reads: CacheReads
+  readonly caches: Caches
+  /** The row's version as the caches keep it beside the storage version's; the same object every time. */
+  versionView(row: ResourceRow): View
+  strategyOf(row: ResourceRow): Strategy
+  /** Objects of the storage version (or any served one) in the row's own version. */
+  convert(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
+  /** The same where it cannot wait: managedFields of built-in kinds. */
+  convertNow(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  /** Whether the kind is served in more than one version. */
+  hasOtherVersions(row: ResourceRow): boolean
+  /** Objects of any served version in the storage version. */
+  toHub(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
+  readonly printTable?: PrintTable
+  readonly decodeProtobuf?: ProtobufDecoder
+  /** Kinds that are answered and not stored, by `group/Kind`. */
+  readonly reviews?: Readonly<Record<string, Review>>
+  readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
+  /** exec, attach, port-forward, proxy. */
+  readonly connect?: ResourceHandler
+  /** Further subresources by `action resource.group/name` (`get pods/log`). */
+  readonly subresources?: Readonly<Record<string, ResourceHandler>>
+}
+
+/** A request that has found its resource. */
+export interface ResourceRequest {
+  readonly context: ServerContext
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly user: UserInfo
+  readonly row: ResourceRow
+  /** undefined for the resource itself. */
+  readonly subresource: SubresourceRow | undefined
+  readonly warnings: string[]
+}
+
+export type ResourceHandler = (request: ResourceRequest) => Promise<ApiResponse>

@@ -1,0 +1,31 @@
+/** POST to a collection. */
+import type { ApiResponse } from '../../api/request.ts'
+import { createObject } from '../registry/create.ts'
+import { dedupeOwnerReferences, inNamespace, wipeSystemFields } from '../registry/metadata.ts'
+import { decodeObject } from './body.ts'
+import type { ResourceRequest } from './context.ts'
+import { negotiate } from './negotiate.ts'
+import { writeOptions } from './options.ts'
+import { respondObject } from './respond.ts'
+import { admissionAttributes, hubOf, optionsObject, trackManager, writeContext } from './write.ts'
+
+export async function handleCreate(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, info, warnings } = resource
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const options = writeOptions('CreateOptions', request.query)
+  const write = writeContext(resource, { dryRun: options.dryRun })
+  const decoded = decodeObject(resource, row, options.fieldValidation)
+  const placed = inNamespace(wipeSystemFields(decoded), row.namespaced, info.namespace)
+  const single = dedupeOwnerReferences(placed, false, write.warn)
+  const tracked = await hubOf(resource, trackManager(resource, write, options, undefined, single))
+
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  const admitted = await context.admission.mutate(
+    admissionAttributes(resource, 'CREATE', attributes, tracked, undefined),
+  )
+  const object = admitted === tracked ? tracked : dedupeOwnerReferences(admitted, true, write.warn)
+  const created = await createObject(context.registry, write, object, (final) =>
+    context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, final, undefined)),
+  )
+  return respondObject(context, request, row, created, representation, { status: 201, warnings })
+}

@@ -1,0 +1,41 @@
+/** DELETE of one object. */
+
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { deleteObject } from '../registry/delete.ts'
+import { decodeDeleteOptions } from './body.ts'
+import type { ResourceRequest } from './context.ts'
+import { negotiate } from './negotiate.ts'
+import { validateDeleteOptions } from './options.ts'
+import { respondObject } from './respond.ts'
+import { admissionAttributes, writeContext } from './write.ts'
+
+export async function handleDelete(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, warnings } = resource
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const options = decodeDeleteOptions(resource)
+  validateDeleteOptions(options)
+  const dryRun = (options.dryRun?.length ?? 0) > 0
+  const write = writeContext(resource, { dryRun })
+  const cached = write.kindStrategy.warningsOnDelete
+  const attributes = { dryRun, options: { ...options } }
+  const deleted = await deleteObject(context.registry, write, options, (existing) =>
+    admitDelete(resource, attributes, existing),
+  )
+  for (const warning of cached?.(deleted.object, options) ?? []) write.warn(warning)
+  // Kubernetes says Accepted only to who asked, in the old way, for a cascade.
+  const status = !deleted.removed && options.orphanDependents === false ? 202 : 200
+  return respondObject(context, request, row, deleted.answer, representation, { status, warnings })
+}
+
+/** Both halves of admission see a deletion, and neither can change anything. */
+export async function admitDelete(
+  resource: ResourceRequest,
+  options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
+  existing: KubeObject,
+): Promise<void> {
+  const { admission } = resource.context
+  const attributes = admissionAttributes(resource, 'DELETE', options, undefined, existing)
+  await admission.mutate(attributes)
+  await admission.validate(attributes)
+}

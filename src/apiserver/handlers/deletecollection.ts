@@ -1,0 +1,41 @@
+/** DELETE of a collection: each of the objects a list would give, by the rules of a single delete. */
+import type { ApiResponse } from '../../api/request.ts'
+import { isNotFound } from '../../api/status.ts'
+import { deleteObject } from '../registry/delete.ts'
+import { decodeDeleteOptions } from './body.ts'
+import type { ResourceRequest } from './context.ts'
+import { admitDelete } from './delete.ts'
+import { list, respondList } from './list.ts'
+import { negotiate } from './negotiate.ts'
+import { listOptions, validateDeleteOptions } from './options.ts'
+import { writeContext } from './write.ts'
+
+/** As many are deleted at a time. */
+const WORKERS = 10
+
+/** Answers with the objects as they were listed. */
+export async function handleDeleteCollection(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, info } = resource
+  const representation = negotiate(request, { list: true, protobuf: true })
+  const selector = listOptions(request.query)
+  const options = decodeDeleteOptions(resource)
+  validateDeleteOptions(options)
+  const dryRun = (options.dryRun?.length ?? 0) > 0
+  const listed = await list(resource, selector)
+  const attributes = { dryRun, options: { ...options } }
+  const left = [...listed.items].reverse()
+  const worker = async () => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) {
+      const { name = '', namespace = '' } = item.object.metadata
+      const single: ResourceRequest = { ...resource, info: { ...info, name, namespace } }
+      const write = writeContext(single, { dryRun })
+      try {
+        await deleteObject(context.registry, write, options, (existing) => admitDelete(single, attributes, existing))
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(WORKERS, listed.items.length) }, worker))
+  return respondList(resource, listed, representation)
+}

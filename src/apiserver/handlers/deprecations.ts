@@ -1,0 +1,13 @@
+/** Resources whose every request is answered with a warning. */
+import { apiVersionOf } from '../../api/object.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+
+const DEPRECATED: Readonly<Record<string, string>> = {
+  'v1 Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  'v1 ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
+}
+
+export function deprecationWarning(row: ResourceRow): string | undefined {
+  if (row.group !== '') return undefined
+  return DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`]
+}

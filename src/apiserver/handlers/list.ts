@@ -1,0 +1,214 @@
+/** GET of a collection: selectors, pages, and the versions a client may ask for (KEP-2523). */
+import { apiVersionOf, type KubeObject } from '../../api/object.ts'
+import type { ApiResponse, StoredObject } from '../../api/request.ts'
+import { badRequest, StatusError } from '../../api/status.ts'
+import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
+import type { CacheEntry } from '../cache/entry.ts'
+import type { CachePage, ResourceCache } from '../cache/resource.ts'
+import { storageKey, storageRange } from '../registry/registry.ts'
+import type { ResourceRequest } from './context.ts'
+import { badVersion } from './get.ts'
+import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
+import { negotiate, type Representation } from './negotiate.ts'
+import { type ListOptions, listOptions } from './options.ts'
+import { encoded, isHub, type ListMetadata, META_V1, partialMetadata, tableOf, warningHeaders } from './respond.ts'
+import { type Selection, selectionOf } from './selectors.ts'
+
+/** How long a list waits for a version that has not come yet. */
+const FUTURE_WAIT_MS = 3000
+
+export interface Listed {
+  readonly items: readonly StoredObject[]
+  readonly metadata: ListMetadata
+}
+
+export async function handleList(resource: ResourceRequest): Promise<ApiResponse> {
+  const { request } = resource
+  const representation = negotiate(request, { list: true, protobuf: true, streams: true })
+  const listed = await list(resource, listOptions(request.query))
+  return respondList(resource, listed, representation)
+}
+
+/** @throws StatusError 400, 410, 422, 504 */
+export async function list(resource: ResourceRequest, options: ListOptions): Promise<Listed> {
+  const { context, row, info } = resource
+  const selection = selectionOf(row, context.strategyOf(row), options.labelSelector, options.fieldSelector)
+  const cache = context.caches.resource(row.storagePrefix)
+  const prefix = storageRange(row, row.namespaced ? info.namespace : '')
+  const version = options.resourceVersion
+  if (version !== '' && !/^\d+$/.test(version)) throw badRequest(`invalid resource version: ${badVersion(version)}`)
+  const limit = Math.max(0, options.limit)
+
+  if (options.continue !== '') {
+    const token = decodeContinue(options.continue, prefix)
+    if (version !== '' && version !== '0')
+      throw badRequest('specifying resource version is not allowed when using continue')
+    const at = token.revision > 0 ? token.revision : undefined
+    return select(cache, selection, prefix, limit, at, token.start)
+  }
+  if (version === '' || version === '0') {
+    const only = version === '' || limit === 0 ? selection.name : undefined
+    if (only !== undefined && (!row.namespaced || info.namespace !== ''))
+      return one(cache, selection, storageKey(row, info.namespace, only), context.caches.revision)
+    // Any version will do, so the cache's own is whole at no cost: as in Kubernetes, such a list has no pages.
+    return select(cache, selection, prefix, version === '0' ? 0 : limit, undefined, undefined)
+  }
+  const revision = Number(version)
+  await untilReached(resource, revision)
+  // Asked with a limit and without a match, Kubernetes reads it as Exact, so that pages fit together.
+  const exact = options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && limit > 0)
+  return select(cache, selection, prefix, limit, exact ? revision : undefined, undefined)
+}
+
+/** @throws StatusError 504 when the version does not come */
+export async function untilReached({ context, request }: ResourceRequest, revision: number): Promise<void> {
+  const { caches } = context
+  if (await caches.reached(revision, FUTURE_WAIT_MS, request.signal)) return
+  throw tooLarge(revision, caches.revision)
+}
+
+function tooLarge(revision: number, current: number): StatusError {
+  const message = `Too large resource version: ${revision}, current: ${current}`
+  return new StatusError(504, 'Timeout', message, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  })
+}
+
+function one(cache: ResourceCache, selection: Selection, key: string, revision: number): Listed {
+  const entry = cache.get(key)
+  return {
+    items: entry !== undefined && selection.matches(entry.object) ? [entry] : [],
+    metadata: { resourceVersion: String(revision) },
+  }
+}
+
+async function select(
+  cache: ResourceCache,
+  selection: Selection,
+  prefix: string,
+  limit: number,
+  exact: number | undefined,
+  start: string | undefined,
+): Promise<Listed> {
+  const items: CacheEntry[] = []
+  let from = start
+  let at = exact
+  for (;;) {
+    const page = await pageOf(cache, prefix, selection.all ? limit : 0, at, from, start !== undefined)
+    at ??= page.revision
+    const resourceVersion = String(page.revision)
+    if (selection.all) return withContinue(page, page.items, prefix, page.more, page.remaining)
+    for (let i = 0; i < page.items.length; i++) {
+      const entry = page.items[i] as CacheEntry
+      if (!selection.matches(entry.object)) continue
+      items.push(entry)
+      if (limit > 0 && items.length === limit)
+        return withContinue(page, items, prefix, page.more || i < page.items.length - 1, undefined)
+    }
+    if (!page.more) return { items, metadata: { resourceVersion } }
+    from = `${(page.items.at(-1) as CacheEntry).key}\u0000`
+  }
+}
+
+function withContinue(
+  page: CachePage,
+  items: readonly CacheEntry[],
+  prefix: string,
+  more: boolean,
+  remaining: number | undefined,
+): Listed {
+  const resourceVersion = String(page.revision)
+  const last = items.at(-1)
+  if (!more || last === undefined) return { items, metadata: { resourceVersion } }
+  return {
+    items,
+    metadata: {
+      resourceVersion,
+      continue: encodeContinue(last.key, prefix, page.revision),
+      ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+    },
+  }
+}
+
+async function pageOf(
+  cache: ResourceCache,
+  prefix: string,
+  limit: number,
+  exact: number | undefined,
+  start: string | undefined,
+  continued: boolean,
+): Promise<CachePage> {
+  const options = { prefix, limit, ...(start === undefined ? {} : { start }) }
+  if (exact === undefined) return cache.page(options)
+  try {
+    return await cache.pageAt(exact, options)
+  } catch (error) {
+    if (error instanceof CompactedError) {
+      if (continued) throw tooOldToContinue((start as string).slice(prefix.length))
+      throw new StatusError(410, 'Expired', 'The resourceVersion for the provided list is too old.')
+    }
+    if (error instanceof FutureRevisionError) throw tooLarge(exact, error.current)
+    throw error
+  }
+}
+
+/** A list in the form that was asked for. */
+export async function respondList(
+  resource: ResourceRequest,
+  { items, metadata }: Listed,
+  representation: Representation,
+): Promise<ApiResponse> {
+  const { context, request, row, warnings } = resource
+  const headers = warningHeaders(warnings)
+  const served = await servedItems(resource, items)
+  if (representation.shape === 'table')
+    return encoded(
+      200,
+      tableOf(
+        context,
+        request,
+        row,
+        served.map((item) => item.object),
+        metadata,
+        representation,
+      ),
+      representation,
+      warnings,
+    )
+  if (representation.shape === 'metadata') {
+    const partial = served.map((item) => partialMetadata(item.object, representation.shapeVersion))
+    return encoded(
+      200,
+      {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: representation.shapeVersion || META_V1,
+        metadata: metadata as KubeObject['metadata'],
+        items: partial.length === 0 ? null : partial,
+      },
+      representation,
+      warnings,
+    )
+  }
+  const envelope: KubeObject = {
+    kind: row.listKind,
+    apiVersion: apiVersionOf(row.group, row.version),
+    metadata: metadata as KubeObject['metadata'],
+  }
+  if (representation.encoding === 'json' && !representation.pretty)
+    return { kind: 'list', status: 200, ...headers, list: envelope, items: served }
+  const whole = served.map((item) => {
+    const { kind: _, apiVersion: __, ...rest } = item.object
+    return rest
+  })
+  return encoded(200, { ...envelope, items: whole }, representation, warnings)
+}
+
+async function servedItems(
+  { context, row }: ResourceRequest,
+  items: readonly StoredObject[],
+): Promise<readonly StoredObject[]> {
+  if (isHub(row)) return items
+  const view = context.versionView(row)
+  return (items as readonly CacheEntry[]).map((item) => item.as(view))
+}

@@ -1,0 +1,207 @@
+/**
+ * The options of a request, from its query or body: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions, ListOptions,
+ * GetOptions, with the validation and the error texts of apimachinery's meta/v1.
+ */
+
+import { badRequest } from '../../api/status.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalid,
+  invalidError,
+  notSupported,
+  required,
+  tooLong,
+} from '../../api/validation/errors.ts'
+import { isTrue } from '../filters/request-info.ts'
+import type { DeleteOptions } from '../registry/strategy.ts'
+
+export interface WriteOptions {
+  readonly kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
+  readonly dryRun: boolean
+  readonly fieldManager: string
+  readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore'
+  /** Server-side apply only. */
+  readonly force?: boolean
+}
+
+export interface ListOptions {
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  readonly limit: number
+  readonly continue: string
+  readonly watch: boolean
+  readonly allowWatchBookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  readonly timeoutSeconds: number | undefined
+}
+
+const META = 'meta.k8s.io'
+
+function refuse(kind: string, errors: readonly FieldError[]): void {
+  if (errors.length) throw invalidError({ group: META, kind }, '', errors)
+}
+
+/** As Go's strconv.ParseInt(text, 10, 64). @throws StatusError 400 */
+export function int64Parameter(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  // An empty parameter is the zero value.
+  if (text === '') return 0
+  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  const value = BigInt(text.replace(/^\+/, ''))
+  if (value !== BigInt.asIntN(64, value))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
+  return Number(value)
+}
+
+function dryRunErrors(values: readonly string[], errors: FieldError[]): void {
+  if (values.some((value) => value !== 'All')) errors.push(notSupported('dryRun', values as string[], ['All']))
+}
+
+function fieldManagerErrors(fieldManager: string, errors: FieldError[]): void {
+  if (Buffer.byteLength(fieldManager) > 128) errors.push(tooLong('fieldManager', 128))
+  let position = 0
+  for (const character of fieldManager) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
+      const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')
+      errors.push(invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`))
+    }
+    position += Buffer.byteLength(character)
+  }
+}
+
+/** @throws StatusError 422 naming the option */
+export function writeOptions(kind: WriteOptions['kind'], query: URLSearchParams, apply = false): WriteOptions {
+  if (query.size === 0 && !apply) return defaults[kind]
+  const dryRun = query.getAll('dryRun')
+  const fieldManager = query.get('fieldManager') ?? ''
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  const force = query.get('force')
+  const errors: FieldError[] = []
+  if (kind === 'PatchOptions') {
+    if (apply && fieldManager === '') errors.push(required('fieldManager', 'is required for apply patch'))
+    if (!apply && force !== null) errors.push(forbiddenField('force', 'may not be specified for non-apply patch'))
+  }
+  fieldManagerErrors(fieldManager, errors)
+  dryRunErrors(dryRun, errors)
+  if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation))
+    errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
+  refuse(kind, errors)
+  return {
+    kind,
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as 'Strict' | 'Warn' | 'Ignore'),
+    ...(force === null ? {} : { force: isTrue(force) }),
+  }
+}
+
+const plain = (kind: WriteOptions['kind']): WriteOptions => ({
+  kind,
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Warn',
+})
+const defaults: Readonly<Record<WriteOptions['kind'], WriteOptions>> = {
+  CreateOptions: plain('CreateOptions'),
+  UpdateOptions: plain('UpdateOptions'),
+  PatchOptions: plain('PatchOptions'),
+}
+
+/** Options of a delete without a body. @throws StatusError 400 */
+export function deleteOptionsOfQuery(query: URLSearchParams): DeleteOptions {
+  if (query.size === 0) return {}
+  const gracePeriodSeconds = int64Parameter(query, 'gracePeriodSeconds')
+  const orphan = query.get('orphanDependents')
+  const policy = query.get('propagationPolicy')
+  const dryRun = query.getAll('dryRun')
+  return {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(orphan === null ? {} : { orphanDependents: isTrue(orphan) }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(dryRun.length === 0 ? {} : { dryRun }),
+  }
+}
+
+/** @throws StatusError 422 */
+export function validateDeleteOptions(options: DeleteOptions): void {
+  const errors: FieldError[] = []
+  const { propagationPolicy, orphanDependents, dryRun } = options
+  if (propagationPolicy !== undefined && orphanDependents !== undefined)
+    errors.push(
+      invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+    )
+  if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy))
+    errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))
+  dryRunErrors(dryRun ?? [], errors)
+  refuse('DeleteOptions', errors)
+}
+
+/** Options of a list, a watch or a deletecollection. @throws StatusError 400 for what cannot be read, 422 for what is not allowed */
+export function listOptions(query: URLSearchParams, forceWatch = false): ListOptions {
+  if (query.size === 0 && !forceWatch) return noListOptions
+  const initial = query.get('sendInitialEvents')
+  const options: ListOptions = {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    limit: int64Parameter(query, 'limit') ?? 0,
+    continue: query.get('continue') ?? '',
+    watch: forceWatch || isTrue(query.get('watch')),
+    allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: initial === null ? undefined : isTrue(initial),
+    timeoutSeconds: int64Parameter(query, 'timeoutSeconds'),
+  }
+  refuse('ListOptions', listOptionErrors(options))
+  return options
+}
+
+const noListOptions: ListOptions = {
+  labelSelector: '',
+  fieldSelector: '',
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  limit: 0,
+  continue: '',
+  watch: false,
+  allowWatchBookmarks: false,
+  sendInitialEvents: undefined,
+  timeoutSeconds: undefined,
+}
+
+/** KEP-2523 (resourceVersionMatch) and KEP-3157 (sendInitialEvents). */
+function listOptionErrors(options: ListOptions): FieldError[] {
+  const { resourceVersionMatch: match, resourceVersion, watch, sendInitialEvents } = options
+  const errors: FieldError[] = []
+  const field = 'resourceVersionMatch'
+  if (watch) {
+    if (match !== '') {
+      if (sendInitialEvents === undefined)
+        errors.push(
+          forbiddenField(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+        )
+      if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
+      if (options.continue !== '')
+        errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
+    }
+    if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
+      errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+    return errors
+  }
+  if (sendInitialEvents !== undefined)
+    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  if (match === '') return errors
+  if (resourceVersion === '')
+    errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+  if (options.continue !== '')
+    errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
+  if (match !== 'Exact' && match !== 'NotOlderThan')
+    errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))
+  if (match === 'Exact' && resourceVersion === '0')
+    errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  return errors
+}

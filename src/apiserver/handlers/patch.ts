@@ -1,0 +1,140 @@
+/** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
+import { decodeBody } from '../../api/codec/decode.ts'
+import { applyDefaults } from '../../api/defaults/defaults.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
+import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { StatusError } from '../../api/status.ts'
+import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
+import type { WriteContext } from '../registry/registry.ts'
+import { updateObject } from '../registry/update.ts'
+import { applier, applyBody } from './apply.ts'
+import type { ResourceRequest } from './context.ts'
+import { negotiate } from './negotiate.ts'
+import { type WriteOptions, writeOptions } from './options.ts'
+import { respondObject } from './respond.ts'
+import { admitUpdate } from './update.ts'
+import { admissionAttributes, hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
+
+const TYPES: Readonly<Record<string, PatchType | 'apply'>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+}
+
+/** @throws StatusError 415 */
+function patchTypeOf({ request }: ResourceRequest): PatchType | 'apply' {
+  const contentType = request.body?.contentType ?? request.headers['content-type'] ?? ''
+  const mediaType = (contentType.split(';')[0] as string).trim().toLowerCase()
+  const type = Object.hasOwn(TYPES, mediaType) ? TYPES[mediaType] : undefined
+  if (type === undefined) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+  return type
+}
+
+export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, info, warnings } = resource
+  const type = patchTypeOf(resource)
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const options = writeOptions('PatchOptions', request.query, type === 'apply')
+  const write = writeContext(resource, { dryRun: options.dryRun })
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  const next = type === 'apply' ? applier(resource, options, write) : patcher(resource, type, options, write)
+  const updated = await updateObject(context.registry, write, {
+    forceCreate: type === 'apply',
+    async next(existing) {
+      const live = existing && (await servedOf(resource, existing))
+      const object = await hubOf(resource, next(live))
+      return admitUpdate(resource, attributes, object, existing, write.warn)
+    },
+    validateCreate: (object) =>
+      context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, object, undefined)),
+    validateUpdate: (object, old) =>
+      context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, object, old)),
+  })
+  return respondObject(context, request, row, updated.object, representation, {
+    status: updated.created ? 201 : 200,
+    warnings,
+  })
+}
+
+function patcher(resource: ResourceRequest, type: PatchType, options: WriteOptions, write: WriteContext) {
+  const { row, info } = resource
+  const patch = patchBody(resource)
+  return (live: KubeObject | undefined): KubeObject => {
+    const decoded = applyDefaults(patched(resource, type, patch, live as KubeObject, row, options), row.schema)
+    checkName(decoded, info.name)
+    const placed = dedupeOwnerReferences(inNamespace(decoded, row.namespaced, info.namespace), false, write.warn)
+    return trackManager(resource, write, options, live, placed)
+  }
+}
+
+interface PatchTarget {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly schema: ResourceRequest['row']['schema']
+}
+
+/** The patched object, decoded: canonical, unknown fields reported as the request asks. */
+function patched(
+  { warnings }: ResourceRequest,
+  type: PatchType,
+  patch: Json,
+  live: KubeObject,
+  target: PatchTarget,
+  options: WriteOptions,
+): KubeObject {
+  const { fieldValidation } = options
+  const result = applyPatch({ type, patch, live, schema: target.schema, fieldValidation })
+  let decoded: ReturnType<typeof decodeBody>
+  try {
+    decoded = decodeBody({ kind: 'object', object: result.object }, target, {
+      fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation,
+    })
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    const prefix = ` cannot be handled as a ${target.kind}: `
+    const at = error.message.indexOf(prefix)
+    throw at < 0 ? error : result.invalid(error.message.slice(at + prefix.length))
+  }
+  const strict = [...result.strictErrors, ...decoded.warnings]
+  if (strict.length > 0) {
+    if (fieldValidation === 'Strict') throw result.invalid(`strict decoding error: ${strict.join(', ')}`)
+    if (fieldValidation === 'Warn') warnings.push(...strict)
+  }
+  return decoded.object
+}
+
+/** @throws StatusError 400 for what is not JSON */
+function patchBody({ request }: ResourceRequest): Json {
+  const { body } = request
+  if (body?.kind === 'object') return body.object as Json
+  const text = Buffer.from(body?.bytes ?? []).toString('utf8')
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw notJson()
+  }
+}
+
+/** What a patch of …/scale does to a Scale. */
+export function patchedScale(resource: ResourceRequest): {
+  readonly options: WriteOptions
+  next(scale: KubeObject): KubeObject
+} {
+  const { request, subresource, info } = resource
+  const type = patchTypeOf(resource)
+  const options = writeOptions('PatchOptions', request.query, type === 'apply')
+  const target = subresource as PatchTarget
+  const patch = type === 'apply' ? applyBody(resource, options) : patchBody(resource)
+  return {
+    options,
+    next(scale) {
+      // Of a Scale, applying owns what a merge would set.
+      const object = patched(resource, type === 'apply' ? 'merge' : type, patch, scale, target, options)
+      checkName(object, info.name)
+      return inNamespace(object, true, info.namespace)
+    },
+  }
+}

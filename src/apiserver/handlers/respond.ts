@@ -1,0 +1,150 @@
+/** From an object of the storage version to the answer that was asked for. */
+import { encodeJson, jsonText } from '../../api/codec/json.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+import { badRequest, internalError, StatusError } from '../../api/status.ts'
+import { invalid } from '../../api/validation/errors.ts'
+import type { ServerContext } from './context.ts'
+import { CONTENT_TYPES, type Representation } from './negotiate.ts'
+import { encodeYaml } from './yaml.ts'
+
+export const META_V1 = 'meta.k8s.io/v1'
+
+const NEWLINE = Buffer.from('\n')
+
+/** `299 - "text"`, as kube-apiserver writes warnings. */
+export function warningHeader(text: string): string {
+  return `299 - "${text.replace(/[\\"]/g, '\\$&').replace(/[\r\n]+/g, ' ')}"`
+}
+
+/** Headers for what was warned about, each text once. */
+export function warningHeaders(warnings: readonly string[]): { readonly headers?: Headers } {
+  return warnings.length === 0 ? {} : { headers: { warning: [...new Set(warnings)].map(warningHeader) } }
+}
+
+/** An object as the answer's body, in its encoding. */
+export function encoded(
+  status: number,
+  object: KubeObject,
+  representation: Representation,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  const extra = warningHeaders(warnings)
+  if (representation.native) return { kind: 'object', status, object, ...extra }
+  return { kind: 'bytes', status, ...extra, ...bodyOf(object, representation) }
+}
+
+function bodyOf(object: KubeObject, representation: Representation): { contentType: string; bytes: Uint8Array[] } {
+  const contentType = CONTENT_TYPES[representation.encoding]
+  if (representation.encoding === 'yaml')
+    return { contentType, bytes: [Buffer.from(encodeYaml(object as unknown as Json))] }
+  if (representation.pretty)
+    return { contentType, bytes: [Buffer.from(`${JSON.stringify(JSON.parse(jsonText(object)), null, 2)}\n`)] }
+  return { contentType: CONTENT_TYPES.json, bytes: [encodeJson(object), NEWLINE] }
+}
+
+/** One object: as itself, as its metadata, or as a Table of one row. */
+export async function respondObject(
+  context: ServerContext,
+  request: ApiRequest,
+  row: ResourceRow,
+  hub: KubeObject,
+  representation: Representation,
+  options: { readonly status?: number; readonly warnings?: readonly string[] } = {},
+): Promise<ApiResponse> {
+  const status = options.status ?? 200
+  if (hub.kind === 'Status' && hub.apiVersion === 'v1') return encoded(status, hub, representation, options.warnings)
+  const [object] = await context.convert([hub], row)
+  if (object === undefined) throw internalError('conversion gave no object')
+  return encoded(status, shaped(context, request, row, object, representation), representation, options.warnings)
+}
+
+export function shaped(
+  context: ServerContext,
+  request: ApiRequest,
+  row: ResourceRow,
+  object: KubeObject,
+  representation: Representation,
+): KubeObject {
+  if (representation.shape === 'metadata') return partialMetadata(object, representation.shapeVersion)
+  if (representation.shape === 'table') {
+    const { resourceVersion } = object.metadata
+    return tableOf(
+      context,
+      request,
+      row,
+      [object],
+      resourceVersion === undefined ? {} : { resourceVersion },
+      representation,
+    )
+  }
+  return object
+}
+
+/** An object as it stands in the cache: its own bytes when nothing about it has to change. */
+export function respondStored(
+  context: ServerContext,
+  request: ApiRequest,
+  row: ResourceRow,
+  stored: StoredObject,
+  representation: Representation,
+  warnings: readonly string[] = [],
+): ApiResponse | Promise<ApiResponse> {
+  if (
+    !representation.native &&
+    representation.encoding === 'json' &&
+    representation.shape === 'object' &&
+    !representation.pretty &&
+    isHub(row)
+  )
+    return {
+      kind: 'bytes',
+      status: 200,
+      ...warningHeaders(warnings),
+      contentType: CONTENT_TYPES.json,
+      bytes: [stored.json('full'), NEWLINE],
+    }
+  return respondObject(context, request, row, stored.object, representation, { warnings })
+}
+
+/** Whether the row's own version is the one in storage. */
+export function isHub(row: ResourceRow): boolean {
+  return row.version === row.storageVersion && row.group === row.storageGroup
+}
+
+export function partialMetadata(object: KubeObject, apiVersion: string = META_V1): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata }
+}
+
+export interface ListMetadata {
+  readonly resourceVersion?: string
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+/** @throws StatusError 400 for an includeObject that is none */
+export function tableOf(
+  context: ServerContext,
+  request: ApiRequest,
+  row: ResourceRow,
+  objects: readonly KubeObject[],
+  metadata: ListMetadata,
+  representation: Representation,
+  withColumns = true,
+): KubeObject {
+  const include = request.query.get('includeObject') ?? ''
+  if (!['', 'None', 'Metadata', 'Object'].includes(include)) {
+    const { field, message } = invalid('includeObject', include, "must be 'Metadata', 'Object', 'None', or empty")
+    throw badRequest(`Unable to convert to Table as requested: ${field}: ${message}`)
+  }
+  if (context.printTable === undefined) throw new StatusError(406, 'NotAcceptable', 'tables are not served here')
+  return context.printTable({
+    row,
+    objects,
+    metadata,
+    apiVersion: representation.shapeVersion,
+    includeObject: include === '' ? 'Metadata' : (include as 'None' | 'Metadata' | 'Object'),
+    withColumns,
+  })
+}

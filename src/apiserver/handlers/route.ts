@@ -1,0 +1,139 @@
+/**
+ * From a path to its handler: the resource and subresource that the scheme serves, and the method allowed there. What is
+ * not served is 404, what is served but not that way 405, both in Kubernetes' words.
+ */
+import type { ApiRequest, ApiResponse, RequestInfo } from '../../api/request.ts'
+import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
+import { StatusError } from '../../api/status.ts'
+import { segmentsOf } from '../filters/request-info.ts'
+
+export interface Route {
+  readonly row: ResourceRow
+  readonly subresource: SubresourceRow | undefined
+  /** What is done, as the resource's or subresource's verbs name it. */
+  readonly action: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'connect'
+  /** A watch asked for by the old path /watch/…. */
+  readonly watchPath: boolean
+  /** What stands behind the subresource (proxy paths), with its leading slash. */
+  readonly rest: string
+}
+
+export const noSuchResource = () =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+export const notAllowed = () =>
+  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+
+/** A path that nobody serves: not even a Status. */
+export const pageNotFound: ApiResponse = {
+  kind: 'bytes',
+  status: 404,
+  headers: { 'x-content-type-options': 'nosniff' },
+  contentType: 'text/plain; charset=utf-8',
+  bytes: [Buffer.from('404 page not found\n')],
+}
+
+const CONNECT = new Set(['proxy', 'exec', 'attach', 'portforward'])
+
+/**
+ * @returns undefined when not even the group is known
+ * @throws StatusError 404 or 405
+ */
+export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo): Route | undefined {
+  if (!groupsOf(scheme).has(info.group)) return undefined
+  const parts = partsOf(request.path, info)
+  const row = scheme.find(info.group, info.version, info.resource)
+  if (row === undefined) throw noSuchResource()
+  const { watch: watchPath, namespaced, segments } = parts
+  if (segments.some((segment) => segment === '')) throw noSuchResource()
+  const [, name, sub, ...behind] = segments
+  if (watchPath) return watchRoute(row, request, namespaced, name, sub)
+  if (row.namespaced && !namespaced) {
+    // Namespaced resources are only listed and watched across namespaces.
+    if (name !== undefined || row.verbs.length === 0) throw noSuchResource()
+    if (!row.verbs.includes('list')) throw noSuchResource()
+    if (request.method !== 'GET') throw notAllowed()
+    return { row, subresource: undefined, action: listOrWatch(row, info), watchPath: false, rest: '' }
+  }
+  if (!row.namespaced && namespaced) throw noSuchResource()
+  if (sub === undefined) {
+    const action = name === undefined ? collectionAction(row, request, info) : itemAction(row, request)
+    return { row, subresource: undefined, action, watchPath: false, rest: '' }
+  }
+  const subresource = row.subresources.find((candidate) => candidate.name === sub)
+  if (subresource === undefined) throw noSuchResource()
+  const rest = behind.length === 0 ? '' : `/${behind.join('/')}`
+  if (CONNECT.has(sub)) {
+    if (rest !== '' && sub !== 'proxy') throw noSuchResource()
+    return { row, subresource, action: 'connect', watchPath: false, rest }
+  }
+  if (rest !== '') throw noSuchResource()
+  const action = SUBRESOURCE_ACTIONS[request.method]
+  if (action === undefined || !subresource.verbs.includes(action)) throw notAllowed()
+  return { row, subresource, action, watchPath: false, rest }
+}
+
+const SUBRESOURCE_ACTIONS: Readonly<Record<string, Route['action']>> = {
+  GET: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+function watchRoute(
+  row: ResourceRow,
+  request: ApiRequest,
+  namespaced: boolean,
+  name: string | undefined,
+  sub: string | undefined,
+): Route {
+  if (!row.verbs.includes('watch') || sub !== undefined) throw noSuchResource()
+  if (row.namespaced ? !namespaced && name !== undefined : namespaced) throw noSuchResource()
+  if (request.method !== 'GET') throw notAllowed()
+  return { row, subresource: undefined, action: 'watch', watchPath: true, rest: '' }
+}
+
+function listOrWatch(row: ResourceRow, info: RequestInfo): 'list' | 'watch' {
+  if (info.verb !== 'watch') return 'list'
+  if (!row.verbs.includes('watch')) throw notAllowed()
+  return 'watch'
+}
+
+function collectionAction(row: ResourceRow, request: ApiRequest, info: RequestInfo): Route['action'] {
+  const { verbs } = row
+  if (request.method === 'GET' && verbs.includes('list')) return listOrWatch(row, info)
+  if (request.method === 'POST' && verbs.includes('create')) return 'create'
+  if (request.method === 'DELETE' && verbs.includes('deletecollection')) return 'deletecollection'
+  throw notAllowed()
+}
+
+function itemAction(row: ResourceRow, request: ApiRequest): Route['action'] {
+  const { verbs } = row
+  if (!verbs.includes('get')) throw noSuchResource()
+  const action = SUBRESOURCE_ACTIONS[request.method]
+  if (action === undefined || action === 'create' || !verbs.includes(action)) throw notAllowed()
+  return action
+}
+
+interface Parts {
+  readonly watch: boolean
+  readonly namespaced: boolean
+  /** From the resource on. */
+  readonly segments: readonly string[]
+}
+
+function partsOf(path: string, info: RequestInfo): Parts {
+  let segments = segmentsOf(path).slice(info.group === '' && path.startsWith('/api/') ? 2 : 3)
+  const watch = segments[0] === 'watch' && segments.length > 1
+  if (watch) segments = segments.slice(1)
+  const inNamespace = segments[0] === 'namespaces' && info.resource !== 'namespaces'
+  return { watch, namespaced: inNamespace, segments: inNamespace ? segments.slice(2) : segments }
+}
+
+let known: { readonly scheme: Scheme; readonly generation: number; readonly groups: ReadonlySet<string> } | undefined
+
+function groupsOf(scheme: Scheme): ReadonlySet<string> {
+  if (known === undefined || known.scheme !== scheme || known.generation !== scheme.generation)
+    known = { scheme, generation: scheme.generation, groups: new Set(scheme.rows().map((row) => row.group)) }
+  return known.groups
+}

@@ -1,0 +1,63 @@
+/** Which objects a list, a watch or a deletecollection is about. */
+
+import type { KubeObject } from '../../api/object.ts'
+import { type FieldTerm, fieldsMatch, parseFieldSelector } from '../../api/objects/field-selector.ts'
+import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../../api/objects/label-selector.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+import { badRequest } from '../../api/status.ts'
+import type { Strategy } from '../registry/strategy.ts'
+
+export interface Selection {
+  /** Nothing is filtered. */
+  readonly all: boolean
+  /** The one name that can match, when the selector says so. */
+  readonly name: string | undefined
+  readonly labels: LabelSelector
+  readonly fields: readonly FieldTerm[]
+  matches(object: KubeObject): boolean
+}
+
+const META_FIELDS = ['metadata.name', 'metadata.namespace']
+
+/** @throws StatusError 400 for selectors that cannot be read, and for fields that the kind does not know */
+export function selectionOf(
+  row: ResourceRow,
+  strategy: Strategy,
+  labelSelector: string,
+  fieldSelector: string,
+): Selection {
+  if (labelSelector === '' && fieldSelector === '') return selectAll
+  try {
+    const labels = labelSelector === '' ? everything : parseLabelSelector(labelSelector)
+    const fields = parseFieldSelector(fieldSelector)
+    for (const { field } of fields) checkField(strategy, field)
+    const name = fields.find((term) => term.field === 'metadata.name' && !term.negated)?.value
+    const extra = strategy.selectableFields
+    const ownFields = extra !== undefined && fields.some((term) => !META_FIELDS.includes(term.field))
+    return {
+      all: labels === everything && fields.length === 0,
+      name,
+      labels,
+      fields,
+      matches(object) {
+        if (labels !== everything && !labels.matches(object.metadata.labels)) return false
+        if (fields.length === 0) return true
+        const { name = '', namespace = '' } = object.metadata
+        const values = { 'metadata.name': name, ...(row.namespaced ? { 'metadata.namespace': namespace } : {}) }
+        return fieldsMatch(fields, ownFields ? { ...values, ...extra(object) } : values)
+      },
+    }
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message, error)
+    throw error
+  }
+}
+
+const selectAll: Selection = { all: true, name: undefined, labels: everything, fields: [], matches: () => true }
+
+function checkField(strategy: Strategy, field: string): void {
+  if (META_FIELDS.includes(field)) return
+  if (strategy.fieldLabels === undefined)
+    throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`)
+  if (!strategy.fieldLabels.includes(field)) throw badRequest(`field label not supported: ${field}`)
+}

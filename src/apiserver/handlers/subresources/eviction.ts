@@ -1,0 +1,139 @@
+/**
+ * pods/eviction (policy/v1): a delete that asks the pod's disruption budgets first. A pod that runs no more, or never did,
+ * is nobody's disruption.
+ */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
+import type { ApiResponse } from '../../../api/request.ts'
+import { badRequest, notFound, StatusError } from '../../../api/status.ts'
+import { deleteObject } from '../../registry/delete.ts'
+import { inNamespace } from '../../registry/metadata.ts'
+import { groupResource, storageKey, type WriteContext } from '../../registry/registry.ts'
+import type { DeleteOptions } from '../../registry/strategy.ts'
+import { updateObject } from '../../registry/update.ts'
+import { decodeObject } from '../body.ts'
+import type { ResourceRequest } from '../context.ts'
+import { admitDelete } from '../delete.ts'
+import { negotiate } from '../negotiate.ts'
+import { validateDeleteOptions, writeOptions } from '../options.ts'
+import { encoded } from '../respond.ts'
+import { admissionAttributes, optionsObject, writeContext } from '../write.ts'
+import { created } from './binding.ts'
+
+const EMPTY: DeleteOptions = {}
+/** As many disrupted pods a budget keeps in mind. */
+const MAX_DISRUPTED = 2000
+
+export async function createEviction(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, subresource, info, warnings } = resource
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const options = writeOptions('CreateOptions', request.query)
+  const sent = decodeObject(resource, subresource ?? row, options.fieldValidation)
+  const eviction = inNamespace(sent, true, info.namespace)
+  if ((eviction.metadata.name ?? '') !== info.name)
+    throw badRequest('name in URL does not match name in Eviction object')
+  const deleteOptions: DeleteOptions = eviction['deleteOptions'] ?? EMPTY
+  validateDeleteOptions(deleteOptions)
+  const dryRun = options.dryRun || (deleteOptions.dryRun?.length ?? 0) > 0
+  const attributes = { dryRun, options: optionsObject(options) }
+  const admitted = await context.admission.mutate(
+    admissionAttributes(resource, 'CREATE', attributes, eviction, undefined),
+  )
+  await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
+
+  const pod = context.registry.current(row, storageKey(row, info.namespace, info.name))?.object
+  if (pod === undefined) throw notFound(groupResource(row), info.name)
+  const write = writeContext(resource, { dryRun, subresource: '' })
+  if (!isDone(pod)) await spendBudget(resource, pod, write)
+  const deletion = withUid(deleteOptions, pod)
+  await deleteObject(context.registry, write, deletion, (existing) =>
+    admitDelete({ ...resource, info: { ...info, subresource: '' } }, { dryRun, options: { ...deletion } }, existing),
+  )
+  return encoded(201, created, representation, warnings)
+}
+
+/** The pod that was looked at is the pod that goes. */
+function withUid(options: DeleteOptions, pod: KubeObject): DeleteOptions {
+  if (options.preconditions !== undefined || pod.metadata.uid === undefined) return options
+  return { ...options, preconditions: { uid: pod.metadata.uid } }
+}
+
+function isDone(pod: KubeObject): boolean {
+  const phase: string = pod['status']?.phase ?? ''
+  return (
+    phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending' || pod.metadata.deletionTimestamp !== undefined
+  )
+}
+
+function isReady(pod: KubeObject): boolean {
+  const conditions: readonly Fields[] = pod['status']?.conditions ?? []
+  return conditions.some((condition) => condition['type'] === 'Ready' && condition['status'] === 'True')
+}
+
+/** @throws StatusError 429 when a budget does not allow it, 500 when several budgets are about one pod */
+async function spendBudget(resource: ResourceRequest, pod: KubeObject, write: WriteContext): Promise<void> {
+  const { context, info } = resource
+  const budgets = context.reads
+    .list('policy', 'poddisruptionbudgets', info.namespace)
+    .filter((budget) => labelSelectorOf(budget['spec']?.selector).matches(pod.metadata.labels))
+  if (budgets.length > 1)
+    throw new StatusError(
+      500,
+      'InternalError',
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    )
+  const [budget] = budgets
+  if (budget === undefined) return
+  const healthy: number = budget['status']?.currentHealthy ?? 0
+  const desired: number = budget['status']?.desiredHealthy ?? 0
+  // An unhealthy pod costs its budget nothing while enough others are healthy, or always when the policy says so.
+  const always = budget['spec']?.unhealthyPodEvictionPolicy === 'AlwaysAllow'
+  if (!isReady(pod) && (always || (healthy >= desired && desired > 0))) return
+  const row = context.scheme.find('policy', 'v1', 'poddisruptionbudgets')
+  if (row === undefined) return
+  const name = budget.metadata.name ?? ''
+  const single = { ...resource, row, info: { ...info, name, group: 'policy', subresource: 'status' } }
+  const budgetWrite = { ...writeContext(single, { dryRun: write.dryRun, subresource: 'status' }) }
+  await updateObject(context.registry, budgetWrite, {
+    next(current) {
+      if (current === undefined) throw notFound(groupResource(row), name)
+      return spent(current, pod, write.now)
+    },
+    validateCreate: () => {},
+    validateUpdate: () => {},
+  })
+}
+
+function spent(budget: KubeObject, pod: KubeObject, now: string): KubeObject {
+  const name = budget.metadata.name ?? ''
+  const status: Fields = budget['status'] ?? {}
+  const refuse = (message: string, retryAfterSeconds?: number): never => {
+    throw new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+      causes: [{ reason: 'DisruptionBudget', message }],
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    })
+  }
+  if ((status['observedGeneration'] ?? 0) < (budget.metadata.generation ?? 0))
+    refuse(`The disruption budget ${name} is still being processed by the server.`, 10)
+  const allowed: number = status['disruptionsAllowed'] ?? 0
+  if (allowed < 0) throw new StatusError(403, 'Forbidden', `pdb disruptions allowed is negative`)
+  const disrupted: Readonly<Record<string, string>> = status['disruptedPods'] ?? {}
+  if (Object.keys(disrupted).length > MAX_DISRUPTED)
+    throw new StatusError(
+      403,
+      'Forbidden',
+      'DisruptedPods map too big - too many evictions not confirmed by PDB controller',
+    )
+  if (allowed === 0)
+    refuse(
+      `The disruption budget ${name} needs ${status['desiredHealthy'] ?? 0} healthy pods and has ${status['currentHealthy'] ?? 0} currently`,
+    )
+  return {
+    ...budget,
+    status: {
+      ...status,
+      disruptionsAllowed: allowed - 1,
+      disruptedPods: { ...disrupted, [pod.metadata.name ?? '']: now },
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Endpoints that are more than a part of their object: each a row of resource, subresource and action. What is not here and
+ * writes the object (status, ephemeralcontainers, resize, finalize, approval) goes the usual way, by the strategy's rules for
+ * that subresource.
+ */
+import { qualified, StatusError } from '../../../api/status.ts'
+import type { ResourceHandler, ServerContext } from '../context.ts'
+import type { Route } from '../route.ts'
+import { createBinding } from './binding.ts'
+import { createEviction } from './eviction.ts'
+import { createReview } from './reviews.ts'
+import { getScale, patchScale, updateScale } from './scale.ts'
+import { createToken } from './token.ts'
+
+const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
+  'create bindings': createBinding,
+  'create pods/binding': createBinding,
+  'create pods/eviction': createEviction,
+  'create serviceaccounts/token': createToken,
+}
+
+const SCALE: Readonly<Record<string, ResourceHandler>> = { get: getScale, update: updateScale, patch: patchScale }
+
+/** undefined: the verb's own handler does it. */
+export function subresourceHandler(context: ServerContext, route: Route): ResourceHandler | undefined {
+  const { row, subresource, action } = route
+  const name = qualified({ group: row.group, resource: row.resource })
+  if (subresource === undefined) {
+    const own = HANDLERS[`${action} ${name}`]
+    if (own !== undefined) return own
+    return row.storagePrefix === '' && action === 'create' ? createReview : undefined
+  }
+  if (subresource.name === 'scale') return SCALE[action]
+  if (action === 'connect') return context.connect ?? notConnected
+  return (
+    HANDLERS[`${action} ${name}/${subresource.name}`] ?? context.subresources?.[`${action} ${name}/${subresource.name}`]
+  )
+}
+
+const notConnected: ResourceHandler = async () => {
+  throw new StatusError(503, 'ServiceUnavailable', 'no node can be reached from this server')
+}

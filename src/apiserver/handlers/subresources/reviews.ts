@@ -1,0 +1,29 @@
+/** Kinds that are asked, not stored: access reviews, token reviews. */
+import type { ApiResponse } from '../../../api/request.ts'
+import { inNamespace, wipeSystemFields } from '../../registry/metadata.ts'
+import { decodeObject } from '../body.ts'
+import type { ResourceRequest } from '../context.ts'
+import { negotiate } from '../negotiate.ts'
+import { writeOptions } from '../options.ts'
+import { encoded } from '../respond.ts'
+import { notAllowed } from '../route.ts'
+import { admissionAttributes, optionsObject, trackManager, writeContext } from '../write.ts'
+
+export async function createReview(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, info, user, warnings } = resource
+  const review = context.reviews?.[`${row.group}/${row.kind}`]
+  if (review === undefined) throw notAllowed()
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const options = writeOptions('CreateOptions', request.query)
+  const write = writeContext(resource, { dryRun: options.dryRun })
+  const decoded = decodeObject(resource, row, options.fieldValidation)
+  const placed = inNamespace(wipeSystemFields(decoded), row.namespaced, info.namespace)
+  const tracked = trackManager(resource, write, options, undefined, placed)
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  const admitted = await context.admission.mutate(
+    admissionAttributes(resource, 'CREATE', attributes, tracked, undefined),
+  )
+  await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
+  const answer = await review(admitted, { user, namespace: info.namespace, now: write.now })
+  return encoded(201, answer, representation, warnings)
+}

@@ -1,0 +1,129 @@
+/**
+ * …/scale: a workload seen as autoscaling/v1 Scale. Reading maps, writing changes spec.replicas of the workload through the
+ * rules of its own update.
+ */
+
+import { updateManagedFields } from '../../../api/fields/update.ts'
+import type { Fields, KubeObject, ManagedFieldsEntry } from '../../../api/object.ts'
+import { apiVersionOf } from '../../../api/object.ts'
+import { formatLabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
+import type { ApiResponse } from '../../../api/request.ts'
+import { notFound } from '../../../api/status.ts'
+import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
+import { withMetadata } from '../../registry/deletion.ts'
+import { checkName, inNamespace } from '../../registry/metadata.ts'
+import { groupResource, storageKey } from '../../registry/registry.ts'
+import { updateObject } from '../../registry/update.ts'
+import { decodeObject } from '../body.ts'
+import type { ResourceRequest } from '../context.ts'
+import { negotiate } from '../negotiate.ts'
+import { type WriteOptions, writeOptions } from '../options.ts'
+import { patchedScale } from '../patch.ts'
+import { encoded } from '../respond.ts'
+import { admitUpdate } from '../update.ts'
+import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
+
+/** The Scale of a workload. ReplicationControllers select by a plain map. */
+export function scaleOf(object: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const spec: Fields = object['spec'] ?? {}
+  const status: Fields = object['status'] ?? {}
+  const selector = object.kind === 'ReplicationController' ? { matchLabels: spec['selector'] ?? {} } : spec['selector']
+  const text = selector ? formatLabelSelector(labelSelectorOf(selector)) : ''
+  const replicas: number = spec['replicas'] ?? 0
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec: replicas === 0 ? {} : { replicas },
+    status: { replicas: status['replicas'] ?? 0, ...(text === '' ? {} : { selector: text }) },
+  }
+}
+
+export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, info, warnings } = resource
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
+  if (stored === undefined) throw notFound(groupResource(row), info.name)
+  return encoded(200, scaleOf(stored.object), representation, warnings)
+}
+
+export async function updateScale(resource: ResourceRequest): Promise<ApiResponse> {
+  const { request, info, row, subresource } = resource
+  const options = writeOptions('UpdateOptions', request.query)
+  const sent = inNamespace(decodeObject(resource, subresource ?? row, options.fieldValidation), true, info.namespace)
+  checkName(sent, info.name)
+  return writeScale(resource, options, () => sent, sent.metadata.uid)
+}
+
+export async function patchScale(resource: ResourceRequest): Promise<ApiResponse> {
+  const patch = patchedScale(resource)
+  return writeScale(resource, patch.options, patch.next, undefined)
+}
+
+async function writeScale(
+  resource: ResourceRequest,
+  options: WriteOptions,
+  next: (scale: KubeObject) => KubeObject | Promise<KubeObject>,
+  uid: string | undefined,
+): Promise<ApiResponse> {
+  const { context, request, row, info, warnings } = resource
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  // The workload's own rules, not those of a subresource: a change of replicas is a new generation.
+  const write = {
+    ...writeContext(resource, { dryRun: options.dryRun, subresource: '' }),
+    subresource: 'scale',
+  }
+  const updated = await updateObject(context.registry, write, {
+    ...(uid === undefined ? {} : { uid }),
+    async next(existing) {
+      if (existing === undefined) throw notFound(groupResource(row), info.name)
+      const before = scaleOf(existing)
+      const made = await next(before)
+      const scale = await admitUpdate(resource, attributes, made, before, write.warn)
+      validateScale(scale)
+      const replicas: number = scale['spec']?.replicas ?? 0
+      const scaled = withMetadata(
+        { ...existing, spec: { ...existing['spec'], replicas } },
+        { resourceVersion: scale.metadata.resourceVersion },
+      )
+      const tracked = updateManagedFields({
+        live: existing,
+        next: scaled,
+        schema: row.schema,
+        manager: managerOf(request, options),
+        apiVersion: apiVersionOf(row.group, row.version),
+        subresource: 'scale',
+        time: write.now,
+      })
+      return withMetadata(tracked, { managedFields: timeless(tracked.metadata.managedFields) })
+    },
+    validateCreate: () => {},
+    validateUpdate: (object, old) =>
+      context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, scaleOf(object), scaleOf(old))),
+  })
+  return encoded(200, scaleOf(updated.object), representation, warnings)
+}
+
+/** Entries of the scale subresource carry no time, and those without a time come first. */
+function timeless(entries: readonly ManagedFieldsEntry[] | undefined): readonly ManagedFieldsEntry[] | undefined {
+  if (entries === undefined) return undefined
+  const scale = entries.filter((entry) => entry.subresource === 'scale')
+  const others = entries.filter((entry) => entry.subresource !== 'scale')
+  return [...scale.map(({ time: _, ...entry }) => entry), ...others]
+}
+
+function validateScale(scale: KubeObject): void {
+  const errors: FieldError[] = []
+  const replicas: unknown = scale['spec']?.replicas
+  if (typeof replicas === 'number' && replicas < 0)
+    errors.push(invalid('spec.replicas', replicas, 'must be greater than or equal to 0'))
+  if (errors.length) throw invalidError({ group: 'autoscaling', kind: 'Scale' }, scale.metadata.name ?? '', errors)
+}

@@ -1,0 +1,54 @@
+/** PUT of an object or of one of its subresources. */
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
+import { updateObject } from '../registry/update.ts'
+import { decodeObject } from './body.ts'
+import type { ResourceRequest } from './context.ts'
+import { negotiate } from './negotiate.ts'
+import { writeOptions } from './options.ts'
+import { respondObject } from './respond.ts'
+import { admissionAttributes, hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
+
+export async function handleUpdate(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, info, warnings } = resource
+  const representation = negotiate(request, { list: false, protobuf: true })
+  const options = writeOptions('UpdateOptions', request.query)
+  const write = writeContext(resource, { dryRun: options.dryRun })
+  const decoded = inNamespace(decodeObject(resource, row, options.fieldValidation), row.namespaced, info.namespace)
+  checkName(decoded, info.name)
+  const sent = dedupeOwnerReferences(decoded, false, write.warn)
+  const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+
+  const updated = await updateObject(context.registry, write, {
+    ...(sent.metadata.uid === undefined ? {} : { uid: sent.metadata.uid }),
+    async next(existing) {
+      const live = existing && (await servedOf(resource, existing))
+      const tracked = await hubOf(resource, trackManager(resource, write, options, live, sent))
+      return admitUpdate(resource, attributes, tracked, existing, write.warn)
+    },
+    validateCreate: (object) =>
+      context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, object, undefined)),
+    validateUpdate: (object, old) =>
+      context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, object, old)),
+  })
+  return respondObject(context, request, row, updated.object, representation, {
+    status: updated.created ? 201 : 200,
+    warnings,
+  })
+}
+
+/** Mutating admission of an update, or of the create that an update of nothing is. */
+export async function admitUpdate(
+  resource: ResourceRequest,
+  attributes: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
+  object: KubeObject,
+  existing: KubeObject | undefined,
+  warn: (message: string) => void,
+): Promise<KubeObject> {
+  const operation = existing === undefined ? 'CREATE' : 'UPDATE'
+  const admitted = await resource.context.admission.mutate(
+    admissionAttributes(resource, operation, attributes, object, existing),
+  )
+  return admitted === object ? object : dedupeOwnerReferences(admitted, true, warn)
+}

@@ -1,0 +1,99 @@
+/** Watches: from a version, from what there is, with or without bookmarks (KEP-956, KEP-3157). */
+
+import { jsonText } from '../../api/codec/json.ts'
+import { apiVersionOf } from '../../api/object.ts'
+import type { ApiResponse, WatchEvent } from '../../api/request.ts'
+import type { Representation as View } from '../cache/entry.ts'
+import { storageRange } from '../registry/registry.ts'
+import type { ResourceRequest } from './context.ts'
+import { checkResourceVersion } from './get.ts'
+import { untilReached } from './list.ts'
+import { negotiate, type Representation } from './negotiate.ts'
+import { listOptions } from './options.ts'
+import { isHub, META_V1, partialMetadata, tableOf, warningHeaders } from './respond.ts'
+import { selectionOf } from './selectors.ts'
+
+/** A watch that says nothing of its end is ended after half an hour to an hour, so that clients spread. */
+const MIN_SECONDS = 1800
+
+export async function handleWatch(resource: ResourceRequest): Promise<ApiResponse> {
+  const { context, request, row, info } = resource
+  const { runtime } = context
+  // A watch of the single form has no List shapes.
+  const representation = negotiate(request, { list: false, protobuf: true, streams: true })
+  const options = listOptions(request.query, true)
+  const named = info.name !== '' && !options.fieldSelector.includes('metadata.name') ? `metadata.name=${info.name}` : ''
+  const fieldSelector = [options.fieldSelector, named].filter((part) => part !== '').join(',')
+  const selection = selectionOf(row, context.strategyOf(row), options.labelSelector, fieldSelector)
+  const version = checkResourceVersion(options.resourceVersion)
+  const withInitial = options.sendInitialEvents ?? version === 0
+  if (options.sendInitialEvents === true && version > 0) await untilReached(resource, version)
+
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  const seconds = options.timeoutSeconds ?? Math.round(MIN_SECONDS * (1 + runtime.random.float()))
+  const timer = runtime.clock.setTimer(seconds * 1000, 'watch timeout', end)
+  if (request.signal.aborted) end()
+  else request.signal.addEventListener('abort', end, { once: true })
+  ended.signal.addEventListener('abort', () => timer.cancel(), { once: true })
+
+  const view = viewOf(resource, representation)
+  const metadataOnly = representation.shape === 'metadata'
+  const events = context.caches.resource(row.storagePrefix).watch({
+    prefix: storageRange(row, row.namespaced ? info.namespace : ''),
+    from: withInitial ? 'initial' : version === 0 ? 'now' : version,
+    ...(selection.all ? {} : { predicate: (stored) => selection.matches(stored.object) }),
+    bookmarks: options.allowWatchBookmarks,
+    initialEventsEnd: options.sendInitialEvents === true && options.allowWatchBookmarks,
+    ...(view === undefined ? {} : { representation: view }),
+    kind: metadataOnly ? 'PartialObjectMetadata' : row.kind,
+    apiVersion: metadataOnly ? representation.shapeVersion : apiVersionOf(row.group, row.version),
+    signal: ended.signal,
+  })
+  return {
+    kind: 'watch',
+    status: 200,
+    ...warningHeaders(resource.warnings),
+    contentType: 'application/json',
+    events,
+    encode: encoderOf(resource, representation),
+  }
+}
+
+const metadataViews = new Map<string, WeakMap<object, View>>()
+
+/** The form in which the caches keep events for watchers like this one; undefined for objects as they are stored. */
+function viewOf({ context, row }: ResourceRequest, representation: Representation): View | undefined {
+  if (representation.shape !== 'metadata') return isHub(row) ? undefined : context.versionView(row)
+  const apiVersion = representation.shapeVersion || META_V1
+  let views = metadataViews.get(apiVersion)
+  if (views === undefined) {
+    views = new WeakMap()
+    metadataViews.set(apiVersion, views)
+  }
+  let view = views.get(row)
+  if (view === undefined) {
+    view = { name: `metadata ${apiVersion}`, convert: (object) => partialMetadata(object, apiVersion) }
+    views.set(row, view)
+  }
+  return view
+}
+
+function encoderOf(resource: ResourceRequest, representation: Representation): (event: WatchEvent) => Uint8Array {
+  if (representation.shape !== 'table') return lineOf
+  const { context, request, row } = resource
+  let withColumns = true
+  return (event) => {
+    if (event.type === 'ERROR') return lineOf(event)
+    const { resourceVersion } = event.object.metadata
+    const objects = event.type === 'BOOKMARK' ? [] : [event.object]
+    const metadata = resourceVersion === undefined ? {} : { resourceVersion }
+    const table = tableOf(context, request, row, objects, metadata, representation, withColumns)
+    withColumns = false
+    return lineOf({ type: event.type, object: table })
+  }
+}
+
+function lineOf(event: WatchEvent): Uint8Array {
+  return event.json?.() ?? Buffer.from(`${jsonText({ type: event.type, object: event.object })}\n`)
+}

@@ -1,0 +1,140 @@
+/** What create, update, patch and delete have in common: contexts, attributes for admission, field managers. */
+import { updateManagedFields, type VersionedObject } from '../../api/fields/update.ts'
+import { apiVersionOf, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { ApiRequest } from '../../api/request.ts'
+import { formatTime } from '../../base/clock.ts'
+import type { AdmissionAttributes } from '../admission/plugin.ts'
+import type { WriteContext } from '../registry/registry.ts'
+import type { Strategy } from '../registry/strategy.ts'
+import type { ResourceRequest } from './context.ts'
+import type { WriteOptions } from './options.ts'
+import { isHub } from './respond.ts'
+
+/** The rules of the endpoint that is written: the kind's own, its status', or another subresource's. */
+export function endpointStrategy(strategy: Strategy, subresource: string): WriteContext['strategy'] {
+  if (subresource === '') return strategy
+  if (subresource === 'status') return strategy.status ?? strategy
+  return strategy.subresources?.[subresource] ?? strategy
+}
+
+export function writeContext(
+  { context, user, row, info, warnings }: ResourceRequest,
+  options: { readonly dryRun: boolean; readonly subresource?: string },
+): WriteContext {
+  const nowMs = context.runtime.clock.now()
+  const kindStrategy = context.strategyOf(row)
+  const subresource = options.subresource ?? info.subresource
+  return {
+    row,
+    kindStrategy,
+    strategy: endpointStrategy(kindStrategy, subresource),
+    user,
+    namespace: row.namespaced ? info.namespace : '',
+    name: info.name,
+    now: formatTime(nowMs),
+    nowMs,
+    dryRun: options.dryRun,
+    subresource,
+    warn: (message) => warnings.push(message),
+  }
+}
+
+export function admissionAttributes(
+  { row, info, user, warnings }: ResourceRequest,
+  operation: AdmissionAttributes['operation'],
+  options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
+  object: KubeObject | undefined,
+  oldObject: KubeObject | undefined,
+): AdmissionAttributes {
+  return {
+    operation,
+    row,
+    subresource: info.subresource,
+    namespace: row.namespaced || row.resource === 'namespaces' ? info.namespace : '',
+    name: info.name !== '' ? info.name : (object?.metadata.name ?? ''),
+    object,
+    oldObject,
+    user,
+    dryRun: options.dryRun,
+    options: options.options,
+    warn: (message) => warnings.push(message),
+  }
+}
+
+/** The manager named in the options, or the first word of the user agent. */
+export function managerOf(request: ApiRequest, options: WriteOptions): string {
+  if (options.fieldManager !== '') return options.fieldManager
+  const agent = (request.headers['user-agent'] ?? '').split('/')[0] as string
+  let manager = ''
+  for (const character of agent) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) continue
+    if (Buffer.byteLength(manager) + Buffer.byteLength(character) > 128) break
+    manager += character
+  }
+  return manager
+}
+
+/**
+ * The next object with its managedFields, as of an Update by this request's manager.
+ *
+ * `live` and `next` are of the request's version; entries of other versions are compared in their own, by `convert`.
+ */
+export function trackManager(
+  resource: ResourceRequest,
+  write: WriteContext,
+  options: WriteOptions,
+  live: KubeObject | undefined,
+  next: KubeObject,
+): KubeObject {
+  const { row, request } = resource
+  return updateManagedFields({
+    live,
+    next,
+    schema: row.schema,
+    manager: managerOf(request, options),
+    apiVersion: apiVersionOf(row.group, row.version),
+    subresource: write.subresource,
+    time: write.now,
+    ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
+    ...otherVersions(resource),
+  })
+}
+
+/** The hook by which managedFields entries of the kind's other versions are compared in their own version. */
+export function otherVersions({ context, row }: ResourceRequest): {
+  readonly convert?: (object: KubeObject, apiVersion: string) => VersionedObject | undefined
+} {
+  if (!context.hasOtherVersions(row)) return {}
+  return {
+    convert(object, apiVersion) {
+      const { group, version } = parseApiVersion(apiVersion)
+      const other = context.scheme.findKind(group, version, row.kind)
+      if (other === undefined || other.storagePrefix !== row.storagePrefix) return undefined
+      const [converted] = context.convertNow([object], other)
+      return converted && { object: converted, schema: other.schema }
+    },
+  }
+}
+
+/** An object of the request's version in the storage version. */
+export async function hubOf(resource: ResourceRequest, object: KubeObject): Promise<KubeObject> {
+  if (isHub(resource.row)) return object
+  const [hub] = await resource.context.toHub([object], resource.row)
+  return hub as KubeObject
+}
+
+/** An object of the storage version in the request's version. */
+export async function servedOf(resource: ResourceRequest, object: KubeObject): Promise<KubeObject> {
+  if (isHub(resource.row)) return object
+  const [served] = await resource.context.convert([object], resource.row)
+  return served as KubeObject
+}
+
+export const optionsObject = (options: WriteOptions): Readonly<Record<string, unknown>> => ({
+  apiVersion: 'meta.k8s.io/v1',
+  kind: options.kind,
+  ...(options.dryRun ? { dryRun: ['All'] } : {}),
+  ...(options.fieldManager === '' ? {} : { fieldManager: options.fieldManager }),
+  ...(options.fieldValidation === 'Warn' ? {} : { fieldValidation: options.fieldValidation }),
+  ...(options.force === undefined ? {} : { force: options.force }),
+})

@@ -1,0 +1,116 @@
+/** Create, step by step as in Kubernetes (SCENARIOS.md, S6). */
+import type { KubeObject } from '../../api/object.ts'
+import { alreadyExists, StatusError } from '../../api/status.ts'
+import { invalidError } from '../../api/validation/errors.ts'
+import { validateObjectMeta } from '../../api/validation/meta.ts'
+import { withMetadata } from './deletion.ts'
+import { canonicalObject } from './metadata.ts'
+import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
+
+/** Names generated for one create before it gives up. */
+const NAME_ATTEMPTS = 8
+const LONGEST_BASE = 63 - 5
+
+export type ValidateCreate = (object: KubeObject) => void | Promise<void>
+
+/**
+ * Stores a new object. `object` is decoded, defaulted, admitted and has its managedFields; `name` is its own or generated.
+ *
+ * Guarantees: when it resolves the object is durable and every cache has it (dryRun: nothing is written).
+ *
+ * @throws StatusError 422 of validation, 409 AlreadyExists (also on dryRun), 500 when resourceVersion is set, or what
+ *   validating admission throws
+ */
+export async function createObject(
+  registry: Registry,
+  context: WriteContext,
+  object: KubeObject,
+  validate: ValidateCreate,
+): Promise<KubeObject> {
+  const { name, generateName } = object.metadata
+  if (name !== undefined && name !== '') return createNamed(registry, context, object, validate)
+  if (generateName === undefined || generateName === '') return createNamed(registry, context, object, validate)
+  for (let attempt = 1; ; attempt++) {
+    const named = withMetadata(object, {
+      name: generateName.slice(0, LONGEST_BASE) + registry.runtime.random.suffix(5),
+    })
+    try {
+      return await createNamed(registry, context, named, validate)
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists' || attempt === NAME_ATTEMPTS) throw error
+    }
+  }
+}
+
+async function createNamed(
+  registry: Registry,
+  context: WriteContext,
+  named: KubeObject,
+  validate: ValidateCreate,
+): Promise<KubeObject> {
+  const { row } = context
+  const object = beforeCreate(registry, context, named)
+  await validate(object)
+  const name = object.metadata.name as string
+  const resourceVersion = object.metadata.resourceVersion
+  if (resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0')
+    throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
+  const key = storageKey(row, context.namespace, name)
+  const canonical = canonicalObject(object, '')
+  if (context.dryRun) {
+    const existing = registry.current(row, key)
+    if (existing !== undefined) throw exists(context, name, existing.object)
+    return canonical
+  }
+  const result = await registry.storage.write({
+    type: 'put',
+    key,
+    value: registry.encode(canonical),
+    expectRevision: 0,
+    ...leaseOf(context, canonical),
+  })
+  if (result.ok) return canonicalObject(canonical, String(result.revision))
+  const current = result.current
+  throw exists(context, name, current && registry.decode(current.value, current.modRevision))
+}
+
+/** Fills, validates and canonicalizes what a create (or a create by update) is about to store. */
+export function beforeCreate(registry: Registry, context: WriteContext, object: KubeObject): KubeObject {
+  const { row, strategy } = context
+  const filled = withMetadata(object, {
+    uid: registry.runtime.random.uuid(),
+    creationTimestamp: context.now,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+    selfLink: undefined,
+  })
+  const prepared = strategy.prepareForCreate?.(filled, context) ?? filled
+  const errors = [
+    ...validateObjectMeta(prepared.metadata, metaOptions(context)),
+    ...(strategy.validate?.(prepared, context) ?? []),
+  ]
+  if (errors.length) throw invalidError({ group: row.group, kind: row.kind }, prepared.metadata.name ?? '', errors)
+  for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
+  return strategy.canonicalize?.(prepared) ?? prepared
+}
+
+export function metaOptions({ row, kindStrategy }: WriteContext) {
+  return {
+    namespaced: row.namespaced,
+    ...(kindStrategy.validateName === undefined ? {} : { nameRule: kindStrategy.validateName }),
+    ...(kindStrategy.standardFinalizersOnly === undefined
+      ? {}
+      : { standardFinalizersOnly: kindStrategy.standardFinalizersOnly }),
+  }
+}
+
+export function leaseOf({ kindStrategy }: WriteContext, object: KubeObject): { readonly leaseSeconds?: number } {
+  const seconds = kindStrategy.timeToLiveSeconds?.(object)
+  return seconds === undefined ? {} : { leaseSeconds: seconds }
+}
+
+function exists({ row }: WriteContext, name: string, existing: KubeObject | undefined): StatusError {
+  const error = alreadyExists(groupResource(row), name)
+  if (existing?.metadata.deletionTimestamp === undefined) return error
+  return new StatusError(error.code, error.reason, `object is being deleted: ${error.message}`, error.details)
+}

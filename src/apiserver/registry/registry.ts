@@ -1,0 +1,54 @@
+/**
+ * registry: the generic store of every resource (DESIGN.md, decision 5): create, update, patch and delete as Kubernetes
+ * does them, over a strategy. Called by the handlers; knows nothing of requests' paths and encodings, and nothing of any
+ * kind but what its strategy says. Objects here are of the storage version.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { StoredObject, UserInfo } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Strategy, StrategyContext } from './strategy.ts'
+
+/** What the store needs of the server. */
+export interface Registry {
+  readonly runtime: Runtime
+  readonly storage: Storage
+  /** The newest state of a key that anybody was answered, or undefined. */
+  current(row: ResourceRow, key: string): StoredObject | undefined
+  /**
+   * Registers what is about to be written, so that the watch cache publishes this very object instead of parsing the bytes
+   * again.
+   */
+  encode(object: KubeObject): Uint8Array
+  /** The object in bytes read from storage, with its resourceVersion. */
+  decode(value: Uint8Array, revision: number): KubeObject
+}
+
+/** One write request, as the store and the strategies see it. */
+export interface WriteContext extends StrategyContext {
+  readonly row: ResourceRow
+  /** The strategy of the endpoint: the kind's own, or that of its subresource. */
+  readonly strategy: Omit<Strategy, 'status' | 'subresources'>
+  /** The kind's own strategy: deletion and names do not depend on the subresource. */
+  readonly kindStrategy: Strategy
+  readonly user: UserInfo
+  readonly name: string
+  warn(message: string): void
+}
+
+/** /registry/<prefix>/[namespace/]name, the very layout of Kubernetes. */
+export function storageKey(row: ResourceRow, namespace: string, name: string): string {
+  return row.namespaced
+    ? `/registry/${row.storagePrefix}/${namespace}/${name}`
+    : `/registry/${row.storagePrefix}/${name}`
+}
+
+/** The prefix under which a list of `namespace` ('' for all) lies. */
+export function storageRange(row: ResourceRow, namespace: string): string {
+  return row.namespaced && namespace !== ''
+    ? `/registry/${row.storagePrefix}/${namespace}/`
+    : `/registry/${row.storagePrefix}/`
+}
+
+export const groupResource = (row: ResourceRow) => ({ group: row.group, resource: row.resource })

@@ -1,0 +1,41 @@
+/** The strategies of the built-in kinds, by `resource.group`. A kind's author adds its row here. */
+
+import { pathName } from '../../../api/validation/names.ts'
+import {
+  configMaps,
+  endpointSlices,
+  endpoints,
+  events,
+  limitRanges,
+  nodes,
+  resourceQuotas,
+  secrets,
+  serviceAccounts,
+} from './core-kinds.ts'
+import { type Strategies, withStatus } from './index.ts'
+import { namespaces } from './namespaces.ts'
+import { persistentVolumeClaims, persistentVolumes } from './volumes.ts'
+import { workloadStrategies } from './workload-kinds.ts'
+
+export function builtinStrategies(): Strategies {
+  return {
+    ...workloadStrategies,
+    configmaps: configMaps,
+    endpoints,
+    events,
+    limitranges: limitRanges,
+    namespaces,
+    nodes,
+    persistentvolumeclaims: persistentVolumeClaims,
+    persistentvolumes: persistentVolumes,
+    resourcequotas: resourceQuotas,
+    secrets,
+    serviceaccounts: serviceAccounts,
+    'endpointslices.discovery.k8s.io': endpointSlices,
+    'apiservices.apiregistration.k8s.io': { ...withStatus, validateName: pathName },
+    'clusterrolebindings.rbac.authorization.k8s.io': { validateName: pathName },
+    'clusterroles.rbac.authorization.k8s.io': { validateName: pathName },
+    'rolebindings.rbac.authorization.k8s.io': { validateName: pathName },
+    'roles.rbac.authorization.k8s.io': { validateName: pathName },
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Which strategy a resource has. A kind's author adds a row to the table; a kind without one gets what is common to all:
+ * object-meta rules and nothing of its own.
+ */
+import type { KubeObject } from '../../../api/object.ts'
+import type { ResourceRow } from '../../../api/scheme/resource.ts'
+import { qualified } from '../../../api/status.ts'
+import { withMetadata } from '../deletion.ts'
+import { sameJson } from '../same.ts'
+import type { Strategy } from '../strategy.ts'
+import { returnDeletedObjects } from './answers.ts'
+
+/** By `resource.group` (`pods`, `deployments.apps`). */
+export type Strategies = Readonly<Record<string, Strategy>>
+
+const STATUS_PATH = [['f:status']] as const
+
+/** Only the spec counts for generation; status is written through its own endpoint. */
+export const withStatus: Strategy = {
+  prepareForCreate(object) {
+    const { status: _, ...rest } = object
+    return withMetadata(rest as KubeObject, { generation: 1 })
+  },
+  prepareForUpdate(object, old) {
+    const { status: _, ...rest } = object
+    const next = (old['status'] === undefined ? rest : { ...rest, status: old['status'] }) as KubeObject
+    if (sameJson(next['spec'], old['spec'])) return next
+    return withMetadata(next, { generation: (old.metadata.generation ?? 0) + 1 })
+  },
+  resetFields: STATUS_PATH,
+}
+
+const statusOnly: Omit<Strategy, 'status'> = {
+  prepareForUpdate(object, old) {
+    const { managedFields, resourceVersion, uid } = object.metadata
+    const { status: _, ...rest } = old
+    const kept = withMetadata(rest as KubeObject, { managedFields, resourceVersion, uid })
+    return object['status'] === undefined ? kept : { ...kept, status: object['status'] }
+  },
+  resetFields: [['f:spec']],
+}
+
+const plain: Strategy = {}
+
+/** The strategies as the server looks them up: made once per row, kept as long as the row. */
+export function createStrategyLookup(strategies: Strategies): (row: ResourceRow) => Strategy {
+  const made = new WeakMap<ResourceRow, Strategy>()
+  return (row) => {
+    const known = made.get(row)
+    if (known !== undefined) return known
+    const strategy = completed(row, strategies)
+    made.set(row, strategy)
+    return strategy
+  }
+}
+
+function completed(row: ResourceRow, strategies: Strategies): Strategy {
+  const name = qualified({ group: row.storageGroup, resource: row.resource })
+  const hasStatus = row.subresources.some((sub) => sub.name === 'status')
+  const own = Object.hasOwn(strategies, name) ? strategies[name] : undefined
+  const base = own ?? (hasStatus ? withStatus : plain)
+  return {
+    returnDeletedObject: returnDeletedObjects.has(name),
+    ...base,
+    ...(hasStatus && base.status === undefined ? { status: statusOnly } : {}),
+  }
+}

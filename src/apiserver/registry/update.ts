@@ -1,0 +1,170 @@
+/**
+ * Update: one read-modify-write until it holds. PUT, PATCH, apply and subresource writes differ only in how the next state
+ * is made from the present one.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
+import { invalid, invalidError } from '../../api/validation/errors.ts'
+import { validateObjectMetaUpdate } from '../../api/validation/meta.ts'
+import { beforeCreate, leaseOf } from './create.ts'
+import { shouldDeleteDuringUpdate, withMetadata } from './deletion.ts'
+import { canonicalObject, inheritMetadata } from './metadata.ts'
+import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
+import { sameObject } from './same.ts'
+
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
+
+export interface UpdateInput {
+  /** The next state: patched, with managedFields, admitted. `existing` is undefined when there is none. */
+  next(existing: KubeObject | undefined): KubeObject | Promise<KubeObject>
+  validateCreate(object: KubeObject): void | Promise<void>
+  validateUpdate(object: KubeObject, old: KubeObject): void | Promise<void>
+  /** The uid the object must have (a PUT's body). */
+  readonly uid?: string
+  /** Apply creates what is not there, whatever the strategy says. */
+  readonly forceCreate?: boolean
+}
+
+export interface Updated {
+  readonly object: KubeObject
+  readonly created: boolean
+}
+
+/** A state of the key, as somebody was (or could have been) answered. */
+interface State {
+  readonly object: KubeObject | undefined
+  readonly revision: number
+}
+
+/**
+ * Guarantees: optimistic concurrency by resourceVersion where the client gave one; no write when nothing changes; an
+ * update that takes the last finalizer from a terminating object removes it in the same request and answers with it.
+ *
+ * @throws StatusError 404, 409, 422, or what `next` and validation throw
+ */
+export async function updateObject(registry: Registry, context: WriteContext, input: UpdateInput): Promise<Updated> {
+  const { row, name } = context
+  const key = storageKey(row, context.namespace, name)
+  const cached = registry.current(row, key)
+  let state: State = { object: cached?.object, revision: cached?.revision ?? 0 }
+  for (;;) {
+    const outcome = await attempt(registry, context, input, key, state)
+    if (!('retry' in outcome)) return outcome
+    state = outcome.retry
+  }
+}
+
+async function attempt(
+  registry: Registry,
+  context: WriteContext,
+  input: UpdateInput,
+  key: string,
+  state: State,
+): Promise<Updated | { readonly retry: State }> {
+  const { row, strategy, kindStrategy, name } = context
+  const gr = groupResource(row)
+  const existing = state.object
+  if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
+    throw conflict(
+      gr,
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${input.uid}, UID in object meta: ${existing?.metadata.uid ?? ''}`,
+    )
+  if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
+    throw notFound(gr, name)
+
+  const next = await input.next(existing)
+  const asked = parseResourceVersion(next.metadata.resourceVersion)
+  if (existing === undefined) return createByUpdate(registry, context, input, key, next, asked)
+
+  const unconditional = asked === 0n && strategy.allowUnconditionalUpdate !== false
+  if (!unconditional) {
+    if (asked === 0n)
+      throw invalidError({ group: row.group, kind: row.resource }, name, [
+        invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+      ])
+    if (asked !== BigInt(state.revision)) throw conflict(gr, name, MODIFIED)
+  }
+  const object = beforeUpdate(context, withMetadata(next, { resourceVersion: String(state.revision) }), existing)
+  await input.validateUpdate(object, existing)
+
+  if (shouldDeleteDuringUpdate(kindStrategy, object, existing)) {
+    const removed = { object: canonicalObject(object, String(state.revision)), created: false }
+    if (context.dryRun) return removed
+    const result = await registry.storage.write({ type: 'delete', key, expectRevision: state.revision })
+    if (result.ok || result.current === undefined) return removed
+    return { retry: stateOf(registry, result.current) }
+  }
+
+  if (sameObject(object, existing)) {
+    if (context.dryRun) return { object: existing, created: false }
+    // Nothing to write; but the answer must be about what is there now, not about what the cache remembers.
+    return { object: existing, created: false }
+  }
+  if (context.dryRun) return { object: canonicalObject(object, String(state.revision)), created: false }
+  const canonical = canonicalObject(object, '')
+  const result = await registry.storage.write({
+    type: 'put',
+    key,
+    value: registry.encode(canonical),
+    expectRevision: state.revision,
+    ...leaseOf(context, canonical),
+  })
+  if (result.ok) return { object: canonicalObject(canonical, String(result.revision)), created: false }
+  return { retry: stateOf(registry, result.current) }
+}
+
+function stateOf(
+  registry: Registry,
+  current: { readonly value: Uint8Array; readonly modRevision: number } | undefined,
+): State {
+  if (current === undefined) return { object: undefined, revision: 0 }
+  return { object: registry.decode(current.value, current.modRevision), revision: current.modRevision }
+}
+
+async function createByUpdate(
+  registry: Registry,
+  context: WriteContext,
+  input: UpdateInput,
+  key: string,
+  next: KubeObject,
+  asked: bigint,
+): Promise<Updated | { readonly retry: State }> {
+  const object = beforeCreate(registry, context, next)
+  await input.validateCreate(object)
+  if (asked !== 0n) throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
+  const canonical = canonicalObject(object, '')
+  if (context.dryRun) return { object: canonical, created: true }
+  const result = await registry.storage.write({
+    type: 'put',
+    key,
+    value: registry.encode(canonical),
+    expectRevision: 0,
+    ...leaseOf(context, canonical),
+  })
+  if (result.ok) return { object: canonicalObject(canonical, String(result.revision)), created: true }
+  // Somebody else made it meanwhile: now it is an update.
+  if (result.current === undefined) throw alreadyExists(groupResource(context.row), context.name)
+  return { retry: stateOf(registry, result.current) }
+}
+
+function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject): KubeObject {
+  const { row, strategy } = context
+  const inherited = inheritMetadata(next, old)
+  const prepared = strategy.prepareForUpdate?.(inherited, old, context) ?? inherited
+  const errors = [
+    ...validateObjectMetaUpdate(prepared.metadata, old.metadata),
+    ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
+  ]
+  if (errors.length) throw invalidError({ group: row.group, kind: row.kind }, prepared.metadata.name ?? '', errors)
+  for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)
+  return strategy.canonicalize?.(prepared) ?? prepared
+}
+
+/** @throws StatusError 500 in Go's words, as Kubernetes answers */
+function parseResourceVersion(text: string | undefined): bigint {
+  if (text === undefined || text === '') return 0n
+  if (!/^\d+$/.test(text))
+    throw new StatusError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`)
+  return BigInt(text)
+}

@@ -1,0 +1,168 @@
+/**
+ * apiserver: the API server as a Handler: filters, then handlers, over storage and the watch cache. Put together here, once,
+ * for whoever wants one (cluster, tests). It must never know sockets: the http room brings requests to it, components of
+ * this process bring their own.
+ *
+ * The way of a request: errors become answers → request info → authentication → authorization → limits → handler.
+ */
+import type { ProtobufDecoder } from '../api/codec/decode.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Filter, Handler } from '../api/request.ts'
+import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Storage } from '../storage/storage.ts'
+import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
+import { type Caches, createCaches } from './cache/caches.ts'
+import { type Conversion, createConversion } from './conversion.ts'
+import { errorResponses } from './filters/errors.ts'
+import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
+import { withRequestInfo } from './filters/request-info.ts'
+import type { ResourceHandler, ServerContext } from './handlers/context.ts'
+import { createDiscovery } from './handlers/discovery.ts'
+import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
+import { type HealthCheck, healthResponse } from './handlers/health.ts'
+import { pathsResponse } from './handlers/paths.ts'
+import { createTablePrinter } from './handlers/printers/table.ts'
+import type { Review } from './handlers/reviews.ts'
+import { versionResponse } from './handlers/version.ts'
+import { createReads, type ServerReads } from './reads.ts'
+import type { Registry } from './registry/registry.ts'
+import { createStrategyLookup, type Strategies } from './registry/strategies/index.ts'
+
+/** What finds out who asks, says what they may do, and answers questions about that. */
+export interface ServerAuth {
+  /** Authentication, then authorization. */
+  readonly filter: Filter
+  readonly reviews?: Readonly<Record<string, Review>>
+  readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
+}
+
+export interface ApiServerOptions {
+  readonly runtime: Runtime
+  readonly storage: Storage
+  readonly scheme: Scheme
+  readonly strategies: Strategies
+  readonly admission: AdmissionOptions
+  /** Without it every request is believed to be who it says, and may do anything: for tests. */
+  readonly auth?: (reads: ServerReads) => ServerAuth
+  /** Sees every request after authentication. */
+  readonly audit?: Filter
+  /** Paths that name no resource (discovery, OpenAPI, version), in the order they are asked. */
+  readonly paths?: (server: { readonly scheme: Scheme; readonly reads: ServerReads }) => readonly PathHandler[]
+  /** `host:port` by which clients of this machine reach the server. */
+  readonly serverAddress?: () => string
+  readonly decodeProtobuf?: ProtobufDecoder
+  readonly connect?: ResourceHandler
+  readonly subresources?: Readonly<Record<string, ResourceHandler>>
+  /** Default 60 seconds, as kube-apiserver's. */
+  readonly requestTimeoutMs?: number
+}
+
+export interface ApiServer {
+  /** The whole chain. Requests of components in this process arrive with `user` set and skip authentication only. */
+  readonly handler: Handler
+  readonly caches: Caches
+  readonly reads: ServerReads
+  readonly scheme: Scheme
+  readonly admissionPlugins: readonly string[]
+  /** Another condition of /healthz, /livez or /readyz. */
+  addHealthCheck(check: HealthCheck): void
+  /** Ends every watch and answers no more. Storage is the caller's to close. */
+  stop(): Promise<void>
+}
+
+/** Resolves when the caches have loaded what storage holds. */
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { runtime, storage, scheme } = options
+  const caches = await createCaches(runtime, storage)
+  const reads = createReads(scheme, caches, storage)
+  const admission = createAdmissionChain(reads, options.admission)
+  const conversion = createConversion(scheme)
+  const auth = options.auth?.(reads)
+  const registry: Registry = {
+    runtime,
+    storage,
+    current: (row, key) => caches.resource(row.storagePrefix).get(key),
+    encode: caches.encode,
+    decode: caches.decode,
+  }
+  const context: ServerContext = {
+    runtime,
+    scheme,
+    registry,
+    admission,
+    reads,
+    caches,
+    strategyOf: createStrategyLookup(options.strategies),
+    ...conversionContext(conversion),
+    printTable: createTablePrinter(runtime.clock),
+    ...pick(options, 'decodeProtobuf', 'connect', 'subresources'),
+    ...(auth === undefined ? {} : pick(auth, 'reviews', 'answerTokenRequest')),
+  }
+  for (const row of scheme.rows()) if (row.storagePrefix !== '') caches.resource(row.storagePrefix)
+
+  const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => ({ name, check: () => {} }))
+  const discovery = createDiscovery({ scheme, serverAddress: options.serverAddress ?? (() => '') })
+  let stopped = false
+  const dispatch = createDispatch(context, [
+    (request) => (isHealth(request.path) ? healthResponse(request, checks) : undefined),
+    discovery,
+    versionResponse,
+    (request) => pathsResponse(request, scheme, checks),
+    ...(options.paths?.({ scheme, reads }) ?? []),
+  ])
+  const filters: readonly Filter[] = [
+    errorResponses(runtime.log.named('apiserver')),
+    withRequestInfo,
+    ...(auth === undefined ? [] : [auth.filter]),
+    ...(options.audit === undefined ? [] : [options.audit]),
+    requestTimeout(runtime, options.requestTimeoutMs ?? 60_000),
+    bodyLimit(MAX_BODY_BYTES),
+  ]
+  return {
+    handler: filters.reduceRight((next, filter) => filter(next), dispatch),
+    caches,
+    reads,
+    scheme,
+    admissionPlugins: admission.names,
+    addHealthCheck: (check) => checks.push(check),
+    async stop() {
+      if (stopped) return
+      stopped = true
+      caches.close()
+    },
+  }
+}
+
+/** Checks that hold as soon as the server answers at all, named as kube-apiserver's. */
+const ALWAYS_HEALTHY = [
+  'ping',
+  'log',
+  'loopback-serving-certificate',
+  'etcd',
+  'poststarthook/start-apiserver-admission-initializer',
+  'poststarthook/generic-apiserver-start-informers',
+  'poststarthook/priority-and-fairness-config-consumer',
+  'poststarthook/priority-and-fairness-filter',
+]
+
+const isHealth = (path: string) => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
+
+function conversionContext(
+  conversion: Conversion,
+): Pick<ServerContext, 'convert' | 'convertNow' | 'hasOtherVersions' | 'toHub' | 'versionView'> {
+  return {
+    convert: conversion.served,
+    convertNow: conversion.served,
+    hasOtherVersions: conversion.hasOtherVersions,
+    toHub: conversion.stored,
+    versionView: conversion.view,
+  }
+}
+
+function pick<T extends object, K extends keyof T>(from: T, ...names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]])) as Pick<
+    T,
+    K
+  >
+}
