@@ -27,6 +27,13 @@ const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin
 rmSync(config)
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 
+// tsc rewrites the imports of the code, and leaves those of the declarations.
+for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+  if (!name.endsWith('.d.ts')) continue
+  const text = readFileSync(join(dist, name), 'utf8')
+  writeFileSync(join(dist, name), text.replace(/((?:from|import\()\s*'\.{1,2}\/[^']*)\.ts'/g, "$1.js'"))
+}
+
 let copied = 0
 for (const name of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
   const from = join(root, 'src', name)

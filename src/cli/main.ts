@@ -19,7 +19,7 @@ export async function main(args: readonly string[]): Promise<void> {
     }
     process.stderr.write(`skiff: ${error instanceof Error ? error.message : String(error)}\n`)
     if (!(error instanceof StartError) && process.env['SKIFF_DEBUG']) console.error(error)
-    process.exitCode = 1
+    process.exit(1)
   }
 }
 

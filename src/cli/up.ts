@@ -1,4 +1,6 @@
 /** skiff up: in the foreground until a signal, or detached until it is ready. */
+
+import type { Cluster } from '../cluster/cluster.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
 import type { Component } from '../cluster/options.ts'
 
@@ -25,8 +27,9 @@ export async function up(options: UpOptions): Promise<void> {
   const report = process.send === undefined ? undefined : (message: Report) => process.send?.(message)
   const progress = report === undefined ? progressOn(process.stdout) : reporting(report)
   const directory = clusterDirectory(options.dataDir)
-  const release = hold(directory)
+  let release = () => {}
   try {
+    release = hold(directory)
     const { startCluster } = await import('../cluster/cluster.ts')
     const cluster = await startCluster({
       dataDir: options.dataDir,
@@ -40,6 +43,7 @@ export async function up(options: UpOptions): Promise<void> {
       onProgress: progress.step,
     })
     stopOnSignals(cluster.stop, release)
+    surviveMistakes(cluster)
     progress.done(summary(options, cluster.url, process.uptime() * 1000, cluster.kubeconfigFile))
   } catch (error) {
     release()
@@ -72,12 +76,28 @@ function summary(options: UpOptions, url: string, elapsedMs: number, kubeconfig:
   ]
 }
 
+/** A rejection nobody waited for is a mistake of ours in one corner: it is logged, and the cluster lives on. */
+function surviveMistakes({ log, stop }: Cluster): void {
+  process.on('unhandledRejection', (error) => log.error('unhandled rejection', error))
+  process.on('uncaughtException', (error) => {
+    log.error('uncaught exception', error)
+    process.stderr.write(`skiff: stopping after an error of its own: ${error.message}\n`)
+    void stop().finally(() => process.exit(1))
+  })
+}
+
+/** One Ctrl-C can arrive more than once: from the terminal, and passed on by npm or an older Node that started this one. */
+const SAME_SIGNAL_S = 0.2
+
 /** The first SIGINT or SIGTERM stops in order, the second at once. */
 function stopOnSignals(stop: () => Promise<void>, release: () => void): void {
-  let stopping = false
+  let first: number | undefined
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143)
-    stopping = true
+    if (first !== undefined) {
+      if (process.uptime() - first > SAME_SIGNAL_S) process.exit(signal === 'SIGINT' ? 130 : 143)
+      return
+    }
+    first = process.uptime()
     stop().then(
       () => {
         release()

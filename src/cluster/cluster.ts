@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { UserInfo } from '../api/request.ts'
 import { formatTime } from '../base/clock.ts'
 import { liveRuntime } from '../base/live.ts'
+import type { Logger } from '../base/log.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
@@ -54,6 +55,8 @@ export interface Cluster {
   readonly client: Client
   /** The same as another user. */
   clientFor(user: UserInfo, userAgent?: string): Client
+  /** The cluster's own log, DIR/log. */
+  readonly log: Logger
   /** Stops in order: components, requests in flight, watches, storage. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -139,7 +142,6 @@ async function start(
 
   writeState(directory, {
     pid: process.pid,
-    started: '',
     url,
     components,
     nodes,
@@ -147,7 +149,7 @@ async function start(
     since: formatTime(runtime.clock.now()),
     ...(running.debugUrl === undefined ? {} : { debugUrl: running.debugUrl }),
   })
-  return { url, kubeconfig: text, kubeconfigFile: directory.kubeconfig, client, clientFor, stop }
+  return { url, kubeconfig: text, kubeconfigFile: directory.kubeconfig, client, clientFor, log: runtime.log, stop }
 }
 
 async function listen(

@@ -18,8 +18,6 @@ export interface ClusterDirectory {
 /** Written when the cluster is ready, removed when it stops. */
 export interface ClusterState {
   readonly pid: number
-  /** Tells this process from a later one with the same pid. */
-  readonly started: string
   readonly url: string
   readonly components: readonly string[]
   readonly nodes: number

@@ -1,0 +1,108 @@
+/** The API server of this cluster: storage, the server over it, and what it does by itself, started and stopped in order. */
+import { hostname } from 'node:os'
+import type { Handler } from '../api/request.ts'
+import { builtinScheme } from '../api/scheme/scheme.ts'
+import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/index.ts'
+import { issuerDocument } from '../apiserver/auth/issuer.ts'
+import { type Auth, createAuth } from '../apiserver/auth/setup.ts'
+import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
+import { reviewToken } from '../apiserver/auth/tokenreview.ts'
+import { createReviews } from '../apiserver/handlers/reviews.ts'
+import { ensureBootstrapObjects } from '../apiserver/loops/bootstrap.ts'
+import { startIdentityLease } from '../apiserver/loops/identity.ts'
+import type { ServerReads } from '../apiserver/reads.ts'
+import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
+import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { openStorage } from '../storage/open.ts'
+import type { Pki } from './pki.ts'
+
+export interface ControlPlaneOptions {
+  readonly pki: Pki
+  readonly storage: 'lmdb' | 'memory'
+  readonly storeDirectory: string
+  readonly disableAdmissionPlugins: readonly string[]
+}
+
+export interface ControlPlane {
+  readonly handler: Handler
+  /** Makes what every cluster contains; /readyz is ok when it resolves. */
+  bootstrap(at: { readonly url: string; readonly port: number }): Promise<void>
+  stop(): Promise<void>
+}
+
+const RBAC = 'rbac.authorization.k8s.io'
+const ROLE_RESOURCES = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'].map((resource) => ({
+  group: RBAC,
+  resource,
+}))
+
+/** @throws StoreError when the store is held by another process or corrupt */
+export async function startControlPlane(runtime: Runtime, options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { pki } = options
+  const stopping = new AbortController()
+  const storage = await openStorage({ runtime, driver: options.storage, dir: options.storeDirectory })
+  let auth: Auth | undefined
+  let url = ''
+  let ready = false
+  try {
+    const scheme = builtinScheme()
+    const server = await createApiServer({
+      runtime,
+      storage,
+      scheme,
+      strategies: builtinStrategies(),
+      admission: { plugins: builtinAdmissionPlugins(runtime), disabled: options.disableAdmissionPlugins },
+      auth: (reads) => {
+        auth = createAuth(runtime, {
+          reads,
+          podsOnNode: reads.podsOnNode,
+          rolesChanged: () => reads.generationOf(...ROLE_RESOURCES),
+          serviceAccountKey: pki.serviceAccount.privateKey,
+        })
+        return serverAuth(runtime, reads, auth)
+      },
+      serverAddress: () => url.replace('https://', ''),
+      paths: () => [(request) => (auth === undefined ? undefined : issuerDocument(auth.tokens, url, request.path))],
+    })
+    server.addHealthCheck({
+      name: 'poststarthook/bootstrap-controller',
+      endpoints: ['readyz'],
+      check: () => {
+        if (!ready) throw new Error('not finished')
+      },
+    })
+    return {
+      handler: server.handler,
+      bootstrap: async (at) => {
+        url = at.url
+        const { handler, reads } = server
+        await ensureBootstrapObjects({ runtime, handler, reads, scheme, port: at.port, clientCa: pki.ca.cert })
+        const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
+        startIdentityLease({ runtime, handler, hostname: hostname(), address, signal: stopping.signal })
+        ready = true
+      },
+      stop: async () => {
+        stopping.abort()
+        await server.stop()
+        await storage.close()
+      },
+    }
+  } catch (error) {
+    await storage.close().catch(() => {})
+    throw error
+  }
+}
+
+function serverAuth(runtime: Runtime, reads: ServerReads, auth: Auth): ServerAuth {
+  const { tokens, authenticator, authorizer, roles, filter } = auth
+  return {
+    filter,
+    reviews: {
+      ...createReviews({ authorizer, roles }),
+      'authentication.k8s.io/TokenReview': (object) => reviewToken(authenticator, object),
+    },
+    answerTokenRequest: (namespace, name, object) =>
+      answerTokenRequest({ runtime, reads, tokens }, namespace, name, object),
+  }
+}
