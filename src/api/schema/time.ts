@@ -7,7 +7,24 @@ export class TimeError extends Error {}
 
 const LAYOUTS = { time: '2006-01-02T15:04:05Z07:00', microTime: '2006-01-02T15:04:05.000000Z07:00' } as const
 
-const canonical = { time: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, microTime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/ }
+/** Digits stand for digits, all else for itself. */
+const FORMS = { time: '0000-00-00T00:00:00Z', microTime: '0000-00-00T00:00:00.000000Z' } as const
+
+/** Whether a text is canonical already: the usual case, told without a regular expression. */
+function isCanonical(text: string, type: 'time' | 'microTime'): boolean {
+  const form = FORMS[type]
+  if (text.length !== form.length) return false
+  for (let i = 0; i < form.length; i++) {
+    const wanted = form.charCodeAt(i)
+    const code = text.charCodeAt(i)
+    if (wanted === 0x30 ? code < 0x30 || code > 0x39 : code !== wanted) return false
+  }
+  const two = (at: number) => (text.charCodeAt(at) - 0x30) * 10 + text.charCodeAt(at + 1) - 0x30
+  const month = two(5)
+  const day = two(8)
+  if (month < 1 || month > 12 || day < 1 || two(11) > 23 || two(14) > 59 || two(17) > 59) return false
+  return day <= 28 || day <= daysIn(month, two(0) * 100 + two(2))
+}
 
 /**
  * The canonical form of a time: UTC, whole seconds, or microseconds for a MicroTime.
@@ -15,8 +32,8 @@ const canonical = { time: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, microTime: /^\d{4
  * @throws TimeError with Go's message
  */
 export function canonicalTime(text: string, type: 'time' | 'microTime'): string {
+  if (isCanonical(text, type)) return text
   const { year, month, day, hour, minute, second, nanos, offsetSeconds } = parse(text, type)
-  if (offsetSeconds === 0 && canonical[type].test(text)) return text
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second)
