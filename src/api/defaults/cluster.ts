@@ -17,21 +17,25 @@ function networkPolicy(value: Fields): Fields | undefined {
   return { spec: { ...spec, policyTypes: ['Ingress', ...(spec['egress']?.length > 0 ? ['Egress'] : [])] } }
 }
 
-const webhook = (more: Fields): Defaulter => (value) =>
-  missing(value, {
-    failurePolicy: 'Fail',
-    matchPolicy: 'Equivalent',
-    namespaceSelector: {},
-    objectSelector: {},
-    timeoutSeconds: 10,
-    ...more,
-  })
+const webhook =
+  (more: Fields): Defaulter =>
+  (value) =>
+    missing(value, {
+      failurePolicy: 'Fail',
+      matchPolicy: 'Equivalent',
+      namespaceSelector: {},
+      objectSelector: {},
+      timeoutSeconds: 10,
+      ...more,
+    })
 
-const ofSpec = (rule: (spec: Fields) => Fields | undefined): Defaulter => (value) => {
-  const spec: Fields = value['spec'] ?? {}
-  const added = rule(spec)
-  return added && { spec: { ...spec, ...added } }
-}
+const ofSpec =
+  (rule: (spec: Fields) => Fields | undefined): Defaulter =>
+  (value) => {
+    const spec: Fields = value['spec'] ?? {}
+    const added = rule(spec)
+    return added && { spec: { ...spec, ...added } }
+  }
 
 const matchResources: Defaulter = (value) =>
   missing(value, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
@@ -132,7 +136,9 @@ export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
   [api('admissionregistration.v1.NamedRuleWithOperations')]: (value) => missing(value, { scope: '*' }),
   [api('admissionregistration.v1.ServiceReference')]: webhookService,
   [api('admissionregistration.v1.MatchResources')]: matchResources,
-  [api('admissionregistration.v1.ValidatingAdmissionPolicy')]: ofSpec((spec) => missing(spec, { failurePolicy: 'Fail' })),
+  [api('admissionregistration.v1.ValidatingAdmissionPolicy')]: ofSpec((spec) =>
+    missing(spec, { failurePolicy: 'Fail' }),
+  ),
   [api('admissionregistration.v1.MutatingAdmissionPolicy')]: ofSpec((spec) => missing(spec, { failurePolicy: 'Fail' })),
   [api('flowcontrol.v1.FlowSchema')]: ofSpec((spec) =>
     spec['matchingPrecedence'] ? undefined : { matchingPrecedence: 1000 },

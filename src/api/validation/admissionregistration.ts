@@ -58,12 +58,9 @@ function ruleResources(list: readonly string[], path: string, subresources: bool
     if (slash < 0) return
     const parent = entry.slice(0, slash)
     if (parent !== '*' && entry !== `${parent}/*` && whole.has(parent))
-      errors.push(
-        invalid(`${path}[${i}]`, entry, `if '${parent}/*' is present, must not specify ${entry}`),
-      )
+      errors.push(invalid(`${path}[${i}]`, entry, `if '${parent}/*' is present, must not specify ${entry}`))
   })
-  if (all && list.length > 1)
-    errors.push(invalid(path, list, "if '*/*' is present, must not specify other resources"))
+  if (all && list.length > 1) errors.push(invalid(path, list, "if '*/*' is present, must not specify other resources"))
 }
 
 export function validateWebhookConfiguration(object: KubeObject): readonly FieldError[] {
@@ -73,7 +70,11 @@ export function validateWebhookConfiguration(object: KubeObject): readonly Field
     webhook(hook, `webhooks[${i}]`, errors)
     const name: string = hook['name'] ?? ''
     if (names.has(name) && name !== '')
-      errors.push({ type: 'FieldValueDuplicate', field: `webhooks[${i}].name`, message: `Duplicate value: ${JSON.stringify(name)}` })
+      errors.push({
+        type: 'FieldValueDuplicate',
+        field: `webhooks[${i}].name`,
+        message: `Duplicate value: ${JSON.stringify(name)}`,
+      })
     names.add(name)
   })
   return errors
@@ -167,7 +168,11 @@ function reviewVersions(list: readonly string[], path: string, errors: FieldErro
 
 function matchConditions(list: readonly Fields[], path: string, errors: FieldError[]): void {
   if (list.length > 64)
-    errors.push({ type: 'FieldValueTooMany', field: path, message: `Too many: ${list.length}: must have at most 64 items` })
+    errors.push({
+      type: 'FieldValueTooMany',
+      field: path,
+      message: `Too many: ${list.length}: must have at most 64 items`,
+    })
   const names = new Set<string>()
   list.forEach(({ name = '', expression = '' }, i) => {
     const at = `${path}[${i}]`
@@ -175,7 +180,11 @@ function matchConditions(list: readonly Fields[], path: string, errors: FieldErr
     if (name === '') errors.push(required(`${at}.name`))
     else for (const message of qualifiedName(name)) errors.push(invalid(`${at}.name`, name, message))
     if (name !== '' && names.has(name))
-      errors.push({ type: 'FieldValueDuplicate', field: `${at}.name`, message: `Duplicate value: ${JSON.stringify(name)}` })
+      errors.push({
+        type: 'FieldValueDuplicate',
+        field: `${at}.name`,
+        message: `Duplicate value: ${JSON.stringify(name)}`,
+      })
     names.add(name)
   })
 }
@@ -209,10 +218,14 @@ function paramKind(value: Fields | undefined, errors: FieldError[]): void {
     const parts = apiVersion.split('/')
     if (parts.length > 2)
       errors.push(invalid('spec.paramKind.apiVersion', apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
-    else for (const message of dns1035Label(parts.at(-1))) errors.push(invalid('spec.paramKind.apiVersion', parts.at(-1), message))
+    else
+      for (const message of dns1035Label(parts.at(-1)))
+        errors.push(invalid('spec.paramKind.apiVersion', parts.at(-1), message))
   }
   if (kind === '') errors.push(required('spec.paramKind.kind'))
-  else for (const message of dns1035Label(kind.toLowerCase())) errors.push(invalid('spec.paramKind.kind', kind, `may have mixed case, but should otherwise match: ${message}`))
+  else
+    for (const message of dns1035Label(kind.toLowerCase()))
+      errors.push(invalid('spec.paramKind.kind', kind, `may have mixed case, but should otherwise match: ${message}`))
 }
 
 function matchConstraints(spec: Fields, errors: FieldError[]): void {
@@ -259,7 +272,11 @@ function variables(list: readonly Fields[], errors: FieldError[]): void {
       if (name === '') errors.push(required(`${path}.name`, 'name is not specified'))
       else errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'))
     } else if (names.has(name))
-      errors.push({ type: 'FieldValueDuplicate', field: `${path}.name`, message: `Duplicate value: ${JSON.stringify(name)}` })
+      errors.push({
+        type: 'FieldValueDuplicate',
+        field: `${path}.name`,
+        message: `Duplicate value: ${JSON.stringify(name)}`,
+      })
     names.add(name)
     if (expression.trim() === '') errors.push(required(`${path}.expression`, 'expression is not specified'))
   })
@@ -317,7 +334,8 @@ function policyMutation(mutation: Fields, path: string, errors: FieldError[]): v
   for (const field of Object.values(fields))
     if (field !== own && mutation[field] !== undefined)
       errors.push(forbiddenField(`${path}.${field}`, `may not be specified when patchType is ${type}`))
-  if (mutation[own] === undefined) errors.push(required(`${path}.${own}`, `must be specified when patchType is ${type}`))
+  if (mutation[own] === undefined)
+    errors.push(required(`${path}.${own}`, `must be specified when patchType is ${type}`))
   else if (!mutation[own].expression?.trim()) errors.push(required(`${path}.${own}.expression`))
 }
 
@@ -348,7 +366,11 @@ function actions(list: readonly string[], errors: FieldError[], last: FieldError
   })
   if (list.includes('Deny') && list.includes('Warn'))
     errors.push(
-      invalid('spec.validationActions', list, 'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)'),
+      invalid(
+        'spec.validationActions',
+        list,
+        'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+      ),
     )
 }
 

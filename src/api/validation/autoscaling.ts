@@ -56,7 +56,12 @@ function metrics(list: readonly Fields[], min: number | undefined, errors: Field
     if (metric['type'] === 'Object' || metric['type'] === 'External') outside = true
   })
   if (min === 0 && !outside)
-    errors.push(forbiddenField('spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas'))
+    errors.push(
+      forbiddenField(
+        'spec.metrics',
+        'must specify at least one Object or External metric to support scaling to zero replicas',
+      ),
+    )
 }
 
 function metricSpec(metric: Fields, path: string, errors: FieldError[]): void {
@@ -114,7 +119,9 @@ function resourceTarget(value: Fields, path: string, errors: FieldError[]): void
   if (averageUtilization === undefined && averageValue === undefined)
     errors.push(required(at, 'must set either a target raw value or a target utilization'))
   if (averageUtilization !== undefined && averageValue !== undefined)
-    errors.push(forbiddenField(`${path}.target.averageValue`, 'may not set both a target raw value and a target utilization'))
+    errors.push(
+      forbiddenField(`${path}.target.averageValue`, 'may not set both a target raw value and a target utilization'),
+    )
 }
 
 function exactlyOne(value: Fields, field: string, path: string, errors: FieldError[]): void {

@@ -40,10 +40,10 @@ const PEM_BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/
 /** The outermost DER element, by its length bytes: enough to tell a cut-off request from a whole one. */
 const parseOuter: ParseRequest = (pem) => {
   const block = PEM_BLOCK.exec(pem)
-  if (!block || block[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
+  if (block?.[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   const der = Buffer.from(block[2]!.replace(/\s/g, ''), 'base64')
   const length = derLength(der)
-  if (length === undefined || der[0] !== 0x30) return 'asn1: structure error: tags don\'t match'
+  if (length === undefined || der[0] !== 0x30) return "asn1: structure error: tags don't match"
   return length > der.length ? 'asn1: syntax error: data truncated' : undefined
 }
 
@@ -74,7 +74,9 @@ export function validateCertificateSigningRequest(object: KubeObject): readonly 
   else signerName(signer, 'spec.signerName', errors)
   const seconds: number | undefined = spec['expirationSeconds']
   if (seconds !== undefined && seconds < SHORTEST_SECONDS)
-    errors.push(invalid('spec.expirationSeconds', seconds, 'may not specify a duration less than 600 seconds (10 minutes)'))
+    errors.push(
+      invalid('spec.expirationSeconds', seconds, 'may not specify a duration less than 600 seconds (10 minutes)'),
+    )
   conditions(object['status']?.conditions ?? [], errors)
   return errors
 }
@@ -95,12 +97,18 @@ export function signerName(name: string, path: string, errors: FieldError[]): vo
   if (labels.length < 2) say('should be a domain with at least two segments separated by dots')
   for (const label of labels)
     for (const message of dns1123Label(label))
-      errors.push(invalid(path, labels.length > 0 ? host : name, `validating label ${JSON.stringify(label)}: ${message}`))
+      errors.push(
+        invalid(path, labels.length > 0 ? host : name, `validating label ${JSON.stringify(label)}: ${message}`),
+      )
   for (const label of rest.split('.'))
     for (const message of dns1123Subdomain(label))
       errors.push(invalid(path, rest, `validating label ${JSON.stringify(label)}: ${message}`))
   if (Buffer.byteLength(name) > MAX_SIGNER)
-    errors.push({ type: 'FieldValueTooLong', field: path, message: `Too long: may not be more than ${MAX_SIGNER} bytes` })
+    errors.push({
+      type: 'FieldValueTooLong',
+      field: path,
+      message: `Too long: may not be more than ${MAX_SIGNER} bytes`,
+    })
 }
 
 function conditions(list: readonly Fields[], errors: FieldError[]): void {
@@ -147,9 +155,7 @@ export function validateClusterTrustBundle(object: KubeObject): readonly FieldEr
         ),
       )
   } else if (name.includes(':'))
-    errors.push(
-      invalid('metadata.name', name, 'ClusterTrustBundle without signer name must not have ":" in its name'),
-    )
+    errors.push(invalid('metadata.name', name, 'ClusterTrustBundle without signer name must not have ":" in its name'))
   const say = (detail: string) => errors.push(invalid('spec.trustBundle', '<value omitted>', detail))
   const blocks = [...(spec['trustBundle'] ?? '').matchAll(new RegExp(PEM_BLOCK, 'g'))]
   if (blocks.length === 0) say('at least one trust anchor must be provided')
@@ -182,8 +188,7 @@ export function validatePodCertificateRequest(object: KubeObject): readonly Fiel
   for (const field of ['podUID', 'serviceAccountUID', 'nodeUID'])
     if (!spec[field]) errors.push(required(`spec.${field}`, 'must not be empty'))
   const seconds: number = spec['maxExpirationSeconds'] ?? 0
-  if (seconds < 3600)
-    errors.push(invalid('spec.maxExpirationSeconds', seconds, 'must be in the range [3600, 7862400]'))
+  if (seconds < 3600) errors.push(invalid('spec.maxExpirationSeconds', seconds, 'must be in the range [3600, 7862400]'))
   return errors
 }
 

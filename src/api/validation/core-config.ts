@@ -40,8 +40,7 @@ function frozen(object: KubeObject, old: KubeObject, fields: readonly string[]):
   const errors: FieldError[] = []
   if (old['immutable'] !== true) return errors
   if (object['immutable'] !== true) errors.push(forbiddenField('immutable', WHEN_IMMUTABLE))
-  for (const field of fields)
-    if (!same(object[field], old[field])) errors.push(forbiddenField(field, WHEN_IMMUTABLE))
+  for (const field of fields) if (!same(object[field], old[field])) errors.push(forbiddenField(field, WHEN_IMMUTABLE))
   return errors
 }
 
@@ -119,9 +118,7 @@ export function validateNamespaceFinalizers(object: KubeObject): readonly FieldE
     const messages = qualifiedName(finalizer)
     for (const message of messages) errors.push(invalid(path, finalizer, message))
     if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
-      errors.push(
-        invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'),
-      )
+      errors.push(invalid(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'))
   })
   return errors
 }

@@ -73,12 +73,7 @@ function configurations(
   })
 }
 
-function requestNames(
-  named: readonly string[],
-  known: ReadonlySet<string>,
-  path: string,
-  errors: FieldError[],
-): void {
+function requestNames(named: readonly string[], known: ReadonlySet<string>, path: string, errors: FieldError[]): void {
   named.forEach((name, i) => {
     if (named.indexOf(name) < i) errors.push(duplicate(`${path}[${i}]`, name))
     if (!known.has(name))
@@ -204,7 +199,7 @@ function deviceToleration(toleration: Fields, path: string, errors: FieldError[]
   const { key = '', operator = '', value = '', effect } = toleration
   if (key !== '') say(qualifiedName, key, `${path}.key`, errors)
   if (operator === 'Exists') {
-    if (value !== '') errors.push(invalid(`${path}.value`, value, "must be empty for operator `Exists`"))
+    if (value !== '') errors.push(invalid(`${path}.value`, value, 'must be empty for operator `Exists`'))
   } else if (operator === 'Equal') say(labelValue, value, `${path}.value`, errors)
   else if (operator === '') errors.push(required(`${path}.operator`))
   else errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']))
@@ -230,7 +225,10 @@ export function validateResourceSlice(object: KubeObject): readonly FieldError[]
   return [...errors, ...repeated]
 }
 
-function resourcePool({ name = '', generation = 0, resourceSliceCount: count = 0 }: Fields, errors: FieldError[]): void {
+function resourcePool(
+  { name = '', generation = 0, resourceSliceCount: count = 0 }: Fields,
+  errors: FieldError[],
+): void {
   const path = 'spec.pool'
   if (name === '') errors.push(required(`${path}.name`))
   else {
@@ -258,8 +256,7 @@ function placement(spec: Fields, path: string, fields: readonly string[], errors
   }
   const detail = `exactly one of ${fields.map((field) => `\`${field}\``).join(', ')} is required`
   if (given.length === 0) errors.push(required(path, detail))
-  else if (given.length > 1)
-    errors.push(invalid(path, `{${given.map((field) => `\`${field}\``).join(', ')}}`, detail))
+  else if (given.length > 1) errors.push(invalid(path, `{${given.map((field) => `\`${field}\``).join(', ')}}`, detail))
 }
 
 function sliceDevice(device: Fields, path: string, errors: FieldError[]): void {

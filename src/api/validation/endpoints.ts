@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../object.ts'
 import { isIPv4, isIPv6 } from '../objects/ip.ts'
 import { address, nonSpecialIP } from './address.ts'
-import { ifSet, IMMUTABLE, says } from './common.ts'
+import { IMMUTABLE, ifSet, says } from './common.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
 import { dns1123Label, dns1123Subdomain, ipAddress, labelValue, portNumber, qualifiedName } from './names.ts'
 import { check, each, ifPresent, type Rule, rows } from './rules.ts'

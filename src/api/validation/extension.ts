@@ -29,7 +29,9 @@ export function validateAPIService(object: KubeObject): readonly FieldError[] {
   const service: Fields | undefined = spec['service']
   if (service === undefined) {
     if (spec['caBundle']?.length > 0)
-      errors.push(invalid('spec.caBundle', `${spec['caBundle'].length} bytes`, 'local APIServices may not have a caBundle'))
+      errors.push(
+        invalid('spec.caBundle', `${spec['caBundle'].length} bytes`, 'local APIServices may not have a caBundle'),
+      )
     if (insecure)
       errors.push(invalid('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'))
     return errors
@@ -51,7 +53,8 @@ export function validateDefinitionFrame(object: KubeObject): readonly FieldError
   const { group = '', scope = '', names = {}, versions = [] } = spec
   const wanted = `${names.plural ?? ''}.${group}`
   const name = object.metadata.name ?? ''
-  if (name !== '' && name !== wanted) errors.push(invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
+  if (name !== '' && name !== wanted)
+    errors.push(invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
   if (group === '') errors.push(required('spec.group'))
   else {
     for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.group', group, message))
@@ -63,7 +66,11 @@ export function validateDefinitionFrame(object: KubeObject): readonly FieldError
   definitionVersions(versions, errors)
   definitionNames(names, errors)
   if (spec['conversion']?.webhook?.clientConfig?.service)
-    webhookService(spec['conversion'].webhook.clientConfig.service, 'spec.conversion.webhookClientConfig.service', errors)
+    webhookService(
+      spec['conversion'].webhook.clientConfig.service,
+      'spec.conversion.webhookClientConfig.service',
+      errors,
+    )
   return errors
 }
 

@@ -11,21 +11,19 @@ export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   const precedence: number = spec['matchingPrecedence'] ?? 0
-  if (precedence <= 0)
-    errors.push(invalid('spec.matchingPrecedence', precedence, 'must be a positive value'))
+  if (precedence <= 0) errors.push(invalid('spec.matchingPrecedence', precedence, 'must be a positive value'))
   if (precedence > MAX_PRECEDENCE)
-    errors.push(
-      invalid('spec.matchingPrecedence', precedence, `must not be greater than ${MAX_PRECEDENCE}`),
-    )
+    errors.push(invalid('spec.matchingPrecedence', precedence, `must not be greater than ${MAX_PRECEDENCE}`))
   if (precedence === 1 && object.metadata.name !== 'exempt')
-    errors.push(invalid('spec.matchingPrecedence', precedence, "only the schema named 'exempt' may have matchingPrecedence 1"))
+    errors.push(
+      invalid('spec.matchingPrecedence', precedence, "only the schema named 'exempt' may have matchingPrecedence 1"),
+    )
   const method: Fields | undefined = spec['distinguisherMethod']
   const methods = ['ByNamespace', 'ByUser']
   if (method !== undefined && !methods.includes(method['type'] ?? ''))
     errors.push(notSupported('spec.distinguisherMethod', method['type'] ?? '', methods))
   const level: string = spec['priorityLevelConfiguration']?.name ?? ''
-  if (level === '')
-    errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'))
+  if (level === '') errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'))
   else
     for (const message of dns1123Subdomain(level))
       errors.push(invalid('spec.priorityLevelConfiguration.name', level, message))
@@ -37,8 +35,7 @@ export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
 
 function policyRule(rule: Fields, path: string, errors: FieldError[]): void {
   const subjects: readonly Fields[] = rule['subjects'] ?? []
-  if (subjects.length === 0)
-    errors.push(required(`${path}.subjects`, 'subjects must contain at least one value'))
+  if (subjects.length === 0) errors.push(required(`${path}.subjects`, 'subjects must contain at least one value'))
   subjects.forEach((subject, i) => {
     flowSubject(subject, `${path}.subjects[${i}]`, errors)
   })
@@ -55,7 +52,10 @@ function policyRule(rule: Fields, path: string, errors: FieldError[]): void {
 function flowSubject(subject: Fields, path: string, errors: FieldError[]): void {
   const { kind = '', user, group, serviceAccount } = subject
   const only = (field: string, value: Fields | undefined) => {
-    if (value !== undefined) errors.push(forbiddenField(`${path}.${field}`, `${field} is forbidden when subject kind is not '${kindOf(field)}'`))
+    if (value !== undefined)
+      errors.push(
+        forbiddenField(`${path}.${field}`, `${field} is forbidden when subject kind is not '${kindOf(field)}'`),
+      )
   }
   if (kind === 'User') {
     if (user === undefined) errors.push(required(`${path}.user`, "user is required when subject kind is 'User'"))
@@ -69,7 +69,9 @@ function flowSubject(subject: Fields, path: string, errors: FieldError[]): void 
     only('user', user)
   } else if (kind === 'ServiceAccount') {
     if (serviceAccount === undefined)
-      errors.push(required(`${path}.serviceAccount`, "serviceAccount is required when subject kind is 'ServiceAccount'"))
+      errors.push(
+        required(`${path}.serviceAccount`, "serviceAccount is required when subject kind is 'ServiceAccount'"),
+      )
     else accountSubject(serviceAccount, `${path}.serviceAccount`, errors)
     only('user', user)
     only('group', group)
@@ -90,8 +92,7 @@ function verbs(list: readonly string[], known: readonly string[], path: string, 
   if (list.length === 0) errors.push(required(path, 'verbs must contain at least one value'))
   else if (list.length > 1 && list.includes('*'))
     errors.push(invalid(path, list, "if '*' is present, must not specify other verbs"))
-  else if (list.some((verb) => verb !== '*' && !known.includes(verb)))
-    errors.push(notSupported(path, list, known))
+  else if (list.some((verb) => verb !== '*' && !known.includes(verb))) errors.push(notSupported(path, list, known))
 }
 
 function starAlone(list: readonly string[], path: string, what: string, errors: FieldError[]): void {
@@ -132,8 +133,7 @@ function nonResourceRule(rule: Fields, path: string, errors: FieldError[]): void
   const { verbs: allowed = [], nonResourceURLs: urls = [] } = rule
   verbs(allowed, HTTP_VERBS, `${path}.verbs`, errors)
   const at = `${path}.nonResourceURLs`
-  if (urls.length === 0)
-    errors.push(required(at, 'nonResourceURLs must contain at least one value'))
+  if (urls.length === 0) errors.push(required(at, 'nonResourceURLs must contain at least one value'))
   else if (urls.length > 1 && urls.includes('*'))
     errors.push(invalid(at, urls, "if '*' is present, must not specify other non-resource URLs"))
   else
@@ -147,7 +147,7 @@ function urlPath(url: string, path: string, errors: FieldError[]): void {
   if (url === '/') return
   if (!url.startsWith('/')) errors.push(invalid(path, url, 'must start with slash'))
   if (url.includes(' ')) errors.push(invalid(path, url, 'must not contain white-space'))
-  if (url.includes('//')) errors.push(invalid(path, url, "must not contain double slash"))
+  if (url.includes('//')) errors.push(invalid(path, url, 'must not contain double slash'))
   if (url.slice(0, -1).includes('*') || (url.endsWith('*') && !url.endsWith('/*')))
     errors.push(invalid(path, url, 'wildcard can only do suffix matching'))
 }
@@ -162,12 +162,10 @@ export function validatePriorityLevelConfiguration(object: KubeObject): readonly
   if (type === 'Exempt' && object.metadata.name !== 'exempt')
     errors.push(invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"))
   if (type === '') last.push(required('spec.type'))
-  else if (type !== 'Exempt' && type !== 'Limited')
-    errors.push(notSupported('spec.type', type, ['Exempt', 'Limited']))
+  else if (type !== 'Exempt' && type !== 'Limited') errors.push(notSupported('spec.type', type, ['Exempt', 'Limited']))
   if (type !== 'Limited' && spec['limited'] !== undefined) errors.push(forbiddenBare('spec.limited'))
   if (type === 'Limited') {
-    if (spec['exempt'] !== undefined)
-      errors.push(forbiddenField('spec.exempt', "must be nil if the type is Limited"))
+    if (spec['exempt'] !== undefined) errors.push(forbiddenField('spec.exempt', 'must be nil if the type is Limited'))
     if (spec['limited'] === undefined) last.push(required('spec.limited'))
     else limited(spec['limited'], errors, last)
   }
@@ -182,16 +180,13 @@ function forbiddenBare(field: string): FieldError {
 function limited(value: Fields, errors: FieldError[], last: FieldError[]): void {
   const path = 'spec.limited'
   const shares: number = value['nominalConcurrencyShares'] ?? 0
-  if (shares < 0)
-    errors.push(invalid(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'))
+  if (shares < 0) errors.push(invalid(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'))
   const lend: number | undefined = value['lendablePercent']
   if (lend !== undefined && (lend < 0 || lend > 100))
     errors.push(invalid(`${path}.lendablePercent`, lend, 'must be between 0 and 100, inclusive'))
   const borrow: number | undefined = value['borrowingLimitPercent']
   if (borrow !== undefined && borrow < 0)
-    errors.push(
-      invalid(`${path}.borrowingLimitPercent`, borrow, 'if specified, must be a non-negative integer'),
-    )
+    errors.push(invalid(`${path}.borrowingLimitPercent`, borrow, 'if specified, must be a non-negative integer'))
   const response: Fields = value['limitResponse'] ?? {}
   const type: string = response['type'] ?? ''
   const queuing: Fields | undefined = response['queuing']
@@ -209,15 +204,12 @@ function limited(value: Fields, errors: FieldError[], last: FieldError[]): void 
 const MAX_QUEUES = 10_000_000
 
 function queues({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Fields, path: string, errors: FieldError[]): void {
-  if (queueLengthLimit <= 0)
-    errors.push(invalid(`${path}.queueLengthLimit`, queueLengthLimit, 'must be positive'))
+  if (queueLengthLimit <= 0) errors.push(invalid(`${path}.queueLengthLimit`, queueLengthLimit, 'must be positive'))
   if (queues <= 0) errors.push(invalid(`${path}.queues`, queues, 'must be positive'))
   else if (queues > MAX_QUEUES) errors.push(invalid(`${path}.queues`, queues, `must not be greater than ${MAX_QUEUES}`))
   if (handSize <= 0) errors.push(invalid(`${path}.handSize`, handSize, 'must be positive'))
   else if (handSize > queues)
-    errors.push(
-      invalid(`${path}.handSize`, handSize, `should not be greater than queues (${queues})`),
-    )
+    errors.push(invalid(`${path}.handSize`, handSize, `should not be greater than queues (${queues})`))
   else if (Math.ceil(Math.log2(queues)) * handSize > 60)
     errors.push(
       invalid(

@@ -280,8 +280,7 @@ export function validateIPAddress(object: KubeObject): readonly FieldError[] {
 
 export function validateIPAddressUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
   const errors = [...validateIPAddress(object)]
-  if (!same(object['spec']?.parentRef, old['spec']?.parentRef))
-    errors.push(invalid('spec.parentRef', null, IMMUTABLE))
+  if (!same(object['spec']?.parentRef, old['spec']?.parentRef)) errors.push(invalid('spec.parentRef', null, IMMUTABLE))
   return errors
 }
 

@@ -22,7 +22,11 @@ export function validateNode(node: KubeObject): readonly FieldError[] {
     const families = cidrs.map((text) => parseNetwork(text)?.family)
     if (families.includes(undefined))
       errors.push(
-        invalid('spec.podCIDRs', cidrs, `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${families.indexOf(undefined)}]: <nil> (invalid CIDR address: ${cidrs[families.indexOf(undefined)]})`),
+        invalid(
+          'spec.podCIDRs',
+          cidrs,
+          `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${families.indexOf(undefined)}]: <nil> (invalid CIDR address: ${cidrs[families.indexOf(undefined)]})`,
+        ),
       )
     else if (cidrs.length > 2 || families[0] === families[1])
       errors.push(invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'))

@@ -6,8 +6,8 @@ import { type FieldError, forbiddenField, invalid, notSupported, required } from
 import { difference, internalForm } from './internal.ts'
 import { labelSelector } from './labels.ts'
 import { dns1123Subdomain } from './names.ts'
-import { check, ifPresent, type Rule, rows } from './rules.ts'
 import { positiveQuantity, resourceQuantity } from './resource-names.ts'
+import { check, ifPresent, type Rule, rows } from './rules.ts'
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 const VOLUME_MODES = ['Block', 'Filesystem']
@@ -37,9 +37,7 @@ const dataSource = ifPresent(
       '',
       ({ apiGroup = '', kind = '' }, path, errors) => {
         if (apiGroup === '' && kind !== 'PersistentVolumeClaim')
-          errors.push(
-            invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"),
-          )
+          errors.push(invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
       },
     ],
     ['apiGroup', ifSet(says(dns1123Subdomain))],
@@ -59,12 +57,16 @@ const requestedStorage: Rule = (value, path, errors) => {
 const twoSources: Rule = (spec, path, errors) => {
   const { dataSource: source, dataSourceRef: reference } = spec
   if (source === undefined || reference === undefined) return
-  if (reference.namespace) errors.push(invalid(path, 'spec.dataSource', 'may not be specified when dataSourceRef.namespace is specified'))
+  if (reference.namespace)
+    errors.push(invalid(path, 'spec.dataSource', 'may not be specified when dataSourceRef.namespace is specified'))
   else if (!same(source, reference)) errors.push(invalid(path, 'spec.dataSource', 'must match dataSourceRef'))
 }
 
 export const persistentVolumeClaimSpec: Rule = rows(
-  ['accessModes', (value, path, errors) => void (value?.length || errors.push(required(path, 'at least 1 access mode is required')))],
+  [
+    'accessModes',
+    (value, path, errors) => void (value?.length || errors.push(required(path, 'at least 1 access mode is required'))),
+  ],
   ['selector', labelSelector],
   [
     'accessModes',
@@ -81,7 +83,10 @@ export const persistentVolumeClaimSpec: Rule = rows(
   ['volumeAttributesClassName', className],
 )
 
-const claim = rows(['spec', (value, path, errors, context) => persistentVolumeClaimSpec(value ?? {}, path, errors, context)])
+const claim = rows([
+  'spec',
+  (value, path, errors, context) => persistentVolumeClaimSpec(value ?? {}, path, errors, context),
+])
 
 export function validatePersistentVolumeClaim(object: KubeObject): readonly FieldError[] {
   return check(claim, object)

@@ -4,13 +4,22 @@ import type { Fields, Json, KubeObject } from '../object.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { difference, internalForm } from './internal.ts'
+import { dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
 import { positiveQuantity } from './resource-names.ts'
-import { dns1123Subdomain } from './names.ts'
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
-const HOST_PATH_TYPES = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
+const HOST_PATH_TYPES = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+]
 
 /** JSON name and Go name of each source, in the order of Kubernetes' internal type. */
 const SOURCES: readonly (readonly [string, string])[] = [

@@ -15,7 +15,15 @@ import {
 
 const LIMIT_TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
 const POD_SCOPES = ['Terminating', 'NotTerminating', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity']
-const SCOPES = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity', 'VolumeAttributesClass']
+const SCOPES = [
+  'Terminating',
+  'NotTerminating',
+  'BestEffort',
+  'NotBestEffort',
+  'PriorityClass',
+  'CrossNamespacePodAffinity',
+  'VolumeAttributesClass',
+]
 const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
 
 type Quantities = { readonly [name: string]: string }
@@ -134,8 +142,7 @@ function hardQuantities(map: Fields | undefined, path: string, errors: FieldErro
 function scopeFits(scope: string, resource: string): boolean {
   if (scope === 'BestEffort') return resource === 'pods'
   if (POD_SCOPES.includes(scope)) return resource === 'pods' || COMPUTE.includes(resource)
-  if (scope === 'VolumeAttributesClass')
-    return resource === 'persistentvolumeclaims' || resource === 'requests.storage'
+  if (scope === 'VolumeAttributesClass') return resource === 'persistentvolumeclaims' || resource === 'requests.storage'
   return true
 }
 

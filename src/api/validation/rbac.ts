@@ -77,8 +77,7 @@ function binding(object: KubeObject, kinds: readonly string[], namespaced: boole
   const { apiGroup = '', kind = '', name = '' } = (object['roleRef'] ?? {}) as Fields
   if (apiGroup !== GROUP) errors.push(notSupported('roleRef.apiGroup', apiGroup, [GROUP]))
   if (!kinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, kinds))
-  if (name !== '')
-    for (const message of pathSegmentName(name)) errors.push(invalid('roleRef.name', name, message))
+  if (name !== '') for (const message of pathSegmentName(name)) errors.push(invalid('roleRef.name', name, message))
   const last: FieldError[] = name === '' ? [required('roleRef.name')] : []
   object['subjects']?.forEach((subject: Fields, i: number) => {
     roleSubject(subject, namespaced, `subjects[${i}]`, errors, last)

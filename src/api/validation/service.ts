@@ -69,7 +69,8 @@ export function validateLoadBalancerIngress(ingress: readonly Fields[], path: st
     else if (!['Proxy', 'VIP'].includes(ipMode)) errors.push(notSupported(`${at}.ipMode`, ipMode, ['Proxy', 'VIP']))
     if (hostname) {
       for (const message of dns1123Subdomain(hostname)) errors.push(invalid(`${at}.hostname`, hostname, message))
-      if (addressBits(hostname)) errors.push(invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address'))
+      if (addressBits(hostname))
+        errors.push(invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address'))
     }
   })
 }
@@ -107,9 +108,7 @@ const serviceRules: Rule = (service, _path, errors) => {
   portNumbers(spec, ports, errors)
   sourceRanges(spec, annotations, errors)
   if (spec['allocateLoadBalancerNodePorts'] !== undefined && spec['type'] !== LB)
-    errors.push(
-      forbiddenField('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'"),
-    )
+    errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'"))
   if (spec['type'] === LB && spec['allocateLoadBalancerNodePorts'] === undefined)
     errors.push(required('allocateLoadBalancerNodePorts'))
   loadBalancerClass(service, undefined, errors)
@@ -230,11 +229,7 @@ export function validateClusterIPs(service: Fields): readonly FieldError[] {
     ips.slice(0, families.length).forEach((ip, i) => {
       if (families[i] !== familyOf(ip) && (families[i] === 'IPv4' || families[i] === 'IPv6'))
         errors.push(
-          invalid(
-            `spec.clusterIPs[${i}]`,
-            ip,
-            `expected an ${families[i]} value as indicated by \`ipFamilies[${i}]\``,
-          ),
+          invalid(`spec.clusterIPs[${i}]`, ip, `expected an ${families[i]} value as indicated by \`ipFamilies[${i}]\``),
         )
     })
   return errors
@@ -298,9 +293,7 @@ function trafficPolicies(service: Fields, spec: Fields, errors: FieldError[]): v
   const external: string = spec['externalTrafficPolicy'] ?? ''
   if (!needsExternalTrafficPolicy(service)) {
     if (external !== '')
-      errors.push(
-        invalid('spec.externalTrafficPolicy', external, 'may only be set for externally-accessible services'),
-      )
+      errors.push(invalid('spec.externalTrafficPolicy', external, 'may only be set for externally-accessible services'))
   } else if (external === '') errors.push(required('spec.externalTrafficPolicy'))
   else oneOf('Cluster', 'Local')(external, 'spec.externalTrafficPolicy', errors, { root: service })
   const checkPort: number = spec['healthCheckNodePort'] ?? 0

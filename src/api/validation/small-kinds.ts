@@ -30,7 +30,8 @@ function leaseStrategy(strategy: string, errors: FieldError[]): void {
   const parts = strategy.split('/')
   const path = 'spec.strategy'
   if (parts.length > 2) errors.push(invalid(path, strategy, 'must consist of at most one slash'))
-  else if (parts.length === 2) for (const message of qualifiedName(strategy)) errors.push(invalid(path, strategy, message))
+  else if (parts.length === 2)
+    for (const message of qualifiedName(strategy)) errors.push(invalid(path, strategy, message))
   else if (strategy !== 'OldestEmulationVersion') errors.push(notSupported(path, strategy, ['OldestEmulationVersion']))
 }
 
@@ -48,9 +49,7 @@ export function validatePriorityClass(object: KubeObject): readonly FieldError[]
         ),
       )
   } else if (value > HIGHEST_USER_PRIORITY)
-    errors.push(
-      forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_USER_PRIORITY}`),
-    )
+    errors.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_USER_PRIORITY}`))
   preemptionPolicy(object['preemptionPolicy'], errors)
   return errors
 }

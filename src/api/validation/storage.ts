@@ -178,9 +178,7 @@ function tokenRequests(requests: readonly Fields[], errors: FieldError[]): void 
     if (seconds < SHORTEST_TOKEN)
       errors.push(invalid(`${path}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes'))
     if (seconds > LONGEST_TOKEN)
-      errors.push(
-        invalid(`${path}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds'),
-      )
+      errors.push(invalid(`${path}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds'))
   })
 }
 

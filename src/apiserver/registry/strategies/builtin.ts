@@ -1,6 +1,6 @@
 /** The strategies of the built-in kinds, by `resource.group`. A kind's author adds its row here. */
 
-import { pathName } from '../../../api/validation/names.ts'
+import { clusterStrategies } from './cluster-kinds.ts'
 import {
   configMaps,
   endpointSlices,
@@ -12,7 +12,7 @@ import {
   secrets,
   serviceAccounts,
 } from './core-kinds.ts'
-import { type Strategies, withStatus } from './index.ts'
+import type { Strategies } from './index.ts'
 import { namespaces } from './namespaces.ts'
 import { persistentVolumeClaims, persistentVolumes } from './volumes.ts'
 import { workloadStrategies } from './workload-kinds.ts'
@@ -20,6 +20,7 @@ import { workloadStrategies } from './workload-kinds.ts'
 export function builtinStrategies(): Strategies {
   return {
     ...workloadStrategies,
+    ...clusterStrategies,
     configmaps: configMaps,
     endpoints,
     events,
@@ -32,10 +33,5 @@ export function builtinStrategies(): Strategies {
     secrets,
     serviceaccounts: serviceAccounts,
     'endpointslices.discovery.k8s.io': endpointSlices,
-    'apiservices.apiregistration.k8s.io': { ...withStatus, validateName: pathName },
-    'clusterrolebindings.rbac.authorization.k8s.io': { validateName: pathName },
-    'clusterroles.rbac.authorization.k8s.io': { validateName: pathName },
-    'rolebindings.rbac.authorization.k8s.io': { validateName: pathName },
-    'roles.rbac.authorization.k8s.io': { validateName: pathName },
   }
 }

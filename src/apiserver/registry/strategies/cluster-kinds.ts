@@ -1,0 +1,330 @@
+/**
+ * The strategies of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control,
+ * certificates, devices, API extension. Most differ only in rules and in which fields count for their generation.
+ */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import * as admission from '../../../api/validation/admissionregistration.ts'
+import * as autoscaling from '../../../api/validation/autoscaling.ts'
+import * as certificates from '../../../api/validation/certificates.ts'
+import { same } from '../../../api/validation/common.ts'
+import * as devices from '../../../api/validation/devices.ts'
+import type { FieldError } from '../../../api/validation/errors.ts'
+import * as extension from '../../../api/validation/extension.ts'
+import * as flowcontrol from '../../../api/validation/flowcontrol.ts'
+import { ipAddress, pathName } from '../../../api/validation/names.ts'
+import * as networking from '../../../api/validation/networking.ts'
+import * as policy from '../../../api/validation/policy.ts'
+import * as rbac from '../../../api/validation/rbac.ts'
+import { validateRuntimeClass, validateRuntimeClassUpdate } from '../../../api/validation/runtime-class.ts'
+import * as small from '../../../api/validation/small-kinds.ts'
+import * as storage from '../../../api/validation/storage.ts'
+import type { Strategy } from '../strategy.ts'
+import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+import type { Strategies } from './index.ts'
+
+type Validate = (object: KubeObject) => readonly FieldError[]
+type ValidateUpdate = (object: KubeObject, old: KubeObject) => readonly FieldError[]
+
+interface Traits {
+  readonly validate: Validate
+  /** Default: the rules of creation. */
+  readonly validateUpdate?: ValidateUpdate
+  /** The fields whose change makes a new generation; kinds without them have no generation. */
+  readonly counts?: readonly string[]
+  /** The status of a new object; kinds with one have a status endpoint. */
+  readonly status?: Fields
+  readonly validateStatus?: ValidateUpdate
+  readonly more?: Partial<Strategy>
+}
+
+function kind({ validate, validateUpdate, counts, status, validateStatus, more }: Traits): Strategy {
+  return {
+    prepareForCreate(object) {
+      const first = counts ? withMeta(object, { generation: 1 }) : object
+      return status ? { ...first, status } : first
+    },
+    validate,
+    prepareForUpdate(object, old) {
+      const kept = status ? withFieldOf(object, old, 'status') : object
+      return counts
+        ? nextGeneration(
+            kept,
+            old,
+            counts.some((field) => !same(kept[field], old[field])),
+          )
+        : kept
+    },
+    validateUpdate: validateUpdate ?? validate,
+    ...(status
+      ? {
+          resetFields: RESETS_STATUS!,
+          status: {
+            prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+            ...(validateStatus ? { validateUpdate: validateStatus } : {}),
+            resetFields: RESETS_SPEC!,
+          },
+        }
+      : {}),
+    ...more,
+  }
+}
+
+const SPEC = ['spec'] as const
+const CONDITIONAL: Partial<Strategy> = { allowUnconditionalUpdate: false }
+const ROLES: Partial<Strategy> = {
+  allowCreateOnUpdate: true,
+  validateName: (name, prefix) => pathName(name, prefix),
+  standardFinalizersOnly: false,
+}
+
+const bindingOf = (validate: Validate): Strategy =>
+  kind({ validate, validateUpdate: (object, old) => rbac.validateBindingUpdate(object, old, validate), more: ROLES })
+
+const webhooks = kind({ validate: admission.validateWebhookConfiguration, counts: ['webhooks'], more: CONDITIONAL })
+
+/** The taint's time is when it was first asked for. */
+const deviceTaintRules: Strategy = {
+  ...kind({ validate: devices.validateDeviceTaintRule, counts: SPEC, status: {}, more: CONDITIONAL }),
+  prepareForCreate(object, context) {
+    const taint: Fields = object['spec']?.taint ?? {}
+    const timed = taint['timeAdded'] ? taint : { ...taint, timeAdded: context.now }
+    return { ...withMeta(object, { generation: 1 }), spec: { ...object['spec'], taint: timed }, status: {} }
+  },
+}
+
+/** Who asks is written into the request by the server, never by the one who asks. */
+const certificateSigningRequests: Strategy = {
+  ...kind({
+    validate: certificates.validateCertificateSigningRequest,
+    validateUpdate: certificates.validateCertificateSigningRequestUpdate,
+    status: {},
+  }),
+  prepareForCreate(object, { user }) {
+    const { username: _n, uid: _u, groups: _g, extra: _e, ...spec } = (object['spec'] ?? {}) as Fields
+    return {
+      ...object,
+      spec: {
+        ...spec,
+        username: user.name,
+        ...(user.uid ? { uid: user.uid } : {}),
+        ...(user.groups.length > 0 ? { groups: user.groups } : {}),
+        ...(user.extra && Object.keys(user.extra).length > 0 ? { extra: user.extra } : {}),
+      },
+      status: {},
+    }
+  },
+  prepareForUpdate: (object, old) => withFieldOf(withFieldOf(object, old, 'spec'), old, 'status'),
+  fieldLabels: ['spec.signerName'],
+  selectableFields: (object) => ({ 'spec.signerName': object['spec']?.signerName ?? '' }),
+  subresources: {
+    approval: {
+      prepareForUpdate(object, old) {
+        const kept = withFieldOf(object, old, 'spec')
+        const conditions = kept['status']?.conditions
+        const { conditions: _, ...rest } = (old['status'] ?? {}) as Fields
+        return { ...kept, status: { ...rest, ...(conditions === undefined ? {} : { conditions }) } }
+      },
+      validateUpdate: certificates.validateCertificateSigningRequestUpdate,
+      resetFields: [['f:spec'], ['f:status', 'f:certificate']],
+    },
+  },
+}
+
+const csiDrivers: Strategy = {
+  ...kind({ validate: storage.validateCSIDriver, validateUpdate: storage.validateCSIDriverUpdate, more: CONDITIONAL }),
+  prepareForUpdate(object, old) {
+    const counted = ['tokenRequests', 'requiresRepublish', 'seLinuxMount']
+    return nextGeneration(
+      object,
+      old,
+      counted.some((field) => !same(object['spec']?.[field], old['spec']?.[field])),
+    )
+  },
+}
+
+const signerSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
+  fieldLabels: fields.map((field) => `spec.${field}`),
+  selectableFields: (object) =>
+    Object.fromEntries(fields.map((field) => [`spec.${field}`, object['spec']?.[field] ?? ''])),
+})
+
+const NEW_DEFINITION = { conditions: null, acceptedNames: { plural: '', kind: '' } }
+
+/** A definition remembers every version that objects may be stored in. */
+function withStoredVersions(object: KubeObject): KubeObject {
+  const stored: readonly string[] = object['status']?.storedVersions ?? []
+  const current = object['spec']?.versions?.find((version: Fields) => version['storage'] === true)?.name
+  if (current === undefined || stored.includes(current)) return object
+  return { ...object, status: { ...object['status'], storedVersions: [...stored, current] } }
+}
+
+const customResourceDefinitions: Strategy = {
+  ...kind({
+    validate: extension.validateDefinitionFrame,
+    validateUpdate: extension.validateDefinitionFrameUpdate,
+    counts: SPEC,
+    status: NEW_DEFINITION,
+  }),
+  prepareForCreate: (object) => withStoredVersions({ ...withMeta(object, { generation: 1 }), status: NEW_DEFINITION }),
+  prepareForUpdate(object, old) {
+    const kept = withFieldOf(object, old, 'status')
+    return withStoredVersions(nextGeneration(kept, old, !same(kept['spec'], old['spec'])))
+  },
+}
+
+export const clusterStrategies: Strategies = {
+  'leases.coordination.k8s.io': kind({
+    validate: small.validateLease,
+    more: { ...CONDITIONAL, allowCreateOnUpdate: true },
+  }),
+  'priorityclasses.scheduling.k8s.io': kind({
+    validate: small.validatePriorityClass,
+    validateUpdate: small.validatePriorityClassUpdate,
+    counts: [],
+  }),
+  'runtimeclasses.node.k8s.io': kind({
+    validate: validateRuntimeClass,
+    validateUpdate: validateRuntimeClassUpdate,
+    more: CONDITIONAL,
+  }),
+  'storageclasses.storage.k8s.io': kind({
+    validate: storage.validateStorageClass,
+    validateUpdate: storage.validateStorageClassUpdate,
+  }),
+  'volumeattachments.storage.k8s.io': kind({
+    validate: storage.validateVolumeAttachment,
+    validateUpdate: storage.validateVolumeAttachmentUpdate,
+    status: { attached: false },
+    more: CONDITIONAL,
+  }),
+  'csidrivers.storage.k8s.io': csiDrivers,
+  'csinodes.storage.k8s.io': kind({
+    validate: storage.validateCSINode,
+    validateUpdate: storage.validateCSINodeUpdate,
+    status: {},
+    more: CONDITIONAL,
+  }),
+  'csistoragecapacities.storage.k8s.io': kind({
+    validate: storage.validateCSIStorageCapacity,
+    validateUpdate: storage.validateCSIStorageCapacityUpdate,
+    more: CONDITIONAL,
+  }),
+  'volumeattributesclasses.storage.k8s.io': kind({
+    validate: storage.validateVolumeAttributesClass,
+    validateUpdate: storage.validateVolumeAttributesClassUpdate,
+  }),
+  'ingresses.networking.k8s.io': kind({
+    validate: networking.validateIngressCreate,
+    validateUpdate: (object) => networking.validateIngress(object),
+    counts: SPEC,
+    status: { loadBalancer: {} },
+    validateStatus: (object) => networking.validateIngressStatus(object),
+  }),
+  'ingressclasses.networking.k8s.io': kind({
+    validate: networking.validateIngressClass,
+    validateUpdate: networking.validateIngressClassUpdate,
+    counts: SPEC,
+  }),
+  'networkpolicies.networking.k8s.io': kind({ validate: networking.validateNetworkPolicy, counts: SPEC }),
+  'ipaddresses.networking.k8s.io': kind({
+    validate: networking.validateIPAddress,
+    validateUpdate: networking.validateIPAddressUpdate,
+    more: { validateName: (name) => ipAddress(name) },
+  }),
+  'servicecidrs.networking.k8s.io': kind({
+    validate: networking.validateServiceCIDR,
+    validateUpdate: networking.validateServiceCIDRUpdate,
+    status: {},
+  }),
+  'poddisruptionbudgets.policy': kind({
+    validate: policy.validatePodDisruptionBudget,
+    counts: SPEC,
+    status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+    validateStatus: (object) => policy.validatePodDisruptionBudgetStatus(object),
+    more: CONDITIONAL,
+  }),
+  'horizontalpodautoscalers.autoscaling': kind({
+    validate: autoscaling.validateHorizontalPodAutoscaler,
+    counts: SPEC,
+    status: { desiredReplicas: 0, currentMetrics: null },
+    validateStatus: (object) => autoscaling.validateHorizontalPodAutoscalerStatus(object),
+  }),
+  'roles.rbac.authorization.k8s.io': kind({ validate: rbac.validateRole, more: ROLES }),
+  'clusterroles.rbac.authorization.k8s.io': kind({ validate: rbac.validateClusterRole, more: ROLES }),
+  'rolebindings.rbac.authorization.k8s.io': bindingOf(rbac.validateRoleBinding),
+  'clusterrolebindings.rbac.authorization.k8s.io': bindingOf(rbac.validateClusterRoleBinding),
+  'certificatesigningrequests.certificates.k8s.io': certificateSigningRequests,
+  'clustertrustbundles.certificates.k8s.io': kind({
+    validate: certificates.validateClusterTrustBundle,
+    validateUpdate: certificates.validateClusterTrustBundleUpdate,
+    more: { validateName: (name, prefix) => pathName(name, prefix), ...signerSelectable('signerName') },
+  }),
+  'podcertificaterequests.certificates.k8s.io': kind({
+    validate: certificates.validatePodCertificateRequest,
+    validateUpdate: certificates.validatePodCertificateRequestUpdate,
+    status: {},
+    more: signerSelectable('signerName', 'podName', 'nodeName'),
+  }),
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': kind({
+    validate: admission.validateValidatingAdmissionPolicy,
+    counts: SPEC,
+    status: {},
+    more: CONDITIONAL,
+  }),
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': kind({
+    validate: admission.validateMutatingAdmissionPolicy,
+    counts: SPEC,
+    more: CONDITIONAL,
+  }),
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': kind({
+    validate: admission.validatePolicyBinding,
+    counts: SPEC,
+    more: CONDITIONAL,
+  }),
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': kind({
+    validate: admission.validatePolicyBinding,
+    counts: SPEC,
+    more: CONDITIONAL,
+  }),
+  'flowschemas.flowcontrol.apiserver.k8s.io': kind({
+    validate: flowcontrol.validateFlowSchema,
+    counts: SPEC,
+    status: {},
+  }),
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': kind({
+    validate: flowcontrol.validatePriorityLevelConfiguration,
+    counts: SPEC,
+    status: {},
+  }),
+  'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitions,
+  'apiservices.apiregistration.k8s.io': kind({
+    validate: extension.validateAPIService,
+    status: {},
+    more: { validateName: (name, prefix) => pathName(name, prefix) },
+  }),
+  'deviceclasses.resource.k8s.io': kind({ validate: devices.validateDeviceClass, counts: SPEC }),
+  'resourceclaims.resource.k8s.io': kind({
+    validate: devices.validateResourceClaim,
+    validateUpdate: devices.validateResourceClaimUpdate,
+    status: {},
+  }),
+  'resourceclaimtemplates.resource.k8s.io': kind({
+    validate: devices.validateResourceClaimTemplate,
+    validateUpdate: devices.validateResourceClaimTemplateUpdate,
+  }),
+  'resourceslices.resource.k8s.io': kind({
+    validate: devices.validateResourceSlice,
+    validateUpdate: devices.validateResourceSliceUpdate,
+    counts: SPEC,
+    more: signerSelectable('driver', 'nodeName'),
+  }),
+  'devicetaintrules.resource.k8s.io': deviceTaintRules,
+  'storageversionmigrations.storagemigration.k8s.io': kind({
+    validate: small.validateStorageVersionMigration,
+    validateUpdate: small.validateStorageVersionMigrationUpdate,
+    status: {},
+    more: CONDITIONAL,
+  }),
+}
