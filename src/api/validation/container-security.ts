@@ -1,6 +1,6 @@
 /** Security contexts of containers and pods. */
 import type { Fields } from '../object.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Subdomain, userId } from './names.ts'
 

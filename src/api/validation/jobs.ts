@@ -189,37 +189,32 @@ function validateCompletions(spec: Fields, old: Fields, errors: FieldError[]): v
 }
 
 const TEMPLATE = 'io.k8s.api.core.v1.PodTemplateSpec'
+const POD_SPEC = 'io.k8s.api.core.v1.PodSpec'
 
 /** Where a suspended job's pods will run may still change before any has started (KEP-2926). */
 function validateTemplateUpdate(spec: Fields, old: Fields, status: Fields, errors: FieldError[]): void {
   const now: Fields = spec['template'] ?? {}
   const before: Fields = old['template'] ?? {}
   const movable = old['suspend'] === true && status['startTime'] === undefined
-  let compared = now
-  if (movable) {
-    const podSpec: Record<string, unknown> = { ...now['spec'] }
-    const oldSpec: Fields = before['spec'] ?? {}
-    for (const field of ['nodeSelector', 'tolerations', 'schedulingGates'] as const) {
-      if (oldSpec[field] === undefined) delete podSpec[field]
-      else podSpec[field] = oldSpec[field]
-    }
-    const affinity: Fields | undefined = now['spec']?.affinity
-    const oldAffinity: Fields | undefined = oldSpec['affinity']
-    if (affinity || oldAffinity) podSpec['affinity'] = { ...affinity, nodeAffinity: oldAffinity?.['nodeAffinity'] }
-    podSpec['containers'] = withResourcesOf(now['spec']?.containers, oldSpec['containers'])
-    podSpec['initContainers'] = withResourcesOf(now['spec']?.initContainers, oldSpec['initContainers'])
-    compared = {
-      ...now,
-      metadata: {
-        ...now['metadata'],
-        labels: before['metadata']?.labels,
-        annotations: before['metadata']?.annotations,
-      },
-      spec: podSpec,
-    }
+  if (!movable) {
+    if (!same(now, before)) errors.push(invalid('spec.template', internalForm(TEMPLATE, now), 'field is immutable'))
+    return
   }
-  if (!same(compared, before))
-    errors.push(invalid('spec.template', internalForm(TEMPLATE, compared), 'field is immutable'))
+  const podSpec: Record<string, unknown> = { ...now['spec'] }
+  const oldSpec: Fields = before['spec'] ?? {}
+  const restore = (field: string, value: unknown) => {
+    if (value === undefined) delete podSpec[field]
+    else podSpec[field] = value
+  }
+  for (const field of ['nodeSelector', 'tolerations', 'schedulingGates'] as const) restore(field, oldSpec[field])
+  const { nodeAffinity: _, ...others } = now['spec']?.affinity ?? {}
+  const nodeAffinity: Fields | undefined = oldSpec['affinity']?.nodeAffinity
+  const affinity = nodeAffinity === undefined ? others : { ...others, nodeAffinity }
+  restore('affinity', Object.keys(affinity).length === 0 ? oldSpec['affinity'] && {} : affinity)
+  restore('containers', withResourcesOf(now['spec']?.containers, oldSpec['containers']))
+  restore('initContainers', withResourcesOf(now['spec']?.initContainers, oldSpec['initContainers']))
+  if (!same(podSpec, oldSpec))
+    errors.push(invalid('spec.template.spec', internalForm(POD_SPEC, podSpec), 'field is immutable'))
 }
 
 function withResourcesOf(

@@ -3,7 +3,7 @@ import type { Fields, KubeObject } from '../object.ts'
 import { qosClass } from '../objects/qos.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
-import { type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { type FieldError, forbiddenField, invalid } from './errors.ts'
 import { difference, internalForm } from './internal.ts'
 import { validatePodMetadataAndSpec } from './pods.ts'
 import { validateVolumes } from './volumes.ts'
@@ -44,10 +44,6 @@ function validateContainerSet(
     errors.push(forbiddenField(path, 'pod updates may not add or remove containers'))
     return true
   }
-  now.forEach((container, i) => {
-    const image: string = container['image'] ?? ''
-    if (image.trim() === '') errors.push(required(`${path}[${i}].image`))
-  })
   return false
 }
 
@@ -70,7 +66,7 @@ function validateGates(spec: Fields, before: Fields, errors: FieldError[]): void
       errors.push(
         forbiddenField(
           `spec.schedulingGates[${i}].name`,
-          "only deletion is allowed, but found new scheduling gate '" + gate['name'] + "'",
+          `only deletion is allowed, but found new scheduling gate '${gate['name']}'`,
         ),
       )
   })

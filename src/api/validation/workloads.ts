@@ -160,10 +160,14 @@ export function validatePodTemplate(object: KubeObject, _old?: KubeObject): Fiel
 export function validateControllerRevision(object: KubeObject, old?: KubeObject): FieldError[] {
   const errors: FieldError[] = []
   const data = object['data']
+  if (old) {
+    nonNegativeField(object['revision'], 'revision', errors)
+    immutable('data', data, old['data'], errors)
+    return errors
+  }
   if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'))
   else if (typeof data !== 'object' || Array.isArray(data))
     errors.push(required('data', 'data must be a valid JSON object'))
   nonNegativeField(object['revision'], 'revision', errors)
-  if (old) immutable('data', data, old['data'], errors)
   return errors
 }

@@ -29,7 +29,14 @@ function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject
       },
     ]
   }
-  return withAppArmorField(withMatchLabelKeys(createdWith(pod, status)))
+  return withPositiveGrace(withAppArmorField(withMatchLabelKeys(createdWith(pod, status))))
+}
+
+/** A negative grace period has always meant the shortest one. */
+function withPositiveGrace(pod: KubeObject): KubeObject {
+  return pod['spec']?.terminationGracePeriodSeconds < 0
+    ? { ...pod, spec: { ...pod['spec'], terminationGracePeriodSeconds: 1 } }
+    : pod
 }
 
 function specGeneration(pod: KubeObject, old: KubeObject): KubeObject {

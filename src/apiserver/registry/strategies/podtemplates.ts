@@ -12,9 +12,7 @@ export const podTemplates: Strategy = {
   validateUpdate: (object, old) => validatePodTemplate(object, old),
   warningsOnCreate: (object) => podTemplateWarnings(object['template'], 'template'),
   warningsOnUpdate: (object, old) =>
-    same(object['template'], old['template'])
-      ? []
-      : podTemplateWarnings(object['template'], 'template', old['template']),
+    same(object['template'], old['template']) ? [] : podTemplateWarnings(object['template'], 'template'),
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   returnDeletedObject: true,
 }
