@@ -105,10 +105,15 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** When a process started, where the system tells it cheaply (Linux: ticks since boot); '' elsewhere. */
+/**
+ * When a process started, where the system tells it cheaply (Linux: ticks since boot); '' elsewhere. 'ended' for one that
+ * only waits to be reaped.
+ */
 export function startedAt(pid: number): string {
   const stat = readIfThere(`/proc/${pid}/stat`)
-  return stat === undefined ? '' : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '')
+  if (stat === undefined) return ''
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : (fields[19] ?? '')
 }
 
 function readIfThere(file: string): string | undefined {

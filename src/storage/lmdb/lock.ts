@@ -84,7 +84,9 @@ function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name, second, may itself have spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // One that has ended and only waits for its parent holds nothing any more.
+    return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : (fields[19] ?? '')
   } catch {
     return ''
   }
