@@ -8,7 +8,7 @@
 import type { ProtobufDecoder } from '../api/codec/decode.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Filter, Handler } from '../api/request.ts'
-import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
+import type { Scheme } from '../api/scheme/resource.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'

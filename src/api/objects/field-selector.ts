@@ -32,13 +32,13 @@ function splitTerm(term: string): FieldTerm | undefined {
     const rest = term.slice(i)
     for (const operator of ['!=', '==', '=']) {
       if (rest.startsWith(operator))
-        return { field: term.slice(0, i), value: unescape(rest.slice(operator.length)), negated: operator === '!=' }
+        return { field: term.slice(0, i), value: unescapeValue(rest.slice(operator.length)), negated: operator === '!=' }
     }
   }
   return undefined
 }
 
-function unescape(value: string): string {
+function unescapeValue(value: string): string {
   if (!/[\\,=]/.test(value)) return value
   let out = ''
   for (let i = 0; i < value.length; i++) {

@@ -3,7 +3,7 @@
  * generic store for whole objects and by the rules of kinds that embed metadata.
  */
 import type { Json, ObjectMeta, OwnerReference } from '../object.ts'
-import { IMMUTABLE, same } from './common.ts'
+import { IMMUTABLE } from './common.ts'
 import { type FieldError, forbiddenField, goQuote, invalid, required, tooLong } from './errors.ts'
 import { validateLabels } from './labels.ts'
 import { dns1123Label, type NameRule, qualifiedName, subdomainName } from './names.ts'
@@ -69,7 +69,8 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
   if ((meta.generation ?? 0) < (old.generation ?? 0))
     errors.push(invalid(at('generation'), meta.generation ?? 0, 'must not be decremented'))
   for (const field of IMMUTABLE_META) {
-    if (!same(meta[field] || undefined, old[field] || undefined) && meta[field] !== old[field])
+    // An empty text is an absent one; a grace period of 0 is not.
+    if ((meta[field] === '' ? undefined : meta[field]) !== (old[field] === '' ? undefined : old[field]))
       errors.push(invalid(at(field), meta[field] ?? (ZERO_IS_TEXT.has(field) ? '' : null), IMMUTABLE))
   }
   validateLabels(meta.labels, at('labels'), errors)

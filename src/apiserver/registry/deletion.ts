@@ -11,6 +11,8 @@ import type { DeleteOptions, Strategy, StrategyContext } from './strategy.ts'
 export const ORPHAN_FINALIZER = 'orphan'
 export const FOREGROUND_FINALIZER = 'foregroundDeletion'
 
+const NONE: readonly string[] = []
+
 /** Changes metadata and keeps the identity of everything else; undefined removes a field. */
 export function withMetadata(
   object: KubeObject,
@@ -122,7 +124,7 @@ export function deletionFinalizersForGarbageCollection(
   object: KubeObject,
   options: DeleteOptions,
 ): readonly string[] {
-  const before = object.metadata.finalizers ?? []
+  const before = object.metadata.finalizers ?? NONE
   const after = before.filter((finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER)
   if (shouldOrphan(strategy, before, options)) after.push(ORPHAN_FINALIZER)
   if (shouldDeleteInForeground(strategy, before, options)) after.push(FOREGROUND_FINALIZER)
@@ -169,10 +171,10 @@ export function deleteStep(
   if (grace.state === 'pending') return { action: 'keep', object }
   const marked = grace.state === 'marked' ? grace.object : object
   const finalizers = deletionFinalizersForGarbageCollection(strategy, marked, options)
-  const next =
-    finalizers === (marked.metadata.finalizers ?? finalizers)
-      ? marked
-      : withMetadata(marked, { finalizers: finalizers.length === 0 ? undefined : finalizers })
+  const changed = finalizers !== (marked.metadata.finalizers ?? NONE)
+  const next = changed
+    ? withMetadata(marked, { finalizers: finalizers.length === 0 ? undefined : finalizers })
+    : marked
   if (grace.state === 'none') {
     return finalizers.length > 0
       ? { action: 'update', object: markAsDeleting(next, context.nowMs) }

@@ -64,14 +64,14 @@ async function attempt(
   const { row, strategy, kindStrategy, name } = context
   const gr = groupResource(row)
   const existing = state.object
+  if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
+    throw notFound(gr, name)
   if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
     throw conflict(
       gr,
       name,
       `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${input.uid}, UID in object meta: ${existing?.metadata.uid ?? ''}`,
     )
-  if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
-    throw notFound(gr, name)
 
   const next = await input.next(existing)
   const asked = parseResourceVersion(next.metadata.resourceVersion)
@@ -96,11 +96,7 @@ async function attempt(
     return { retry: stateOf(registry, result.current) }
   }
 
-  if (sameObject(object, existing)) {
-    if (context.dryRun) return { object: existing, created: false }
-    // Nothing to write; but the answer must be about what is there now, not about what the cache remembers.
-    return { object: existing, created: false }
-  }
+  if (sameObject(object, existing)) return { object: existing, created: false }
   if (context.dryRun) return { object: canonicalObject(object, String(state.revision)), created: false }
   const canonical = canonicalObject(object, '')
   const result = await registry.storage.write({

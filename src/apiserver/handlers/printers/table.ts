@@ -93,7 +93,8 @@ export function createTablePrinter(clock: Clock): PrintTable {
       kind: 'Table',
       apiVersion,
       metadata: metadata as KubeObject['metadata'],
-      columnDefinitions: withColumns ? columnsOf(row) : [],
+      // Later events of a watch: the columns went out with the first.
+      columnDefinitions: withColumns ? columnsOf(row) : null,
       rows,
     }
   }

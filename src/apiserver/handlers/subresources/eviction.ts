@@ -46,10 +46,38 @@ export async function createEviction(resource: ResourceRequest): Promise<ApiResp
   const write = writeContext(resource, { dryRun, subresource: '' })
   if (!isDone(pod)) await spendBudget(resource, pod, write)
   const deletion = withUid(deleteOptions, pod)
+  if (pod.metadata.deletionTimestamp === undefined && !hasEnded(pod)) await markDisrupted(resource, write)
   await deleteObject(context.registry, write, deletion, (existing) =>
     admitDelete({ ...resource, info: { ...info, subresource: '' } }, { dryRun, options: { ...deletion } }, existing),
   )
   return encoded(201, created, representation, warnings)
+}
+
+const CONDITION = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+}
+
+/** Tells in the pod's status why it ends (KEP-3329). */
+async function markDisrupted(resource: ResourceRequest, write: WriteContext): Promise<void> {
+  const { context, row, info } = resource
+  await updateObject(
+    context.registry,
+    { ...write, strategy: {} },
+    {
+      next(pod) {
+        if (pod === undefined) throw notFound(groupResource(row), info.name)
+        const conditions: readonly Fields[] = pod['status']?.conditions ?? []
+        const condition = { ...CONDITION, lastProbeTime: null, lastTransitionTime: write.now }
+        const others = conditions.filter(({ type }) => type !== CONDITION.type)
+        return { ...pod, status: { ...pod['status'], conditions: [...others, condition] } }
+      },
+      validateCreate: () => {},
+      validateUpdate: () => {},
+    },
+  )
 }
 
 /** The pod that was looked at is the pod that goes. */
@@ -58,11 +86,14 @@ function withUid(options: DeleteOptions, pod: KubeObject): DeleteOptions {
   return { ...options, preconditions: { uid: pod.metadata.uid } }
 }
 
-function isDone(pod: KubeObject): boolean {
+function hasEnded(pod: KubeObject): boolean {
   const phase: string = pod['status']?.phase ?? ''
-  return (
-    phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending' || pod.metadata.deletionTimestamp !== undefined
-  )
+  return phase === 'Succeeded' || phase === 'Failed'
+}
+
+/** Nothing that runs is disrupted. */
+function isDone(pod: KubeObject): boolean {
+  return hasEnded(pod) || pod['status']?.phase === 'Pending' || pod.metadata.deletionTimestamp !== undefined
 }
 
 function isReady(pod: KubeObject): boolean {
