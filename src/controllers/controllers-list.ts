@@ -1,0 +1,39 @@
+/** Which controllers the manager runs. */
+import type { Controller, ControllerContext } from './controller.ts'
+import { createDeploymentController } from './deployment/deployment-controller.ts'
+import { createNamespaceController } from './namespace/namespace-controller.ts'
+import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
+import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
+import { replicaSets, replicationControllers } from './replicaset/flavors.ts'
+import { createReplicaController } from './replicaset/replica-controller.ts'
+import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
+import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
+
+export interface ControllerEntry {
+  /** As in --controllers. */
+  readonly name: string
+  readonly serviceAccount: string
+  create(context: ControllerContext): Controller
+}
+
+/** All but the garbage collector and the root CA publisher, which the manager makes with what they need besides. */
+export const controllerEntries: readonly ControllerEntry[] = [
+  entry('namespace-controller', 'namespace-controller', createNamespaceController),
+  entry('serviceaccount-controller', 'service-account-controller', createServiceAccountController),
+  entry('deployment-controller', 'deployment-controller', createDeploymentController),
+  entry('replicaset-controller', 'replicaset-controller', (context) => createReplicaController(context, replicaSets)),
+  entry('replicationcontroller-controller', 'replication-controller', (context) =>
+    createReplicaController(context, replicationControllers),
+  ),
+  entry('node-lifecycle-controller', 'node-controller', createNodeLifecycleController),
+  entry('taint-eviction-controller', 'node-controller', createTaintEvictionController),
+  entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
+]
+
+function entry(
+  name: string,
+  serviceAccount: string,
+  create: (context: ControllerContext) => Controller,
+): ControllerEntry {
+  return { name, serviceAccount, create }
+}

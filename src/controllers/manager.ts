@@ -1,0 +1,68 @@
+/**
+ * The controller manager: gives each controller its own identity, one set of informers to all, and starts them. `cluster`
+ * calls it, over either transport; it may as well run against any other API server.
+ */
+import type { UserInfo } from '../api/request.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
+import { serviceAccountUser } from '../client/transport.ts'
+import type { ControllerContext } from './controller.ts'
+import { controllerEntries } from './controllers-list.ts'
+import { createGarbageCollector, type GarbageCollector } from './garbage-collector/garbage-collector.ts'
+import { createRootCaPublisher } from './serviceaccount/root-ca-publisher.ts'
+
+export interface ControllerManagerOptions {
+  readonly runtime: Runtime
+  /**
+   * A client that speaks as `user` with this user agent; the manager asks for one for itself (system:kube-controller-manager,
+   * for the informers) and for one service account for each controller.
+   */
+  clientFor(identity: { readonly user: UserInfo; readonly userAgent: string }): Client
+  /** PEM of the CA that pods are told to trust; without it no ConfigMap is published. */
+  readonly rootCa?: string
+  /** Names as in --controllers; default all. */
+  readonly controllers?: readonly string[]
+  readonly signal: AbortSignal
+}
+
+export interface ControllerManager {
+  readonly garbageCollector: GarbageCollector | undefined
+  readonly informers: InformerFactory
+}
+
+export const controllerManagerUser: UserInfo = {
+  name: 'system:kube-controller-manager',
+  groups: ['system:authenticated'],
+}
+const userAgent = 'kube-controller-manager'
+
+/** Resolves when every controller runs. Stopped by the signal. @throws what a controller cannot start from */
+export async function startControllerManager(options: ControllerManagerOptions): Promise<ControllerManager> {
+  const { runtime, signal } = options
+  const informers = createInformerFactory(
+    runtime,
+    options.clientFor({ user: controllerManagerUser, userAgent }),
+    signal,
+  )
+  const contextOf = (serviceAccount: string): ControllerContext => ({
+    runtime,
+    client: options.clientFor({ user: serviceAccountUser('kube-system', serviceAccount), userAgent }),
+    informers,
+    signal,
+  })
+  const wanted = (name: string) => options.controllers === undefined || options.controllers.includes(name)
+  const controllers = controllerEntries
+    .filter(({ name }) => wanted(name))
+    .map((entry) => entry.create(contextOf(entry.serviceAccount)))
+  if (options.rootCa !== undefined && wanted('root-ca-certificate-publisher-controller'))
+    controllers.push(createRootCaPublisher(contextOf('root-ca-cert-publisher'), options.rootCa))
+  let garbageCollector: GarbageCollector | undefined
+  if (wanted('garbage-collector-controller')) {
+    garbageCollector = createGarbageCollector(contextOf('generic-garbage-collector'))
+    controllers.push(garbageCollector)
+  }
+  informers.start()
+  await Promise.all(controllers.map((controller) => controller.start()))
+  return { garbageCollector, informers }
+}

@@ -1,0 +1,64 @@
+/** What is known of a node's signs of life, and what becomes of its conditions without any. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { formatTime } from '../../base/clock.ts'
+
+export interface Observation {
+  /** Ready condition and lease as last seen; only that they change matters, not what they say of the time. */
+  readonly ready: string
+  readonly renewTime: string
+  /** When on our clock they last changed. */
+  at: number
+}
+
+export function nodeCondition(node: KubeObject, type: string): Fields | undefined {
+  return (node['status']?.conditions as readonly Fields[] | undefined)?.find((condition) => condition['type'] === type)
+}
+
+export function observe(
+  last: Observation | undefined,
+  node: KubeObject,
+  lease: KubeObject | undefined,
+  now: number,
+): Observation {
+  const condition = nodeCondition(node, 'Ready')
+  const ready = condition === undefined ? '' : `${condition['status']} ${condition['lastHeartbeatTime']}`
+  const renewTime: string = lease?.['spec']?.renewTime ?? ''
+  if (last !== undefined && last.ready === ready && last.renewTime === renewTime) return last
+  // That we ourselves set it to Unknown is no sign of life.
+  const own = last !== undefined && last.renewTime === renewTime && condition?.['reason'] === 'NodeStatusUnknown'
+  return { ready, renewTime, at: own ? last.at : now }
+}
+
+const silentTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
+
+/** undefined when all of them are Unknown already. */
+export function conditionsWhenSilent(node: KubeObject, nowMs: number): readonly Fields[] | undefined {
+  const now = formatTime(nowMs)
+  const conditions: Fields[] = [...((node['status']?.conditions ?? []) as readonly Fields[])]
+  let changed = false
+  for (const type of silentTypes) {
+    const at = conditions.findIndex((condition) => condition['type'] === type)
+    const known = conditions[at]
+    if (known === undefined) {
+      conditions.push({
+        type,
+        status: 'Unknown',
+        lastHeartbeatTime: node.metadata.creationTimestamp ?? now,
+        lastTransitionTime: now,
+        reason: 'NodeStatusNeverUpdated',
+        message: 'Kubelet never posted node status.',
+      })
+      changed = true
+    } else if (known['status'] !== 'Unknown') {
+      conditions[at] = {
+        ...known,
+        status: 'Unknown',
+        lastTransitionTime: now,
+        reason: 'NodeStatusUnknown',
+        message: 'Kubelet stopped posting node status.',
+      }
+      changed = true
+    }
+  }
+  return changed ? conditions : undefined
+}

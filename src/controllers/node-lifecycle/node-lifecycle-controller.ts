@@ -1,0 +1,246 @@
+/**
+ * The node lifecycle controller: a node whose lease and status fall silent becomes Unknown, its pods not ready, and it is
+ * tainted; NoExecute taints are put on at a rate that depends on how much of its zone is down, and not at all when every
+ * zone is down, for then it is more likely this controller that is cut off.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isConflict, isNotFound } from '../../api/status.ts'
+import { formatTime, sleep } from '../../base/clock.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { isReady, podsResource } from '../pods/pod.ts'
+import { conditionsWhenSilent, nodeCondition, type Observation, observe } from './health.ts'
+import {
+  conditionTaints,
+  noExecuteTaintFor,
+  noScheduleKeys,
+  notReadyKey,
+  unreachableKey,
+  withTaints,
+} from './taints.ts'
+import { createZones, zoneOf } from './zones.ts'
+
+const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
+const leasesResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+const leaseNamespace = 'kube-node-lease'
+const nodeIndex = 'node'
+
+export interface NodeLifecycleOptions {
+  /** Default 5 s. */
+  readonly monitorPeriodMs?: number
+  /** Silence after which a node is Unknown; default 50 s. */
+  readonly gracePeriodMs?: number
+  /** The same for a node that never told its status; default 60 s. */
+  readonly startupGracePeriodMs?: number
+}
+
+const evictionPassMs = 100
+
+export function createNodeLifecycleController(
+  context: ControllerContext,
+  options: NodeLifecycleOptions = {},
+): Controller {
+  const { runtime, client, informers, signal } = context
+  const { clock } = runtime
+  const log = runtime.log.named('node-lifecycle-controller')
+  const gracePeriodMs = options.gracePeriodMs ?? 50_000
+  const startupGracePeriodMs = options.startupGracePeriodMs ?? 60_000
+  const nodes = informers.informer(nodesResource)
+  const leases = informers.informer(leasesResource, { namespace: leaseNamespace })
+  const pods = informers.informer(podsResource)
+  pods.addIndex(nodeIndex, (pod) => (pod['spec']?.nodeName ? [pod['spec'].nodeName] : []))
+  const recorder = createEventRecorder(runtime, client, { component: 'node-controller' })
+  const nodeClient = client.resource(nodesResource)
+  const taintQueue = createWorkQueue<string>(runtime, 'node_lifecycle')
+  const observations = new Map<string, Observation>()
+  const zones = createZones(clock)
+  let passing = false
+
+  /** One look at every node. */
+  async function monitor(): Promise<void> {
+    const known = new Set(nodes.store.keys())
+    for (const name of observations.keys()) {
+      if (known.has(name)) continue
+      observations.delete(name)
+      zones.forget(name)
+    }
+    const ready = new Map<string, boolean[]>()
+    const down: (readonly [KubeObject, string])[] = []
+    await Promise.all(
+      nodes.store.list().map(async (node) => {
+        const status = await checkNode(node)
+        const zone = zoneOf(node)
+        ready.set(zone, [...(ready.get(zone) ?? []), status === 'True'])
+        if (status !== 'True') down.push([node, status])
+      }),
+    )
+    const outcome = zones.update(ready)
+    if (outcome === 'stopped') {
+      log.info(0, 'Controller detected that all Nodes are not-Ready. Entering master disruption mode')
+      await Promise.all(
+        nodes.store.list().map((node) => changeTaints(node, [], [notReadyKey, unreachableKey], 'NoExecute')),
+      )
+    } else if (outcome === 'resumed') {
+      log.info(0, 'Controller detected that some Nodes are Ready. Exiting master disruption mode')
+      const now = clock.monotonic()
+      for (const observation of observations.values()) observation.at = now
+    }
+    // Only now is it known whether it is the nodes that are cut off or this controller.
+    if (!zones.stopped) await Promise.all(down.map(([node, status]) => condemn(node, status)))
+    startPasses()
+  }
+
+  /** Returns the node's Ready status after this look. */
+  async function checkNode(node: KubeObject): Promise<string> {
+    const name = node.metadata.name ?? ''
+    const now = clock.monotonic()
+    const lease = leases.store.get(`${leaseNamespace}/${name}`)
+    const observation = observe(observations.get(name), node, lease, now)
+    observations.set(name, observation)
+    const observed: string = nodeCondition(node, 'Ready')?.['status'] ?? 'Unknown'
+    let current = node
+    const grace = nodeCondition(node, 'Ready') === undefined ? startupGracePeriodMs : gracePeriodMs
+    if (now > observation.at + grace) {
+      const conditions = conditionsWhenSilent(node, clock.now())
+      if (conditions !== undefined) {
+        try {
+          const status = { ...node['status'], conditions }
+          current = await nodeClient.update({ ...node, status }, { subresource: 'status' })
+        } catch (error) {
+          if (!isConflict(error) && !isNotFound(error))
+            log.info(2, 'Error updating node', { node: name, err: String(error) })
+          return observed
+        }
+      }
+    }
+    const status: string = nodeCondition(current, 'Ready')?.['status'] ?? 'Unknown'
+    if (status === 'True') {
+      zones.withdraw(name)
+      await changeTaints(current, [], [notReadyKey, unreachableKey], 'NoExecute')
+    }
+    const own = pods.store.byIndex(nodeIndex, name)
+    if (observed === 'True' && status !== 'True') {
+      const message = `Node ${name} status is now: NodeNotReady`
+      const subject = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: node.metadata.uid ?? '' } }
+      recorder.event(subject, 'Normal', 'NodeNotReady', message)
+    }
+    if (status !== 'True') await markPodsNotReady(own)
+    return status
+  }
+
+  /** The node waits for its NoExecute taint; one that has the other kind is changed over at once. */
+  async function condemn(node: KubeObject, status: string): Promise<void> {
+    const [key, other] = status === 'False' ? [notReadyKey, unreachableKey] : [unreachableKey, notReadyKey]
+    const taints: readonly Fields[] = node['spec']?.taints ?? []
+    const has = (wanted: string) => taints.some((taint) => taint['key'] === wanted && taint['effect'] === 'NoExecute')
+    if (has(other as string)) {
+      await changeTaints(node, [noExecuteTaintFor(status, clock.now())], [other as string], 'NoExecute')
+    } else if (!has(key as string)) {
+      zones.condemn(node.metadata.name ?? '', zoneOf(node))
+    }
+  }
+
+  async function markPodsNotReady(own: readonly KubeObject[]): Promise<void> {
+    for (const pod of own) {
+      if (!isReady(pod)) continue
+      const now = formatTime(clock.now())
+      const conditions = (pod['status'].conditions as readonly Fields[]).map((condition) =>
+        condition['type'] === 'Ready' ? { ...condition, status: 'False', lastTransitionTime: now } : condition,
+      )
+      try {
+        const resource = client.resource(podsResource).namespace(pod.metadata.namespace ?? '')
+        await resource.update({ ...pod, status: { ...pod['status'], conditions } }, { subresource: 'status' })
+        recorder.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
+      } catch (error) {
+        if (!isNotFound(error) && !isConflict(error))
+          log.info(2, 'Unable to mark pod NotReady', { pod: pod.metadata.name, err: String(error) })
+      }
+    }
+  }
+
+  /** NoSchedule taints follow the node's conditions and spec.unschedulable. */
+  async function syncNoSchedule(name: string): Promise<void> {
+    const node = nodes.store.get(name)
+    if (node === undefined) return
+    await changeTaints(node, conditionTaints(node, clock.now()), noScheduleKeys, 'NoSchedule')
+  }
+
+  /** Taints of `effect` with one of `managedKeys` become `wanted`, nothing else changes. */
+  async function changeTaints(
+    node: KubeObject,
+    wanted: readonly Fields[],
+    managedKeys: readonly string[],
+    effect: string,
+  ): Promise<void> {
+    let current = node
+    for (let tries = 1; ; tries++) {
+      const taints = withTaints(current['spec']?.taints ?? [], wanted, managedKeys, effect)
+      if (taints === undefined) return
+      const body = {
+        metadata: { resourceVersion: current.metadata.resourceVersion ?? '' },
+        spec: { taints: taints.length === 0 ? null : (taints as never[]) },
+      }
+      try {
+        await nodeClient.patch(node.metadata.name ?? '', 'strategic', body)
+        return
+      } catch (error) {
+        if (isNotFound(error)) return
+        if (!isConflict(error) || tries >= 5) throw error
+      }
+      current = await nodeClient.get(node.metadata.name ?? '')
+    }
+  }
+
+  /** Puts NoExecute taints on the nodes whose turn it is. */
+  async function evictionPass(): Promise<void> {
+    for (const name of zones.due()) {
+      const node = nodes.store.get(name)
+      const status: string | undefined = node === undefined ? 'True' : nodeCondition(node, 'Ready')?.['status']
+      if (node === undefined || status === 'True') continue
+      const [key, other] = status === 'False' ? [notReadyKey, unreachableKey] : [unreachableKey, notReadyKey]
+      log.info(2, 'Adding NoExecute taint', { node: name, taint: key })
+      const taint = noExecuteTaintFor(status ?? 'Unknown', clock.now())
+      await changeTaints(node, [taint], [key as string, other as string], 'NoExecute')
+    }
+  }
+
+  /** As long as nodes wait for their turn. */
+  function startPasses() {
+    if (passing || !zones.pending) return
+    passing = true
+    const run = async () => {
+      while (zones.pending) {
+        await evictionPass()
+        await sleep(clock, evictionPassMs, signal)
+      }
+    }
+    void run()
+      .catch((error) => {
+        if (!signal.aborted) log.info(2, 'Failed to taint nodes', { err: String(error) })
+      })
+      .finally(() => {
+        passing = false
+      })
+  }
+
+  async function keepMonitoring(): Promise<void> {
+    for (;;) {
+      await monitor().catch((error) => {
+        if (!signal.aborted) log.info(2, 'Error monitoring node health', { err: String(error) })
+      })
+      await sleep(clock, options.monitorPeriodMs ?? 5000, signal)
+    }
+  }
+
+  return {
+    name: 'node-controller',
+    async start() {
+      const enqueue = (node: KubeObject) => taintQueue.add(node.metadata.name ?? '')
+      nodes.addHandlers({ added: enqueue, updated: (_, node) => enqueue(node) })
+      await Promise.all([nodes, leases, pods].map((informer) => informer.whenSynced(signal)))
+      runWorkers(runtime, taintQueue, 8, syncNoSchedule, signal)
+      void keepMonitoring().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Taint eviction: pods on a node with NoExecute taints go, at once or after the shortest time that they tolerate all of
+ * them. It speaks as node-controller, as on a real cluster.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isNotFound } from '../../api/status.ts'
+import type { Timer } from '../../base/clock.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey, splitKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { disruptionPatch } from '../pods/disruption.ts'
+import { podsResource } from '../pods/pod.ts'
+import { noExecuteTaints, toleratedMs } from './tolerations.ts'
+
+const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
+const nodeIndex = 'node'
+const workers = 8
+
+export function createTaintEvictionController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const { clock } = runtime
+  const log = runtime.log.named('taint-eviction-controller')
+  const pods = informers.informer(podsResource)
+  const nodes = informers.informer(nodesResource)
+  pods.addIndex(nodeIndex, (pod) => (pod['spec']?.nodeName ? [pod['spec'].nodeName] : []))
+  const recorder = createEventRecorder(runtime, client, { component: 'taint-eviction-controller' })
+  const queue = createWorkQueue<string>(runtime, 'taint_eviction')
+  const evictions = createWorkQueue<string>(runtime, 'taint_eviction_delete')
+  /** Evictions that wait for their time, by pod: since when, and when. */
+  const scheduled = new Map<
+    string,
+    { readonly uid: string; readonly since: number; readonly at: number; timer: Timer }
+  >()
+
+  function cancel(key: string, announce: boolean) {
+    const waiting = scheduled.get(key)
+    if (waiting === undefined) return
+    waiting.timer.cancel()
+    scheduled.delete(key)
+    if (announce) podEvent(key, `Cancelling deletion of Pod ${key}`)
+  }
+
+  function podEvent(key: string, message: string) {
+    const metadata = splitKey(key)
+    recorder.event({ apiVersion: 'v1', kind: 'Pod', metadata }, 'Normal', 'TaintManagerEviction', message)
+  }
+
+  async function sync(key: string): Promise<void> {
+    const pod = pods.store.get(key)
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return cancel(key, false)
+    const node = nodes.store.get(pod['spec']?.nodeName ?? '')
+    const taints = node === undefined ? [] : noExecuteTaints(node)
+    if (taints.length === 0) return cancel(key, true)
+    const tolerated = toleratedMs(taints, (pod['spec']?.tolerations ?? []) as readonly Fields[])
+    if (tolerated === 0) {
+      cancel(key, false)
+      evictions.add(key)
+      return
+    }
+    if (tolerated === Number.POSITIVE_INFINITY) return cancel(key, true)
+    const now = clock.now()
+    const { uid = '' } = pod.metadata
+    const waiting = scheduled.get(key)
+    const since = waiting?.uid === uid ? waiting.since : now
+    const at = since + tolerated
+    if (waiting?.uid === uid) {
+      // A longer toleration does not take back an eviction that was due earlier.
+      if (waiting.at <= at) return
+    }
+    cancel(key, false)
+    const timer = clock.setTimer(at - now, 'taint eviction', () => {
+      scheduled.delete(key)
+      evictions.add(key)
+    })
+    scheduled.set(key, { uid, since, at, timer })
+  }
+
+  async function evict(key: string): Promise<void> {
+    const { namespace, name } = splitKey(key)
+    log.info(0, 'Deleting pod', { controller: 'taint-eviction-controller', pod: key })
+    podEvent(key, `Marking for deletion Pod ${key}`)
+    const resource = client.resource(podsResource).namespace(namespace)
+    try {
+      const pod = await resource.get(name)
+      const disruption = {
+        reason: 'DeletionByTaintManager',
+        message: 'Taint manager: deleting due to NoExecute taint',
+      }
+      const patch = disruptionPatch(pod, disruption, false, clock.now())
+      if (patch !== undefined) await resource.patch(name, 'strategic', patch, { subresource: 'status' })
+      await resource.delete(name)
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+  }
+
+  return {
+    name: 'node-controller',
+    async start() {
+      const podChanged = (pod: KubeObject) => queue.add(objectKey(pod))
+      pods.addHandlers({ added: podChanged, updated: (_, pod) => podChanged(pod), deleted: podChanged })
+      const nodeChanged = (node: KubeObject) => {
+        for (const pod of pods.store.byIndex(nodeIndex, node.metadata.name ?? '')) podChanged(pod)
+      }
+      nodes.addHandlers({
+        added: nodeChanged,
+        updated: (old, node) => {
+          if (old['spec']?.taints !== node['spec']?.taints) nodeChanged(node)
+        },
+        deleted: nodeChanged,
+      })
+      await Promise.all([pods.whenSynced(signal), nodes.whenSynced(signal)])
+      signal.addEventListener('abort', () => {
+        for (const { timer } of scheduled.values()) timer.cancel()
+      })
+      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, evictions, workers, evict, signal)
+    },
+  }
+}
