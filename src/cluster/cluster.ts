@@ -129,15 +129,7 @@ async function start(
   const transport = inProcessTransport(control.handler)
   const clientFor = (user: UserInfo, userAgent = 'skiff') => createClient(runtime, transport, { userAgent, user })
   const client = clientFor(ADMIN)
-  const running = await startComponents(runtime, {
-    components,
-    nodes,
-    clientFor,
-    client,
-    handler: control.handler,
-    pki,
-    progress,
-  })
+  const running = await startComponents(runtime, { components, clientFor, pki, progress })
   undo.push(running.stop)
 
   writeState(directory, {
@@ -147,7 +139,6 @@ async function start(
     nodes,
     version: KUBERNETES_VERSION,
     since: formatTime(runtime.clock.now()),
-    ...(running.debugUrl === undefined ? {} : { debugUrl: running.debugUrl }),
   })
   return { url, kubeconfig: text, kubeconfigFile: directory.kubeconfig, client, clientFor, log: runtime.log, stop }
 }
