@@ -108,7 +108,8 @@ function mapReader(name: string, schema: Schema): FieldReader {
       else if (tag.number === 2 && tag.wire === value.wire) inner = value.read(reader, depth)
       else reader.skip(tag.wire)
     }
-    const map = (target[name] ??= {}) as Target
+    if (target[name] === undefined) target[name] = {}
+    const map = target[name] as Target
     // A key is the client's: `__proto__` is data.
     Object.defineProperty(map, key, {
       value: inner ?? empty(),
