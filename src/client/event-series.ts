@@ -4,7 +4,13 @@ import { StatusError } from '../api/status.ts'
 import { formatMicroTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ResourceClient } from './client.ts'
-import { type EventOptions, type EventSource, eventName, type ObjectReference, objectReference } from './events.ts'
+import {
+  type EventNames,
+  type EventOptions,
+  type EventSource,
+  type ObjectReference,
+  objectReference,
+} from './events.ts'
 
 const seriesEndsMs = 360_000
 const refreshMs = 1_800_000
@@ -21,6 +27,7 @@ interface Series {
 export function createEventSeries(
   runtime: Runtime,
   source: EventSource,
+  eventName: EventNames,
   write: (task: (events?: ResourceClient) => Promise<void>) => void,
 ) {
   const known = new Map<string, Series>()

@@ -62,7 +62,8 @@ export function createEventRecorder(
 ): EventRecorder {
   const { clock, log } = runtime
   const correlation = createCorrelation(clock)
-  const series = createEventSeries(runtime, source, write)
+  const eventName = createEventNames()
+  const series = createEventSeries(runtime, source, eventName, write)
   const waiting: (() => Promise<void>)[] = []
   let writing = false
 
@@ -162,7 +163,14 @@ export function objectReference(subject: EventSubject): ObjectReference {
   }
 }
 
-/** `name.17a2b3c4d5e6f708`: the object's name and the nanoseconds, in hex. */
-export function eventName(name: string, nowMs: number): string {
-  return `${name}.${(BigInt(Math.floor(nowMs * 1000)) * 1000n).toString(16)}`
+export type EventNames = (name: string, nowMs: number) => string
+
+/** `name.17a2b3c4d5e6f708`: the object's name and the nanoseconds, in hex; never the same twice. */
+export function createEventNames(): EventNames {
+  let last = 0n
+  return (name, nowMs) => {
+    const nanos = BigInt(Math.floor(nowMs * 1000)) * 1000n
+    last = nanos > last ? nanos : last + 1n
+    return `${name}.${last.toString(16)}`
+  }
 }
