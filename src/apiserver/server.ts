@@ -82,6 +82,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const registry: Registry = {
     runtime,
     storage,
+    pools: { random: runtime.random, services: () => reads.list('', 'services') },
     current: (row, key) => caches.resource(row.storagePrefix).get(key),
     encode: caches.encode,
     decode: caches.decode,

@@ -87,7 +87,7 @@ function webhook(hook: Fields, path: string, errors: FieldError[]): void {
   })
   oneOf(hook['failurePolicy'], `${path}.failurePolicy`, FAILURE_POLICIES, errors)
   oneOf(hook['matchPolicy'], `${path}.matchPolicy`, MATCH_POLICIES, errors)
-  if (hook['sideEffects'] === undefined)
+  if (hook['sideEffects'] === undefined || hook['sideEffects'] === null)
     errors.push(required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun'))
   else oneOf(hook['sideEffects'], `${path}.sideEffects`, ['None', 'NoneOnDryRun'], errors)
   const seconds: number | undefined = hook['timeoutSeconds']

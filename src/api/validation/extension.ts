@@ -50,7 +50,8 @@ export function validateAPIService(object: KubeObject): readonly FieldError[] {
 export function validateDefinitionFrame(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
-  const { group = '', scope = '', names = {}, versions = [] } = spec
+  const { group = '', scope = '', names = {} } = spec
+  const versions: readonly Fields[] = spec['versions'] ?? []
   const wanted = `${names.plural ?? ''}.${group}`
   const name = object.metadata.name ?? ''
   if (name !== '' && name !== wanted)

@@ -101,7 +101,9 @@ function starAlone(list: readonly string[], path: string, what: string, errors: 
 }
 
 function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
-  const { verbs: allowed = [], apiGroups = [], resources = [], namespaces = [] } = rule
+  const list = (field: string): readonly string[] => rule[field] ?? []
+  const [allowed, apiGroups] = [list('verbs'), list('apiGroups')]
+  const [resources, namespaces] = [list('resources'), list('namespaces')]
   verbs(allowed, VERBS, `${path}.verbs`, errors)
   if (apiGroups.length === 0)
     errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
@@ -130,7 +132,8 @@ function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
 }
 
 function nonResourceRule(rule: Fields, path: string, errors: FieldError[]): void {
-  const { verbs: allowed = [], nonResourceURLs: urls = [] } = rule
+  const allowed: readonly string[] = rule['verbs'] ?? []
+  const urls: readonly string[] = rule['nonResourceURLs'] ?? []
   verbs(allowed, HTTP_VERBS, `${path}.verbs`, errors)
   const at = `${path}.nonResourceURLs`
   if (urls.length === 0) errors.push(required(at, 'nonResourceURLs must contain at least one value'))

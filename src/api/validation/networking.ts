@@ -152,7 +152,7 @@ function ingressRule(rule: Fields, path: string, errors: FieldError[]): void {
 
 function ingressPath(entry: Fields, path: string, errors: FieldError[]): void {
   const { path: text = '', pathType: type } = entry
-  if (type === undefined) {
+  if (type === undefined || type === null) {
     errors.push(required(`${path}.pathType`, 'pathType must be specified'))
     return
   }

@@ -48,8 +48,22 @@ async function createNamed(
   named: KubeObject,
   validate: ValidateCreate,
 ): Promise<KubeObject> {
+  const begun = context.strategy.beginCreate?.(named, context, registry.pools)
+  try {
+    return await createBegun(registry, context, begun?.object ?? named, validate)
+  } finally {
+    begun?.finish()
+  }
+}
+
+async function createBegun(
+  registry: Registry,
+  context: WriteContext,
+  begun: KubeObject,
+  validate: ValidateCreate,
+): Promise<KubeObject> {
   const { row } = context
-  const object = beforeCreate(registry, context, named)
+  const object = beforeCreate(registry, context, begun)
   await validate(object)
   const name = object.metadata.name as string
   const resourceVersion = object.metadata.resourceVersion
@@ -89,7 +103,8 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
     ...validateObjectMeta(prepared.metadata, metaOptions(context)),
     ...(strategy.validate?.(prepared, context) ?? []),
   ]
-  if (errors.length) throw invalidError({ group: row.group, kind: row.kind }, prepared.metadata.name ?? '', errors)
+  if (errors.length)
+    throw invalidError({ group: row.storageGroup, kind: row.kind }, prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
 }

@@ -8,10 +8,12 @@ import type { StoredObject, UserInfo } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { Strategy, StrategyContext } from './strategy.ts'
+import type { Pools, Strategy, StrategyContext } from './strategy.ts'
 
 /** What the store needs of the server. */
 export interface Registry {
+  /** For strategies that allocate. */
+  readonly pools: Pools
   readonly runtime: Runtime
   readonly storage: Storage
   /** The newest state of a key that anybody was answered, or undefined. */

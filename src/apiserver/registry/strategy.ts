@@ -5,6 +5,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { FieldError } from '../../api/validation/errors.ts'
+import type { Random } from '../../base/random.ts'
 
 export interface StrategyContext {
   readonly user: UserInfo
@@ -19,6 +20,18 @@ export interface StrategyContext {
   readonly requestApiVersion?: string
 }
 
+/** What allocation may look at: chance, and what the stored Services hold (as of every write answered). */
+export interface Pools {
+  readonly random: Random
+  services(): readonly KubeObject[]
+}
+
+/** The object with what was allocated for it; `finish` once its write is visible or has failed. */
+export interface Begun {
+  readonly object: KubeObject
+  finish(): void
+}
+
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
@@ -28,6 +41,9 @@ export interface DeleteOptions {
 }
 
 export interface Strategy {
+  /** Takes from shared pools before anything is prepared or validated (services). Throws a StatusError to refuse. */
+  beginCreate?(object: KubeObject, context: StrategyContext, pools: Pools): Begun
+  beginUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext, pools: Pools): Begun
   prepareForCreate?(object: KubeObject, context: StrategyContext): KubeObject
   /** Rules of the kind; object-meta rules are the store's. */
   validate?(object: KubeObject, context: StrategyContext): readonly FieldError[]

@@ -61,7 +61,7 @@ async function attempt(
   key: string,
   state: State,
 ): Promise<Updated | { readonly retry: State }> {
-  const { row, strategy, kindStrategy, name } = context
+  const { row, strategy, name } = context
   const gr = groupResource(row)
   const existing = state.object
   if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
@@ -75,7 +75,14 @@ async function attempt(
 
   const next = await input.next(existing)
   const asked = parseResourceVersion(next.metadata.resourceVersion)
-  if (existing === undefined) return createByUpdate(registry, context, input, key, next, asked)
+  if (existing === undefined) {
+    const begun = strategy.beginCreate?.(next, context, registry.pools)
+    try {
+      return await createByUpdate(registry, context, input, key, begun?.object ?? next, asked)
+    } finally {
+      begun?.finish()
+    }
+  }
 
   const unconditional = asked === 0n && strategy.allowUnconditionalUpdate !== false
   if (!unconditional) {
@@ -85,25 +92,44 @@ async function attempt(
       ])
     if (asked !== BigInt(state.revision)) throw conflict(gr, name, MODIFIED)
   }
-  const object = beforeUpdate(context, withMetadata(next, { resourceVersion: String(state.revision) }), existing)
+  const versioned = withMetadata(next, { resourceVersion: String(state.revision) })
+  const begun = strategy.beginUpdate?.(versioned, existing, context, registry.pools)
+  try {
+    return await updateBegun(registry, context, input, key, state.revision, begun?.object ?? versioned, existing)
+  } finally {
+    begun?.finish()
+  }
+}
+
+async function updateBegun(
+  registry: Registry,
+  context: WriteContext,
+  input: UpdateInput,
+  key: string,
+  revision: number,
+  versioned: KubeObject,
+  existing: KubeObject,
+): Promise<Updated | { readonly retry: State }> {
+  const { kindStrategy } = context
+  const object = beforeUpdate(context, versioned, existing)
   await input.validateUpdate(object, existing)
 
   if (shouldDeleteDuringUpdate(kindStrategy, object, existing)) {
-    const removed = { object: canonicalObject(object, String(state.revision)), created: false }
+    const removed = { object: canonicalObject(object, String(revision)), created: false }
     if (context.dryRun) return removed
-    const result = await registry.storage.write({ type: 'delete', key, expectRevision: state.revision })
+    const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
     if (result.ok || result.current === undefined) return removed
     return { retry: stateOf(registry, result.current) }
   }
 
   if (sameObject(object, existing)) return { object: existing, created: false }
-  if (context.dryRun) return { object: canonicalObject(object, String(state.revision)), created: false }
+  if (context.dryRun) return { object: canonicalObject(object, String(revision)), created: false }
   const canonical = canonicalObject(object, '')
   const result = await registry.storage.write({
     type: 'put',
     key,
     value: registry.encode(canonical),
-    expectRevision: state.revision,
+    expectRevision: revision,
     ...leaseOf(context, canonical),
   })
   if (result.ok) return { object: canonicalObject(canonical, String(result.revision)), created: false }
@@ -152,7 +178,8 @@ function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject):
     ...validateObjectMetaUpdate(prepared.metadata, old.metadata),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ]
-  if (errors.length) throw invalidError({ group: row.group, kind: row.kind }, prepared.metadata.name ?? '', errors)
+  if (errors.length)
+    throw invalidError({ group: row.storageGroup, kind: row.kind }, prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
 }

@@ -14,6 +14,7 @@ import {
 } from './core-kinds.ts'
 import type { Strategies } from './index.ts'
 import { namespaces } from './namespaces.ts'
+import { services } from './services.ts'
 import { persistentVolumeClaims, persistentVolumes } from './volumes.ts'
 import { workloadStrategies } from './workload-kinds.ts'
 
@@ -31,6 +32,7 @@ export function builtinStrategies(): Strategies {
     persistentvolumes: persistentVolumes,
     resourcequotas: resourceQuotas,
     secrets,
+    services,
     serviceaccounts: serviceAccounts,
     'endpointslices.discovery.k8s.io': endpointSlices,
   }

@@ -241,7 +241,7 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
     validateStatus: (object) => policy.validatePodDisruptionBudgetStatus(object),
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, validateName: () => [] },
   }),
   'horizontalpodautoscalers.autoscaling': kind({
     validate: autoscaling.validateHorizontalPodAutoscaler,

@@ -1,0 +1,232 @@
+/**
+ * What Services take from shared pools: cluster IPs of 10.96.0.0/16, and node ports 30000 to 32767. Called by the Service
+ * strategy before validation. What is taken is what the stored Services hold and what requests under way have reserved, so
+ * there is nothing else to persist or to repair; a reservation ends when its write is visible or has failed.
+ */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { parseIPv4 } from '../../../api/objects/ip.ts'
+import { internalError, type StatusError } from '../../../api/status.ts'
+import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
+import {
+  allocatesNodePorts,
+  isExternalName,
+  isHeadless,
+  mayHaveNodePorts,
+  needsClusterIP,
+  needsHealthCheckNodePort,
+  validateClusterIPs,
+} from '../../../api/validation/service.ts'
+import type { Begun, Pools } from '../strategy.ts'
+
+const NETWORK = 0x0a600000
+const SIZE = 65536
+/** Addresses below are handed out only when those above are gone, so that people may choose among them. */
+const STATIC_BAND = 256
+const FIRST_PORT = 30000
+const LAST_PORT = 32767
+const STATIC_PORTS = 86
+
+const reservations = new WeakMap<Pools, Set<string>>()
+
+interface Pool {
+  take(key: string): boolean
+  isTaken(key: string): boolean
+  release(): void
+}
+
+function poolOf(pools: Pools, except: KubeObject | undefined): Pool {
+  const reserved = reservations.get(pools) ?? new Set<string>()
+  reservations.set(pools, reserved)
+  const taken = new Set<string>()
+  for (const service of pools.services()) {
+    if (except !== undefined && service.metadata.uid === except.metadata.uid) continue
+    for (const key of heldBy(service)) taken.add(key)
+  }
+  const mine = new Set<string>()
+  const isTaken = (key: string) => taken.has(key) || (reserved.has(key) && !mine.has(key))
+  return {
+    isTaken: (key) => isTaken(key) || mine.has(key),
+    take(key) {
+      if (isTaken(key) || mine.has(key)) return false
+      mine.add(key)
+      reserved.add(key)
+      return true
+    },
+    release() {
+      for (const key of mine) reserved.delete(key)
+    },
+  }
+}
+
+function heldBy(service: KubeObject): string[] {
+  const spec: Fields = service['spec'] ?? {}
+  const keys: string[] = []
+  for (const ip of spec['clusterIPs'] ?? []) if (ip !== 'None') keys.push(`ip/${ip}`)
+  for (const { nodePort, protocol } of spec['ports'] ?? [])
+    if (nodePort) keys.push(`port/${nodePort}`, `${protocol}/${nodePort}`)
+  if (spec['healthCheckNodePort']) keys.push(`port/${spec['healthCheckNodePort']}`)
+  return keys
+}
+
+const refuse = (name: string, ...errors: FieldError[]): StatusError =>
+  invalidError({ group: '', kind: 'Service' }, name, errors)
+
+/** The service with its addresses and ports; `old` is undefined at creation. Throws a StatusError 422 or 500. */
+export function allocate(service: KubeObject, old: KubeObject | undefined, pools: Pools): Begun {
+  const pool = poolOf(pools, old)
+  try {
+    const families = withFamilies(service, old)
+    const addressed = withClusterIPs(families, old, pool, pools)
+    const ported = withNodePorts(addressed, pool, pools)
+    return { object: withHealthCheckPort(ported, pool, pools), finish: pool.release }
+  } catch (error) {
+    pool.release()
+    throw error
+  }
+}
+
+function withSpec(service: KubeObject, changes: Fields): KubeObject {
+  return { ...service, spec: { ...service['spec'], ...changes } }
+}
+
+/** ipFamilies and ipFamilyPolicy of a cluster that has IPv4 alone. */
+function withFamilies(service: KubeObject, _old: KubeObject | undefined): KubeObject {
+  if (isExternalName(service)) return service
+  const name = service.metadata.name ?? ''
+  const wrong = validateClusterIPs(service)
+  if (wrong.length > 0) throw refuse(name, ...wrong)
+  const spec: Fields = service['spec'] ?? {}
+  const ips: readonly string[] = spec['clusterIPs'] ?? []
+  const policy: string | undefined = spec['ipFamilyPolicy'] ?? undefined
+  let families: readonly string[] = spec['ipFamilies'] ?? []
+  const errors: FieldError[] = []
+  if (policy === 'SingleStack') {
+    const several = 'must be RequireDualStack or PreferDualStack when multiple'
+    if (ips.length === 2) errors.push(invalid('spec.ipFamilyPolicy', policy, `${several} clusterIPs are specified`))
+    if (families.length === 2)
+      errors.push(invalid('spec.ipFamilyPolicy', policy, `${several} ipFamilies are specified`))
+  }
+  ips.forEach((ip, i) => {
+    if (ip === 'None' || i < families.length) return
+    if (ip.includes(':')) errors.push(invalid(`spec.clusterIPs[${i}]`, ips, 'IPv6 is not configured on this cluster'))
+    else families = [...families, 'IPv4']
+  })
+  if (errors.length > 0) throw refuse(name, ...errors)
+  if (isHeadless(service) && Object.keys(spec['selector'] ?? {}).length === 0) {
+    const wanted = policy ?? 'RequireDualStack'
+    const first = families[0] ?? 'IPv4'
+    const both =
+      families.length < 2 && wanted !== 'SingleStack' ? [first, first === 'IPv4' ? 'IPv6' : 'IPv4'] : undefined
+    return withSpec(service, {
+      ipFamilyPolicy: wanted,
+      ipFamilies: both ?? (families.length > 0 ? families : [first]),
+    })
+  }
+  if (policy === 'RequireDualStack')
+    errors.push(invalid('spec.ipFamilyPolicy', policy, 'this cluster is not configured for dual-stack services'))
+  families.forEach((family, i) => {
+    if (family !== 'IPv4') errors.push(invalid(`spec.ipFamilies[${i}]`, family, 'not configured on this cluster'))
+  })
+  if (errors.length > 0) throw refuse(name, ...errors)
+  return withSpec(service, {
+    ipFamilyPolicy: policy ?? 'SingleStack',
+    ipFamilies: families.length > 0 ? families : ['IPv4'],
+  })
+}
+
+function withClusterIPs(service: KubeObject, old: KubeObject | undefined, pool: Pool, pools: Pools): KubeObject {
+  if (!needsClusterIP(service) && service['spec']?.type !== undefined) return service
+  if (isExternalName(service) || isHeadless(service)) return service
+  if (old !== undefined && !isExternalName(old)) return service
+  const wanted: readonly string[] = service['spec']?.clusterIPs ?? []
+  const one = wanted[0] || undefined
+  if (one === undefined) {
+    const ip = nextAddress(pool, pools)
+    return withSpec(service, { clusterIP: ip, clusterIPs: [ip] })
+  }
+  const why = whyNotAddress(one, pool)
+  if (why !== undefined)
+    throw refuse(
+      service.metadata.name ?? '',
+      invalid('spec.clusterIPs', wanted, `failed to allocate IP ${one}: ${why}`),
+    )
+  return withSpec(service, { clusterIP: one, clusterIPs: wanted })
+}
+
+function whyNotAddress(ip: string, pool: Pool): string | undefined {
+  const bits = parseIPv4(ip)
+  if (bits === undefined || bits < NETWORK || bits >= NETWORK + SIZE)
+    return 'the provided network does not match the current range'
+  if (bits === NETWORK || bits === NETWORK + SIZE - 1)
+    return `the provided IP (${ip}) is not in the valid range. The range of valid IPs is 10.96.0.0/16`
+  return pool.take(`ip/${ip}`) ? undefined : 'provided IP is already allocated'
+}
+
+const addressAt = (offset: number): string => `10.96.${offset >> 8}.${offset & 255}`
+
+/** A free one, from a random place on, in [low, high) of the pool; undefined when all are taken. */
+function nextFree(low: number, high: number, pools: Pools, take: (at: number) => boolean): number | undefined {
+  const size = high - low
+  const start = Math.floor(pools.random.float() * size)
+  for (let i = 0; i < size; i++) {
+    const at = low + ((start + i) % size)
+    if (take(at)) return at
+  }
+  return undefined
+}
+
+function nextAddress(pool: Pool, pools: Pools): string {
+  const take = (offset: number) => pool.take(`ip/${addressAt(offset)}`)
+  const found = nextFree(STATIC_BAND + 1, SIZE - 1, pools, take) ?? nextFree(1, STATIC_BAND + 1, pools, take)
+  if (found === undefined) throw internalError(new Error('failed to allocate a serviceIP: range is full'))
+  return addressAt(found)
+}
+
+function whyNotPort(port: number, protocol: string, pool: Pool): string | undefined {
+  if (port < FIRST_PORT || port > LAST_PORT)
+    return `provided port is not in the valid range. The range of valid ports is ${FIRST_PORT}-${LAST_PORT}`
+  if (pool.isTaken(`port/${port}`)) return 'provided port is already allocated'
+  pool.take(`port/${port}`)
+  pool.take(`${protocol}/${port}`)
+  return undefined
+}
+
+function nextPort(pool: Pool, pools: Pools): number {
+  const take = (port: number) => pool.take(`port/${port}`)
+  const found =
+    nextFree(FIRST_PORT + STATIC_PORTS, LAST_PORT + 1, pools, take) ??
+    nextFree(FIRST_PORT, FIRST_PORT + STATIC_PORTS, pools, take)
+  if (found === undefined) throw internalError(new Error('failed to allocate a nodePort: range is full'))
+  return found
+}
+
+/** One node port for each port; a port served by several protocols has the same one for all. */
+function withNodePorts(service: KubeObject, pool: Pool, pools: Pools): KubeObject {
+  if (!mayHaveNodePorts(service)) return service
+  const ports: readonly Fields[] = service['spec']?.ports ?? []
+  const byPort = new Map<number, number>()
+  const chosen = ports.map((port, i): Fields => {
+    const known = byPort.get(port['port'])
+    const wanted: number | undefined =
+      port['nodePort'] ||
+      (known === undefined ? ports.find((p) => p['port'] === port['port'] && p['nodePort'])?.['nodePort'] : undefined)
+    if (!wanted && !allocatesNodePorts(service)) return port
+    if (known !== undefined && (!wanted || wanted === known)) return { ...port, nodePort: known }
+    const number = wanted ?? nextPort(pool, pools)
+    const why = wanted ? whyNotPort(wanted, port['protocol'], pool) : undefined
+    if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
+    if (known === undefined) byPort.set(port['port'], number)
+    return { ...port, nodePort: number }
+  })
+  return withSpec(service, { ports: chosen })
+}
+
+function withHealthCheckPort(service: KubeObject, pool: Pool, pools: Pools): KubeObject {
+  if (!needsHealthCheckNodePort(service)) return service
+  const wanted: number | undefined = service['spec']?.healthCheckNodePort || undefined
+  if (wanted === undefined) return withSpec(service, { healthCheckNodePort: nextPort(pool, pools) })
+  const why = whyNotPort(wanted, 'TCP', pool)
+  if (why !== undefined)
+    throw internalError(new Error(`failed to allocate requested HealthCheck NodePort ${wanted}: ${why}`))
+  return service
+}
