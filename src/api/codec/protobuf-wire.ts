@@ -1,7 +1,13 @@
 /** Protobuf's wire format: a writer that fills its buffer from the end, so that lengths are known, and a bounded reader. */
 
-/** Bytes that are no message, in the words of Go's protobuf. */
-export class ProtobufError extends Error {}
+import { StatusError } from '../status.ts'
+
+/** Bytes that are no message, in the words of Go's protobuf: a bad request. */
+export class ProtobufError extends StatusError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(400, 'BadRequest', message, undefined, options)
+  }
+}
 
 export type Writer = ReturnType<typeof createWriter>
 
