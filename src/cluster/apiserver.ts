@@ -1,5 +1,6 @@
 /** The API server of this cluster: storage, the server over it, and what it does by itself, started and stopped in order. */
 import { hostname } from 'node:os'
+import { decodeProtobuf } from '../api/codec/protobuf.ts'
 import type { Handler } from '../api/request.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/index.ts'
@@ -62,6 +63,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         })
         return serverAuth(runtime, reads, auth)
       },
+      decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
       paths: () => [(request) => (auth === undefined ? undefined : issuerDocument(auth.tokens, url, request.path))],
     })
