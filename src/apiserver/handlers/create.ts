@@ -6,7 +6,7 @@ import { decodeObject } from './body.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { writeOptions } from './options.ts'
-import { respondObject } from './respond.ts'
+import { respondWritten } from './respond.ts'
 import { admissionAttributes, hubOf, optionsObject, trackManager, writeContext } from './write.ts'
 
 export async function handleCreate(resource: ResourceRequest): Promise<ApiResponse> {
@@ -27,5 +27,9 @@ export async function handleCreate(resource: ResourceRequest): Promise<ApiRespon
   const created = await createObject(context.registry, write, object, (final) =>
     context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, final, undefined)),
   )
-  return respondObject(context, request, row, created, representation, { status: 201, warnings })
+  return respondWritten(context, request, row, created, representation, {
+    status: 201,
+    warnings,
+    dryRun: options.dryRun,
+  })
 }

@@ -12,7 +12,7 @@ import { applier, applyBody } from './apply.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { type WriteOptions, writeOptions } from './options.ts'
-import { respondObject } from './respond.ts'
+import { respondWritten } from './respond.ts'
 import { admitUpdate } from './update.ts'
 import { admissionAttributes, hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
 
@@ -33,7 +33,7 @@ function patchTypeOf({ request }: ResourceRequest): PatchType | 'apply' {
 }
 
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info, warnings } = resource
+  const { context, request, row, warnings } = resource
   const type = patchTypeOf(resource)
   const representation = negotiate(request, { list: false, protobuf: true })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
@@ -52,9 +52,10 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
     validateUpdate: (object, old) =>
       context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, object, old)),
   })
-  return respondObject(context, request, row, updated.object, representation, {
+  return respondWritten(context, request, row, updated.object, representation, {
     status: updated.created ? 201 : 200,
     warnings,
+    dryRun: options.dryRun,
   })
 }
 

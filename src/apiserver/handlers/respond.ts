@@ -5,6 +5,7 @@ import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/r
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, internalError, StatusError } from '../../api/status.ts'
 import { invalid } from '../../api/validation/errors.ts'
+import { storageKey } from '../registry/registry.ts'
 import type { ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation } from './negotiate.ts'
 import { encodeYaml } from './yaml.ts'
@@ -106,6 +107,35 @@ export function respondStored(
       bytes: [stored.json('full'), NEWLINE],
     }
   return respondObject(context, request, row, stored.object, representation, { warnings })
+}
+
+/**
+ * An object just written: the cache has it already, and its bytes, which every reader and watcher of this revision shares.
+ * With dryRun there is nothing there.
+ */
+export function respondWritten(
+  context: ServerContext,
+  request: ApiRequest,
+  row: ResourceRow,
+  object: KubeObject,
+  representation: Representation,
+  options: { readonly status: number; readonly warnings: readonly string[]; readonly dryRun: boolean },
+): ApiResponse | Promise<ApiResponse> {
+  const { name = '', namespace = '', resourceVersion } = object.metadata
+  if (!options.dryRun && !representation.native && row.storagePrefix !== '') {
+    const entry = context.caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))
+    if (entry !== undefined && String(entry.revision) === resourceVersion) {
+      const answer = respondStored(context, request, row, entry, representation, options.warnings)
+      return answer instanceof Promise
+        ? answer.then((made) => withStatus(made, options.status))
+        : withStatus(answer, options.status)
+    }
+  }
+  return respondObject(context, request, row, object, representation, options)
+}
+
+function withStatus(answer: ApiResponse, status: number): ApiResponse {
+  return answer.kind === 'bytes' || answer.kind === 'object' ? { ...answer, status } : answer
 }
 
 /** Whether the row's own version is the one in storage. */

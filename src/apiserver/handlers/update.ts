@@ -7,7 +7,7 @@ import { decodeObject } from './body.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { writeOptions } from './options.ts'
-import { respondObject } from './respond.ts'
+import { respondWritten } from './respond.ts'
 import { admissionAttributes, hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
 
 export async function handleUpdate(resource: ResourceRequest): Promise<ApiResponse> {
@@ -32,9 +32,10 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
     validateUpdate: (object, old) =>
       context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, object, old)),
   })
-  return respondObject(context, request, row, updated.object, representation, {
+  return respondWritten(context, request, row, updated.object, representation, {
     status: updated.created ? 201 : 200,
     warnings,
+    dryRun: options.dryRun,
   })
 }
 

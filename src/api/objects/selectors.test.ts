@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fieldsMatch, parseFieldSelector } from './field-selector.ts'
+import { formatLabelSelector, labelSelectorOf, parseLabelSelector } from './label-selector.ts'
+
+test('label selectors match as their operators say', () => {
+  const labels = { n: 'a', odd: '1', size: '12' }
+  for (const text of [
+    'n=a',
+    'n==a',
+    'n in (a,b)',
+    'n notin (b)',
+    'n',
+    '!missing',
+    'missing!=x',
+    'size>11',
+    'size<13',
+    '',
+  ])
+    assert.equal(parseLabelSelector(text).matches(labels), true, text)
+  for (const text of ['n=b', 'n!=a', 'n notin (a)', '!n', 'missing', 'size>12', 'n=a,odd=2', 'n>1'])
+    assert.equal(parseLabelSelector(text).matches(labels), false, text)
+})
+
+test('label selectors that cannot be read are refused in the words of Kubernetes', () => {
+  const messages: Record<string, string> = {
+    '=': "found '=', expected: !, identifier, or 'end of string'",
+    'a b': "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
+    'n in (a': "unable to parse requirement: found '', expected: ',' or ')'",
+    'x===': "unable to parse requirement: found '=', expected: identifier",
+  }
+  for (const [text, message] of Object.entries(messages))
+    assert.throws(() => parseLabelSelector(text), { message }, text)
+})
+
+test('an absent LabelSelector selects nothing, an empty one everything', () => {
+  assert.equal(labelSelectorOf(undefined).matches({ a: 'b' }), false)
+  assert.equal(labelSelectorOf({}).matches({ a: 'b' }), true)
+})
+
+test('names of Object.prototype are labels like any other', () => {
+  assert.equal(parseLabelSelector('constructor').matches({ a: 'b' }), false)
+  assert.equal(parseLabelSelector('!toString').matches({ a: 'b' }), true)
+})
+
+test('a selector prints as scale shows it', () => {
+  const selector = labelSelectorOf({
+    matchLabels: { b: '1', a: '2' },
+    matchExpressions: [{ key: 'c', operator: 'Exists' }],
+  })
+  assert.equal(formatLabelSelector(selector), 'a=2,b=1,c')
+})
+
+test('field selectors compare, negate and unescape', () => {
+  const fields = { 'metadata.name': 'a', 'spec.x': 'p,q' }
+  assert.equal(fieldsMatch(parseFieldSelector('metadata.name=a,spec.x=p\\,q'), fields), true)
+  assert.equal(fieldsMatch(parseFieldSelector('metadata.name!=a'), fields), false)
+  assert.throws(() => parseFieldSelector('metadata.name'), {
+    message: "invalid selector: 'metadata.name'; can't understand 'metadata.name'",
+  })
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { requestInfoOf } from './request-info.ts'
+
+const info = (method: string, target: string) => {
+  const url = new URL(target, 'http://h')
+  const { verb, group, version, resource, subresource, namespace, name, isResource } = requestInfoOf(
+    method,
+    url.pathname,
+    url.searchParams,
+  )
+  return isResource ? [verb, group, version, namespace, resource, name, subresource].join(' ') : `non-resource ${verb}`
+}
+
+test('a path is read by the rules of RequestInfo', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['GET', '/api/v1/namespaces/n/pods', 'list  v1 n pods  '],
+    ['GET', '/api/v1/namespaces/n/pods/p', 'get  v1 n pods p '],
+    ['GET', '/api/v1/namespaces/n/pods?watch=1', 'watch  v1 n pods  '],
+    ['GET', '/api/v1/namespaces/n/pods?watch=false', 'list  v1 n pods  '],
+    ['GET', '/api/v1/watch/namespaces/n/pods', 'watch  v1 n pods  '],
+    ['PUT', '/api/v1/namespaces/n/pods/p/status', 'update  v1 n pods p status'],
+    ['PUT', '/api/v1/namespaces/n/finalize', 'update  v1 n namespaces n finalize'],
+    ['GET', '/api/v1/namespaces/n', 'get  v1 n namespaces n '],
+    ['GET', '/api/v1/namespaces', 'list  v1  namespaces  '],
+    ['DELETE', '/apis/apps/v1/namespaces/n/deployments', 'deletecollection apps v1 n deployments  '],
+    ['PATCH', '/apis/apps/v1/namespaces/n/deployments/d/scale', 'patch apps v1 n deployments d scale'],
+    ['GET', '/api/v1/nodes?fieldSelector=metadata.name%3Dx', 'list  v1  nodes x '],
+    ['GET', '/api/v1', 'non-resource get'],
+    ['GET', '/apis/apps/v1', 'non-resource get'],
+    ['GET', '/healthz', 'non-resource get'],
+  ]
+  for (const [method, path, expected] of cases) assert.equal(info(method, path), expected, `${method} ${path}`)
+})
+
+test('a path that cannot be decoded is a bad request', () => {
+  assert.throws(() => requestInfoOf('GET', '/api/v1/pods/%zz', new URLSearchParams()), { code: 400 })
+})

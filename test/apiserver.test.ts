@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestApi } from './harness.ts'
+
+const configMap = (name: string, more: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ...more },
+})
+const CM = '/api/v1/namespaces/n/configmaps'
+const MERGE = { 'content-type': 'application/merge-patch+json' }
+
+async function withApi(run: (api: Awaited<ReturnType<typeof startTestApi>>) => Promise<void>): Promise<void> {
+  const api = await startTestApi()
+  try {
+    await api.namespace('n')
+    await run(api)
+  } finally {
+    await api.stop()
+  }
+}
+
+test('what was written is read back, and a write that changes nothing is none', () =>
+  withApi(async (api) => {
+    const created = await api.request('POST', CM, configMap('a'))
+    assert.equal(created.code, 201)
+    const read = await api.request('GET', `${CM}/a`)
+    assert.deepEqual(read.body, created.body)
+    const again = await api.request('PATCH', `${CM}/a`, {}, MERGE)
+    assert.equal(again.body.metadata.resourceVersion, created.body.metadata.resourceVersion)
+    assert.equal(api.storage.revision, Number(created.body.metadata.resourceVersion))
+  }))
+
+test('a PUT with an old resourceVersion conflicts, one without overwrites', () =>
+  withApi(async (api) => {
+    const { body } = await api.request('POST', CM, configMap('a'))
+    const { resourceVersion } = body.metadata
+    assert.equal((await api.request('PUT', `${CM}/a`, { ...configMap('a'), data: { x: '1' } })).code, 200)
+    const late = await api.request('PUT', `${CM}/a`, configMap('a', { resourceVersion }))
+    assert.equal(late.code, 409)
+  }))
+
+test('concurrent patches of one object all take effect', () =>
+  withApi(async (api) => {
+    await api.request('POST', CM, configMap('a'))
+    const names = Array.from({ length: 20 }, (_, i) => `k${i}`)
+    await Promise.all(names.map((name) => api.request('PATCH', `${CM}/a`, { data: { [name]: '1' } }, MERGE)))
+    const { body } = await api.request('GET', `${CM}/a`)
+    assert.deepEqual(Object.keys(body.data).sort(), names.sort())
+  }))
+
+test('the last finalizer goes with its object, and the watch says so', () =>
+  withApi(async (api) => {
+    const { body } = await api.request('POST', CM, configMap('a', { finalizers: ['example.com/f'] }))
+    const ended = new AbortController()
+    const events = await api.watch(`${CM}?watch=1&resourceVersion=${body.metadata.resourceVersion}`, ended.signal)
+    assert.equal((await api.request('DELETE', `${CM}/a`)).body.metadata.deletionGracePeriodSeconds, 0)
+    const emptied = await api.request('PATCH', `${CM}/a`, { metadata: { finalizers: null } }, MERGE)
+    assert.equal(emptied.body.metadata.finalizers, undefined)
+    const seen: string[] = []
+    for await (const event of events) {
+      seen.push(`${event.type} ${event.object.metadata.finalizers ?? ''}`)
+      if (event.type === 'DELETED') break
+    }
+    ended.abort()
+    assert.deepEqual(seen, ['MODIFIED example.com/f', 'DELETED example.com/f'])
+  }))
+
+test('pages fit together while the collection changes', () =>
+  withApi(async (api) => {
+    for (const name of ['a', 'b', 'c', 'd']) await api.request('POST', CM, configMap(name))
+    const first = await api.request('GET', `${CM}?limit=2`)
+    assert.equal(first.body.metadata.remainingItemCount, 2)
+    await api.request('DELETE', `${CM}/c`)
+    const second = await api.request('GET', `${CM}?limit=2&continue=${first.body.metadata.continue}`)
+    const names = [...first.body.items, ...second.body.items].map((item) => item.metadata.name)
+    assert.deepEqual(names, ['a', 'b', 'c', 'd'])
+  }))
+
+test('an error to a component of this process is thrown, with its reason', () =>
+  withApi(async (api) => {
+    const request = { method: 'GET', path: `${CM}/nope`, query: new URLSearchParams(), headers: {} }
+    const user = { name: 'x', groups: [] }
+    await assert.rejects(api.handler({ ...request, user, signal: new AbortController().signal }), {
+      reason: 'NotFound',
+    })
+  }))
