@@ -1,4 +1,5 @@
 /** Cron schedules as CronJob reads them: five fields, @names, and what is wrong with one that is not well formed. */
+import { goQuote } from './errors.ts'
 
 interface Bounds {
   readonly min: number
@@ -51,24 +52,36 @@ export function scheduleError(schedule: string): string | undefined {
 export function isTimeZone(name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return /^[A-Za-z]/.test(name)
+    const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+    // Intl does not mind the case; the time zone database does. Other names of a zone are taken at their word.
+    return known.toLowerCase() === name.toLowerCase() ? known === name : /^[A-Z]/.test(name)
   } catch {
     return false
   }
 }
 
-const DURATION = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:ns|us|µs|μs|ms|s|m|h))+$/
-
 function descriptorError(text: string): string | undefined {
   if (DESCRIPTORS.has(text)) return undefined
-  if (text.startsWith('@every ')) {
-    const duration = text.slice('@every '.length)
-    return DURATION.test(duration)
-      ? undefined
-      : `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`
+  if (!text.startsWith('@every ')) return `unrecognized descriptor: ${text}`
+  const error = durationError(text.slice('@every '.length))
+  return error === undefined ? undefined : `failed to parse duration ${text}: time: ${error}`
+}
+
+const UNITS: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
+
+/** Why this is no duration like `1h30m`. */
+function durationError(text: string): string | undefined {
+  let rest = text.replace(/^[+-]/, '')
+  if (rest === '0') return undefined
+  if (rest === '') return `invalid duration ${goQuote(text)}`
+  while (rest !== '') {
+    const part = /^([0-9]*\.?[0-9]*)([^0-9.]*)/.exec(rest)!
+    if (!/[0-9]/.test(part[1]!)) return `invalid duration ${goQuote(text)}`
+    if (part[2] === '') return `missing unit in duration ${goQuote(text)}`
+    if (!UNITS.has(part[2]!)) return `unknown unit ${goQuote(part[2]!)} in duration ${goQuote(text)}`
+    rest = rest.slice(part[0].length)
   }
-  return `unrecognized descriptor: ${text}`
+  return undefined
 }
 
 /** One of a field's comma-separated parts: `*`, `3`, `1-5`, each possibly with `/step`. */
@@ -113,7 +126,7 @@ function numberOf(text: string, names: Bounds['names']): number | string {
 
 function parseNumber(text: string): number | string {
   if (!/^[+-]?[0-9]+$/.test(text))
-    return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`
+    return `failed to parse int from ${text}: strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`
   const number = Number(text)
   return number < 0 ? `negative number (${number}) not allowed: ${text}` : number
 }

@@ -3,6 +3,7 @@ import type { Fields, KubeObject } from '../object.ts'
 import { isTimeZone, scheduleError } from './cron-schedule.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { validateJobSpec } from './jobs.ts'
+import { printableSelector } from './labels.ts'
 import { nonNegativeField } from './templates.ts'
 
 const POLICIES = ['Allow', 'Forbid', 'Replace']
@@ -42,11 +43,11 @@ function validateCronJobSpec(spec: Fields, old: Fields | undefined, errors: Fiel
 function validateSchedule(schedule: string, spec: Fields, old: Fields | undefined, errors: FieldError[]): void {
   const error = scheduleError(schedule)
   if (error !== undefined) errors.push(invalid('spec.schedule', schedule, error))
-  const zoned = schedule.includes('TZ')
-  if (zoned && spec['timeZone'] !== undefined)
-    errors.push(invalid('spec.schedule', schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
-  else if (zoned && old?.['schedule'] !== schedule)
+  if (!schedule.includes('TZ')) return
+  if (old?.['schedule'] !== schedule)
     errors.push(invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
+  else if (spec['timeZone'] !== undefined)
+    errors.push(invalid('spec.schedule', schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
 }
 
 function validateZone(zone: string, errors: FieldError[]): void {
@@ -64,6 +65,14 @@ function validateZone(zone: string, errors: FieldError[]): void {
 
 function validateTemplate(job: Fields, errors: FieldError[]): void {
   validateJobSpec(job, 'spec.jobTemplate.spec', errors)
+  if (job['selector'])
+    errors.push(
+      invalid(
+        'spec.jobTemplate.spec.selector',
+        printableSelector(job['selector']),
+        '`selector` will be auto-generated',
+      ),
+    )
   if (job['manualSelector'] !== undefined && job['manualSelector'] !== null)
     errors.push(notSupported('spec.jobTemplate.spec.manualSelector', job['manualSelector'], ['nil', 'false']))
 }

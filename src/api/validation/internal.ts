@@ -18,6 +18,11 @@ function structForm(schema: StructSchema, value: Fields): Json {
       Object.assign(out, metadataForm(value[field.name]))
       continue
     }
+    // Embedded, like metadata: under its JSON name, and only when it says something.
+    if (field.goStruct === 'TypeMeta') {
+      if (value[field.name]) out[field.name] = value[field.name]
+      continue
+    }
     out[field.goName] = fieldForm(field, value[field.name])
   }
   return out

@@ -1,8 +1,7 @@
 /** What is accepted of Jobs and CronJobs, but told to the user. */
 import type { Fields, KubeObject } from '../object.ts'
 import { same } from './common.ts'
-import { dns1123Label } from './names.ts'
-import { podTemplateWarnings } from './pod-warnings.ts'
+import { podNameWarnings, podTemplateWarnings } from './pod-warnings.ts'
 
 export function jobWarnings(spec: Fields, path: string): string[] {
   const { completions, parallelism, completionMode, backoffLimitPerIndex } = spec
@@ -17,13 +16,7 @@ export function jobWarnings(spec: Fields, path: string): string[] {
 export function cronJobWarnings(object: KubeObject, old?: KubeObject): string[] {
   const warnings: string[] = []
   const spec: Fields = object['spec'] ?? {}
-  if (!old) {
-    const messages = dns1123Label(object.metadata.name ?? '')
-    if (messages.length)
-      warnings.push(
-        `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: ${JSON.stringify(messages)}`,
-      )
-  }
+  if (!old) warnings.push(...podNameWarnings(object))
   const template: Fields | undefined = spec['jobTemplate']?.spec?.template
   if (!same(template, old?.['spec']?.jobTemplate?.spec?.template))
     warnings.push(...podTemplateWarnings(template, 'spec.jobTemplate.spec.template'))

@@ -5,7 +5,7 @@ import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 import { isUsableSelector, printableMap, printableSelector, validateLabelSelector } from './labels.ts'
-import { qualifiedName } from './names.ts'
+import { dns1123Label, qualifiedName } from './names.ts'
 import { fits, immutableSelector, nonNegativeField, templateLabels, validatePodTemplateSpec } from './templates.ts'
 
 const MAX_INDEXED = 100_000
@@ -17,7 +17,18 @@ export function validateJob(object: KubeObject): FieldError[] {
   validateGeneratedSelector(object, errors)
   validateJobSpec(spec, 'spec', errors)
   validateSelector(spec, 'spec', errors)
+  validatePodHostname(object, errors)
   return errors
+}
+
+/** The pods of an indexed job are named after it and their index, and so are their hosts. */
+function validatePodHostname(job: KubeObject, errors: FieldError[]): void {
+  const spec: Fields = job['spec'] ?? {}
+  if (spec['completionMode'] !== 'Indexed' || !(spec['completions'] > 0)) return
+  const name = job.metadata.name ?? ''
+  const host = `${name}-${spec['completions'] - 1}`
+  if (dns1123Label(host).length)
+    errors.push(invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`))
 }
 
 function validateSelector(spec: Fields, path: string, errors: FieldError[]): void {

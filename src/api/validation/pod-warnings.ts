@@ -17,6 +17,16 @@ export function podWarnings(pod: KubeObject, old?: KubeObject): string[] {
   return [...warnings, ...specWarnings(pod['spec'] ?? {}, pod.metadata.annotations, 'spec', 'metadata')]
 }
 
+/** The name of what makes pods becomes part of theirs. */
+export function podNameWarnings(object: KubeObject): string[] {
+  const messages = dns1123Label(object.metadata.name ?? '')
+  return messages.length === 0
+    ? []
+    : [
+        `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
+      ]
+}
+
 /** Warnings of a kind with a template at spec.template, at an update: only when the template changed. */
 export function podTemplateUpdateWarnings(object: KubeObject, old: KubeObject): string[] {
   const now: Fields | undefined = object['spec']?.template

@@ -1,7 +1,7 @@
 /** StatefulSet. */
 import type { Fields, KubeObject } from '../object.ts'
-import { same } from './common.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { IMMUTABLE, same } from './common.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
 import {
@@ -28,8 +28,7 @@ export function validateStatefulSet(object: KubeObject, old?: KubeObject): Field
   nonNegativeField(spec['replicas'], 'spec.replicas', errors)
   nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   nonNegativeField(spec['ordinals']?.start, 'spec.ordinals.start', errors)
-  nonNegativeField(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit', errors)
-  validateClaimTemplates(spec['volumeClaimTemplates'] ?? [], errors)
+  if (!old) validateClaimTemplates(spec['volumeClaimTemplates'] ?? [], errors)
   validateSelectorAndTemplate(
     { ...spec, template: withClaimVolumes(spec) },
     { emptyOf: 'statefulset', owner: 'StatefulSet', unusable: '' },
@@ -94,30 +93,24 @@ function validateClaimTemplates(claims: readonly Fields[], errors: FieldError[])
   })
 }
 
-const MUTABLE = [
-  'replicas',
-  'ordinals',
-  'template',
-  'updateStrategy',
-  'revisionHistoryLimit',
-  'persistentVolumeClaimRetentionPolicy',
-  'minReadySeconds',
-]
-
+/** What a stateful set is cannot change under its pods. */
 function validateImmutableFields(spec: Fields, old: Fields, errors: FieldError[]): void {
-  const compared: Record<string, unknown> = { ...spec }
-  for (const field of MUTABLE) {
-    if (old[field] === undefined) delete compared[field]
-    else compared[field] = old[field]
-  }
-  if (!same(compared, old))
+  immutableSelector(spec['selector'], old['selector'], errors)
+  const claims: readonly Fields[] = spec['volumeClaimTemplates'] ?? []
+  if (!same(claims, old['volumeClaimTemplates']))
     errors.push(
-      forbiddenField(
-        'spec',
-        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      invalid(
+        'spec.volumeClaimTemplates',
+        claims.map((claim) => internalForm('io.k8s.api.core.v1.PersistentVolumeClaim', withoutKind(claim))),
+        IMMUTABLE,
       ),
     )
-  immutableSelector(spec['selector'], old['selector'], errors)
+  for (const field of ['serviceName', 'podManagementPolicy'] as const)
+    if ((spec[field] ?? '') !== (old[field] ?? '')) errors.push(invalid(`spec.${field}`, spec[field] ?? '', IMMUTABLE))
+}
+
+function withoutKind({ kind: _, apiVersion: __, ...claim }: Fields): Fields {
+  return claim
 }
 
 export function validateStatefulSetStatus(object: KubeObject, _old: KubeObject): FieldError[] {

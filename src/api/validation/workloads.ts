@@ -1,7 +1,7 @@
 /** Deployment, ReplicaSet, ReplicationController, PodTemplate and ControllerRevision. `old` is given at an update. */
 import type { Fields, KubeObject } from '../object.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
-import { immutable, isEmpty } from './common.ts'
+import { IMMUTABLE, isEmpty } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import {
@@ -162,7 +162,7 @@ export function validateControllerRevision(object: KubeObject, old?: KubeObject)
   const data = object['data']
   if (old) {
     nonNegativeField(object['revision'], 'revision', errors)
-    immutable('data', data, old['data'], errors)
+    if (JSON.stringify(data) !== JSON.stringify(old['data'])) errors.push(invalid('data', data ?? null, IMMUTABLE))
     return errors
   }
   if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'))

@@ -1,6 +1,10 @@
 /** Deployment. */
 import { same } from '../../../api/validation/common.ts'
-import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
+import {
+  podNameWarnings,
+  podTemplateUpdateWarnings,
+  podTemplateWarnings,
+} from '../../../api/validation/pod-warnings.ts'
 import { validateDeployment, validateDeploymentStatus } from '../../../api/validation/workloads.ts'
 import type { Strategy } from '../strategy.ts'
 import { createdWith, nextGeneration, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
@@ -15,7 +19,10 @@ export const deployments: Strategy = {
   },
   validate: (object) => validateDeployment(object),
   validateUpdate: (object, old) => validateDeployment(object, old),
-  warningsOnCreate: (object) => podTemplateWarnings(object['spec']?.template, 'spec.template'),
+  warningsOnCreate: (object) => [
+    ...podNameWarnings(object),
+    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+  ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
   resetFields: RESETS_STATUS!,
   defaultGarbageCollectionPolicy: 'DeleteDependents',

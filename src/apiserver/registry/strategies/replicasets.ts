@@ -1,5 +1,9 @@
 /** ReplicaSet. */
-import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
+import {
+  podNameWarnings,
+  podTemplateUpdateWarnings,
+  podTemplateWarnings,
+} from '../../../api/validation/pod-warnings.ts'
 import { validateReplicaSet, validateReplicaSetStatus } from '../../../api/validation/workloads.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
@@ -8,7 +12,10 @@ export const replicaSets: Strategy = {
   ...specAndStatus({ replicas: 0 }),
   validate: (object) => validateReplicaSet(object),
   validateUpdate: (object, old) => validateReplicaSet(object, old),
-  warningsOnCreate: (object) => podTemplateWarnings(object['spec']?.template, 'spec.template'),
+  warningsOnCreate: (object) => [
+    ...podNameWarnings(object),
+    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+  ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
   resetFields: RESETS_STATUS!,
   defaultGarbageCollectionPolicy: 'DeleteDependents',

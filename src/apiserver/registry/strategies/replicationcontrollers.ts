@@ -1,6 +1,10 @@
 /** ReplicationController. */
 
-import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
+import {
+  podNameWarnings,
+  podTemplateUpdateWarnings,
+  podTemplateWarnings,
+} from '../../../api/validation/pod-warnings.ts'
 import {
   validateReplicationController,
   validateReplicationControllerStatus,
@@ -12,7 +16,10 @@ export const replicationControllers: Strategy = {
   ...specAndStatus({ replicas: 0 }),
   validate: (object) => validateReplicationController(object),
   validateUpdate: (object, old) => validateReplicationController(object, old),
-  warningsOnCreate: (object) => podTemplateWarnings(object['spec']?.template, 'spec.template'),
+  warningsOnCreate: (object) => [
+    ...podNameWarnings(object),
+    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+  ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
   resetFields: RESETS_STATUS!,
   defaultGarbageCollectionPolicy: 'OrphanDependents',

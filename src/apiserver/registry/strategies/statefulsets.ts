@@ -1,4 +1,6 @@
 /** StatefulSet. */
+
+import { labelName } from '../../../api/validation/names.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import {
   statefulSetWarnings,
@@ -10,6 +12,7 @@ import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common
 
 export const statefulSets: Strategy = {
   ...specAndStatus({ replicas: 0, availableReplicas: 0 }),
+  validateName: labelName,
   validate: (object) => validateStatefulSet(object),
   validateUpdate: (object, old) => validateStatefulSet(object, old),
   warningsOnCreate: (object) => [
