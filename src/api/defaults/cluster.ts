@@ -5,6 +5,12 @@ import { type Defaulter, missing } from './defaults.ts'
 const api = (name: string) => `io.k8s.api.${name}`
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 
+/** Like `missing`, for pointers: an empty text is a value, and for validation to judge. */
+function absent(value: Fields, wanted: Fields): Fields | undefined {
+  const added = Object.entries(wanted).filter(([field]) => value[field] === undefined || value[field] === null)
+  return added.length > 0 ? Object.fromEntries(added) : undefined
+}
+
 const roleRef: Defaulter = (value) => missing(value, { apiGroup: RBAC_GROUP })
 
 function roleSubject(value: Fields): Fields | undefined {
@@ -20,7 +26,7 @@ function networkPolicy(value: Fields): Fields | undefined {
 const webhook =
   (more: Fields): Defaulter =>
   (value) =>
-    missing(value, {
+    absent(value, {
       failurePolicy: 'Fail',
       matchPolicy: 'Equivalent',
       namespaceSelector: {},
@@ -38,10 +44,10 @@ const ofSpec =
   }
 
 const matchResources: Defaulter = (value) =>
-  missing(value, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
+  absent(value, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
 
 const csiDriver = ofSpec((spec) =>
-  missing(spec, {
+  absent(spec, {
     attachRequired: true,
     podInfoOnMount: false,
     storageCapacity: false,
@@ -56,7 +62,7 @@ const csiDriver = ofSpec((spec) =>
 const DEFAULT_UTILIZATION = 80
 
 const autoscaler = ofSpec((spec) =>
-  missing(spec, {
+  absent(spec, {
     minReplicas: 1,
     ...(spec['metrics']?.length > 0
       ? {}
@@ -71,9 +77,20 @@ const autoscaler = ofSpec((spec) =>
   }),
 )
 
+/** What a v1 autoscaler asks for in an annotation counts as metrics too. */
+const autoscalerV1: Defaulter = (value) => {
+  const spec: Fields = value['spec'] ?? {}
+  const annotated = value['metadata']?.annotations?.['autoscaling.alpha.kubernetes.io/metrics'] !== undefined
+  const added = absent(spec, {
+    minReplicas: 1,
+    ...(annotated ? {} : { targetCPUUtilizationPercentage: DEFAULT_UTILIZATION }),
+  })
+  return added && { spec: { ...spec, ...added } }
+}
+
 /** Up: at once, by four pods or double every 15 seconds. Down: when the controller's window has passed, as far as needed. */
 function scalingBehavior(value: Fields): Fields | undefined {
-  const up = missing(value['scaleUp'] ?? {}, {
+  const up = absent(value['scaleUp'] ?? {}, {
     stabilizationWindowSeconds: 0,
     selectPolicy: 'Max',
     policies: [
@@ -81,7 +98,7 @@ function scalingBehavior(value: Fields): Fields | undefined {
       { type: 'Percent', value: 100, periodSeconds: 15 },
     ],
   })
-  const down = missing(value['scaleDown'] ?? {}, {
+  const down = absent(value['scaleDown'] ?? {}, {
     selectPolicy: 'Max',
     policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
   })
@@ -92,7 +109,7 @@ function scalingBehavior(value: Fields): Fields | undefined {
 }
 
 function limitedPriorityLevel(value: Fields): Fields | undefined {
-  return missing(value, { nominalConcurrencyShares: 30, lendablePercent: 0 })
+  return absent(value, { nominalConcurrencyShares: 30, lendablePercent: 0 })
 }
 
 const queuing: Defaulter = (value) => ({
@@ -107,7 +124,7 @@ function deviceCount(value: Fields): Fields | undefined {
   return { allocationMode: mode, ...(count === undefined ? {} : { count }) }
 }
 
-const webhookService: Defaulter = (value) => missing(value, { port: 443 })
+const webhookService: Defaulter = (value) => absent(value, { port: 443 })
 
 function customResourceNames(value: Fields): Fields | undefined {
   const kind: string = value['kind'] ?? ''
@@ -121,31 +138,31 @@ export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
   [api('rbac.v1.RoleRef')]: roleRef,
   [api('rbac.v1.Subject')]: roleSubject,
   [api('networking.v1.NetworkPolicy')]: networkPolicy,
-  [api('networking.v1.NetworkPolicyPort')]: (value) => missing(value, { protocol: 'TCP' }),
-  [api('networking.v1.IngressClassParametersReference')]: (value) => missing(value, { scope: 'Cluster' }),
-  [api('scheduling.v1.PriorityClass')]: (value) => missing(value, { preemptionPolicy: 'PreemptLowerPriority' }),
+  [api('networking.v1.NetworkPolicyPort')]: (value) => absent(value, { protocol: 'TCP' }),
+  [api('networking.v1.IngressClassParametersReference')]: (value) => absent(value, { scope: 'Cluster' }),
+  [api('scheduling.v1.PriorityClass')]: (value) => absent(value, { preemptionPolicy: 'PreemptLowerPriority' }),
   [api('storage.v1.StorageClass')]: (value) =>
-    missing(value, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+    absent(value, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
   [api('storage.v1.CSIDriver')]: csiDriver,
-  [api('autoscaling.v1.HorizontalPodAutoscaler')]: ofSpec((spec) => missing(spec, { minReplicas: 1 })),
+  [api('autoscaling.v1.HorizontalPodAutoscaler')]: autoscalerV1,
   [api('autoscaling.v2.HorizontalPodAutoscaler')]: autoscaler,
   [api('autoscaling.v2.HorizontalPodAutoscalerBehavior')]: scalingBehavior,
   [api('admissionregistration.v1.ValidatingWebhook')]: webhook({}),
   [api('admissionregistration.v1.MutatingWebhook')]: webhook({ reinvocationPolicy: 'Never' }),
-  [api('admissionregistration.v1.RuleWithOperations')]: (value) => missing(value, { scope: '*' }),
-  [api('admissionregistration.v1.NamedRuleWithOperations')]: (value) => missing(value, { scope: '*' }),
+  [api('admissionregistration.v1.RuleWithOperations')]: (value) => absent(value, { scope: '*' }),
+  [api('admissionregistration.v1.NamedRuleWithOperations')]: (value) => absent(value, { scope: '*' }),
   [api('admissionregistration.v1.ServiceReference')]: webhookService,
   [api('admissionregistration.v1.MatchResources')]: matchResources,
   [api('admissionregistration.v1.ValidatingAdmissionPolicy')]: ofSpec((spec) =>
-    missing(spec, { failurePolicy: 'Fail' }),
+    absent(spec, { failurePolicy: 'Fail' }),
   ),
-  [api('admissionregistration.v1.MutatingAdmissionPolicy')]: ofSpec((spec) => missing(spec, { failurePolicy: 'Fail' })),
+  [api('admissionregistration.v1.MutatingAdmissionPolicy')]: ofSpec((spec) => absent(spec, { failurePolicy: 'Fail' })),
   [api('flowcontrol.v1.FlowSchema')]: ofSpec((spec) =>
     spec['matchingPrecedence'] ? undefined : { matchingPrecedence: 1000 },
   ),
   [api('flowcontrol.v1.LimitedPriorityLevelConfiguration')]: limitedPriorityLevel,
   [api('flowcontrol.v1.ExemptPriorityLevelConfiguration')]: (value) =>
-    missing(value, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
+    absent(value, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
   [api('flowcontrol.v1.QueuingConfiguration')]: queuing,
   [api('resource.v1.ExactDeviceRequest')]: deviceCount,
   [api('resource.v1.DeviceSubRequest')]: deviceCount,

@@ -155,8 +155,6 @@ function slicePorts(ports: readonly Fields[], errors: FieldError[]): void {
     if (name !== '') for (const message of dns1123Label(name)) errors.push(invalid(`${path}.name`, name, message))
     if (names.has(name)) errors.push(duplicate(`${path}.name`, name))
     names.add(name)
-    if (port['port'] !== undefined)
-      for (const message of portNumber(port['port'])) errors.push(invalid(`${path}.port`, port['port'], message))
     protocol(port['protocol'], `${path}.protocol`, errors)
     appProtocol(port['appProtocol'], `${path}.appProtocol`, errors)
   })

@@ -77,10 +77,11 @@ function anyEvent(event: KubeObject, requestApiVersion: string): FieldError[] {
 /** An object without a namespace may have its events in the default namespace or, for newer clients, kube-system. */
 function involvedNamespace(event: KubeObject, namespace: string, errors: FieldError[]): void {
   const involved: string = event['involvedObject']?.namespace ?? ''
+  const old = !event['eventTime']
   const fits =
     involved === ''
-      ? namespace === '' || namespace === 'default' || (event['eventTime'] && namespace === 'kube-system')
-      : involved === namespace
+      ? namespace === '' || namespace === 'default' || (!old && namespace === 'kube-system')
+      : !old || involved === namespace
   if (!fits) errors.push(invalid('involvedObject.namespace', involved, 'does not match event.namespace'))
 }
 

@@ -35,6 +35,7 @@ export function writeContext(
     nowMs,
     dryRun: options.dryRun,
     subresource,
+    requestApiVersion: apiVersionOf(row.group, row.version),
     warn: (message) => warnings.push(message),
   }
 }

@@ -89,9 +89,19 @@ function withSpec(service: KubeObject, changes: Fields): KubeObject {
   return { ...service, spec: { ...service['spec'], ...changes } }
 }
 
+/** An update that does not speak of families keeps them. */
+function withOldFamilies(service: KubeObject, old: KubeObject): KubeObject {
+  const spec: Fields = service['spec'] ?? {}
+  return withSpec(service, {
+    ipFamilyPolicy: spec['ipFamilyPolicy'] ?? old['spec']?.ipFamilyPolicy,
+    ipFamilies: spec['ipFamilies']?.length ? spec['ipFamilies'] : old['spec']?.ipFamilies,
+  })
+}
+
 /** ipFamilies and ipFamilyPolicy of a cluster that has IPv4 alone. */
-function withFamilies(service: KubeObject, _old: KubeObject | undefined): KubeObject {
-  if (isExternalName(service)) return service
+function withFamilies(given: KubeObject, old: KubeObject | undefined): KubeObject {
+  if (isExternalName(given)) return given
+  const service = old === undefined || isExternalName(old) ? given : withOldFamilies(given, old)
   const name = service.metadata.name ?? ''
   const wrong = validateClusterIPs(service)
   if (wrong.length > 0) throw refuse(name, ...wrong)

@@ -11,7 +11,7 @@ import * as devices from '../../../api/validation/devices.ts'
 import type { FieldError } from '../../../api/validation/errors.ts'
 import * as extension from '../../../api/validation/extension.ts'
 import * as flowcontrol from '../../../api/validation/flowcontrol.ts'
-import { ipAddress, pathName } from '../../../api/validation/names.ts'
+import { ipAddress, pathName, subdomainName } from '../../../api/validation/names.ts'
 import * as networking from '../../../api/validation/networking.ts'
 import * as policy from '../../../api/validation/policy.ts'
 import * as rbac from '../../../api/validation/rbac.ts'
@@ -114,6 +114,7 @@ const certificateSigningRequests: Strategy = {
     }
   },
   prepareForUpdate: (object, old) => withFieldOf(withFieldOf(object, old, 'spec'), old, 'status'),
+  validateName: (name, prefix) => pathName(name, prefix),
   fieldLabels: ['spec.signerName'],
   selectableFields: (object) => ({ 'spec.signerName': object['spec']?.signerName ?? '' }),
   subresources: {
@@ -147,6 +148,10 @@ const signerSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
   selectableFields: (object) =>
     Object.fromEntries(fields.map((field) => [`spec.${field}`, object['spec']?.[field] ?? ''])),
 })
+
+/** Bundles of a signer are named after it, with colons. */
+const trustBundleName: Strategy['validateName'] = (name, prefix) =>
+  name.includes(':') ? pathName(name, prefix) : subdomainName(name, prefix)
 
 const NEW_DEFINITION = { conditions: null, acceptedNames: { plural: '', kind: '' } }
 
@@ -257,7 +262,7 @@ export const clusterStrategies: Strategies = {
   'clustertrustbundles.certificates.k8s.io': kind({
     validate: certificates.validateClusterTrustBundle,
     validateUpdate: certificates.validateClusterTrustBundleUpdate,
-    more: { validateName: (name, prefix) => pathName(name, prefix), ...signerSelectable('signerName') },
+    more: { validateName: trustBundleName, ...signerSelectable('signerName') },
   }),
   'podcertificaterequests.certificates.k8s.io': kind({
     validate: certificates.validatePodCertificateRequest,
