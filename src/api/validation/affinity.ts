@@ -22,7 +22,10 @@ function nodeAffinity(affinity: Fields, path: string, errors: FieldError[]): voi
   affinity[PREFERRED]?.forEach((term: Fields, i: number) => {
     const at = `${path}.${PREFERRED}[${i}]`
     weight(term['weight'], `${at}.weight`, errors)
-    validateNodeSelectorTerm(term['preference'] ?? {}, `${at}.preference`, errors)
+    // Values of a mere preference have never been looked at.
+    const found: FieldError[] = []
+    validateNodeSelectorTerm(term['preference'] ?? {}, `${at}.preference`, found)
+    errors.push(...found.filter((error) => !/matchExpressions\[\d+\]\.values\[\d+\]$/.test(error.field)))
   })
 }
 
@@ -102,7 +105,7 @@ export function validateTolerations(tolerations: readonly Fields[], path: string
       for (const message of labelValue(value)) errors.push(invalid(`${at}.operator`, value, message))
     } else if (operator === 'Exists') {
       if (value !== '') errors.push(invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"))
-    } else errors.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists']))
+    } else errors.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists', 'Lt', 'Gt']))
     if (effect !== '' && !EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS))
   })
 }
@@ -121,7 +124,6 @@ export function validateTopologySpread(
     if (maxSkew <= 0) errors.push(invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'))
     const key: string = constraint['topologyKey'] ?? ''
     if (key === '') errors.push(required(`${at}.topologyKey`, 'can not be empty'))
-    else for (const message of qualifiedName(key)) errors.push(invalid(`${at}.topologyKey`, key, message))
     const when: string = constraint['whenUnsatisfiable'] ?? ''
     if (!UNSATISFIABLE.includes(when)) errors.push(notSupported(`${at}.whenUnsatisfiable`, when, UNSATISFIABLE))
     sameSpread(constraints, i, at, errors)

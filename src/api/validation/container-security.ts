@@ -1,6 +1,6 @@
 /** Security contexts of containers and pods. */
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Subdomain, userId } from './names.ts'
 
@@ -11,6 +11,7 @@ export function validateContainerSecurityContext(
   errors: FieldError[],
 ): void {
   if (!context) return
+  if (context['privileged']) errors.push(forbiddenField(`${path}.privileged`, 'disallowed by cluster policy'))
   ids(context, ['runAsUser', 'runAsGroup'], path, errors)
   const procMount: string | undefined = context['procMount'] ?? undefined
   if (procMount !== undefined) {
@@ -88,9 +89,9 @@ function validateSysctls(sysctls: readonly Fields[], spec: Fields, path: string,
       errors.push({ type: 'FieldValueDuplicate', field: at, message: `Duplicate value: ${JSON.stringify(name)}` })
     const dotted = name.replaceAll('/', '.')
     if (spec['hostNetwork'] && dotted.startsWith('net.'))
-      errors.push(invalid(at, name, 'may not be specified when `hostNetwork` is true'))
+      errors.push(invalid(at, name, "may not be specified when 'hostNetwork' is true"))
     if (spec['hostIPC'] && /^(?:kernel\.(?:shm|msg|sem)|fs\.mqueue\.)/.test(dotted))
-      errors.push(invalid(at, name, 'may not be specified when `hostIPC` is true'))
+      errors.push(invalid(at, name, "may not be specified when 'hostIPC' is true"))
     seen.add(name)
   })
 }
@@ -107,7 +108,13 @@ function validateSeccompProfile(profile: Fields | undefined, path: string, error
     else descending(local, `${path}.localhostProfile`, errors)
   } else {
     if (local !== undefined)
-      errors.push(invalid(`${path}.localhostProfile`, local, 'can only be set when seccomp type is Localhost'))
+      errors.push(
+        invalid(
+          `${path}.localhostProfile`,
+          internalForm('io.k8s.api.core.v1.SeccompProfile', profile),
+          'can only be set when seccomp type is Localhost',
+        ),
+      )
     if (type !== 'RuntimeDefault' && type !== 'Unconfined')
       errors.push(notSupported(`${path}.type`, type, ['Localhost', 'RuntimeDefault', 'Unconfined']))
   }

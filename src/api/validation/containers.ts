@@ -19,7 +19,7 @@ export interface PodFacts {
 }
 
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never']
-const TERMINATION_MESSAGE_POLICIES = ['FallbackToLogsOnError', 'File']
+const TERMINATION_MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const INIT_ONLY = 'may not be set for init containers without restartPolicy=Always'
 
@@ -68,8 +68,6 @@ export function validateInitContainers(
         if (container[field]) errors.push(forbiddenField(`${at}.${field}`, INIT_ONLY))
     if (sidecar)
       validateResizePolicy(container['resizePolicy'], `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
-    else if (container['resizePolicy']?.length)
-      errors.push(invalid(`${at}.resizePolicy`, container['resizePolicy'], 'must not be set for init containers'))
     validateRestartRules(container, at, errors)
   })
 }
@@ -114,6 +112,13 @@ export function validateEphemeralContainers(
     const name: string = container['name'] ?? ''
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name))
     else names.add(name)
+    const target: string | undefined = container['targetContainerName']
+    if (target && !targets.has(target))
+      errors.push({
+        type: 'FieldValueNotFound',
+        field: `${at}.targetContainerName`,
+        message: `Not found: ${JSON.stringify(target)}`,
+      })
     for (const field of Object.keys(container))
       if (!EPHEMERAL_FIELDS.has(field) && !isZero(container[field]))
         errors.push(forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container'))
@@ -125,13 +130,6 @@ export function validateEphemeralContainers(
         if (mount[field])
           errors.push(forbiddenField(`${at}.volumeMounts[${j}].${field}`, 'cannot be set for an Ephemeral Container'))
     })
-    const target: string | undefined = container['targetContainerName']
-    if (target && !targets.has(target))
-      errors.push({
-        type: 'FieldValueNotFound',
-        field: `${at}.targetContainerName`,
-        message: `Not found: ${JSON.stringify(target)}`,
-      })
   })
 }
 

@@ -38,8 +38,8 @@ function validateUpdateStrategy(strategy: Fields, path: string, errors: FieldErr
   if (strategy['type'] !== 'RollingUpdate')
     return void errors.push(
       notSupported(path, internalForm('io.k8s.api.apps.v1.DaemonSetUpdateStrategy', strategy), [
-        'OnDelete',
         'RollingUpdate',
+        'OnDelete',
       ]),
     )
   const rolling: Fields | undefined = strategy['rollingUpdate'] ?? undefined

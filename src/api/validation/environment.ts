@@ -123,7 +123,13 @@ export function validateFieldRef(
       for (const message of qualifiedName(key)) errors.push(invalid(path, key, message))
       return
     }
-    errors.push(invalid(path, base, 'does not support subscript'))
+    errors.push(
+      invalid(
+        `${path}.fieldPath`,
+        fieldPath,
+        `error converting fieldPath: field label does not support subscript: ${fieldPath}`,
+      ),
+    )
     return
   }
   if (!POD_FIELDS.has(base))
@@ -168,7 +174,7 @@ export function validateResourceFieldRef(
     errors.push(
       invalid(
         `${path}.divisor`,
-        divisor,
+        resource,
         unit === 'cpu'
           ? "only divisor's values 1m and 1 are supported with the cpu resource"
           : "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the " +

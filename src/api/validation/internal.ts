@@ -19,7 +19,7 @@ function structForm(schema: StructSchema, value: Fields): Json {
       continue
     }
     // Embedded, like metadata: under its JSON name, and only when it says something.
-    if (field.goStruct === 'TypeMeta') {
+    if (schema.byName.has('metadata') && (field.name === 'kind' || field.name === 'apiVersion')) {
       if (value[field.name]) out[field.name] = value[field.name]
       continue
     }

@@ -1,6 +1,7 @@
 /** When a Job fails or succeeds early: podFailurePolicy (KEP-3329) and successPolicy (KEP-3998). */
 import type { Fields } from '../object.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
+import { internalForm } from './internal.ts'
 import { qualifiedName } from './names.ts'
 
 const MAX_RULES = 20
@@ -29,7 +30,8 @@ function validateRule(
   errors: FieldError[],
 ): void {
   const action: string = rule['action'] ?? ''
-  if (action === '') errors.push(required(`${path}.action`, `valid values: ${ACTIONS.map((a) => `"${a}"`).join(', ')}`))
+  if (action === '')
+    errors.push(required(`${path}.action`, `valid values: [${ACTIONS.map((a) => `"${a}"`).join(' ')}]`))
   else if (action === 'FailIndex') {
     if (spec['backoffLimitPerIndex'] === undefined)
       errors.push(invalid(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
@@ -39,15 +41,20 @@ function validateRule(
   if (codes) validateExitCodes(codes, `${path}.onExitCodes`, names, errors)
   if (conditions.length) validateConditions(conditions, `${path}.onPodConditions`, errors)
   if (codes && conditions.length)
-    errors.push(invalid(path, '', 'specifying both OnExitCodes and OnPodConditions is not supported'))
+    errors.push(withoutValue(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
   if (!codes && conditions.length === 0)
-    errors.push(invalid(path, '', 'specifying one of OnExitCodes and OnPodConditions is required'))
+    errors.push(withoutValue(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
+}
+
+/** An error about the whole, whose message stands where its value would. */
+function withoutValue(path: string, detail: string): FieldError {
+  return { type: 'FieldValueInvalid', field: path, message: `Invalid value: ${detail}` }
 }
 
 function validateExitCodes(codes: Fields, path: string, names: ReadonlySet<string>, errors: FieldError[]): void {
   const operator: string = codes['operator'] ?? ''
   if (operator === '')
-    errors.push(required(`${path}.operator`, `valid values: ${OPERATORS.map((o) => `"${o}"`).join(', ')}`))
+    errors.push(required(`${path}.operator`, `valid values: [${OPERATORS.map((o) => `"${o}"`).join(' ')}]`))
   else if (!OPERATORS.includes(operator)) errors.push(notSupported(`${path}.operator`, operator, OPERATORS))
   const container: string | undefined = codes['containerName'] ?? undefined
   if (container !== undefined && !names.has(container))
@@ -81,7 +88,7 @@ function validateConditions(conditions: readonly Fields[], path: string, errors:
     const status: string = pattern['status'] ?? ''
     if (status === '')
       errors.push(
-        required(`${path}[${i}].status`, `valid values: ${CONDITION_STATUSES.map((s) => `"${s}"`).join(', ')}`),
+        required(`${path}[${i}].status`, `valid values: [${CONDITION_STATUSES.map((s) => `"${s}"`).join(' ')}]`),
       )
     else if (!CONDITION_STATUSES.includes(status))
       errors.push(notSupported(`${path}[${i}].status`, status, CONDITION_STATUSES))
@@ -91,7 +98,13 @@ function validateConditions(conditions: readonly Fields[], path: string, errors:
 export function validateSuccessPolicy(spec: Fields, path: string, errors: FieldError[]): void {
   const rules: readonly Fields[] = spec['successPolicy'].rules ?? []
   if (spec['completionMode'] !== 'Indexed')
-    return void errors.push(invalid(path, { rules } as never, 'requires indexed completion mode'))
+    return void errors.push(
+      invalid(
+        path,
+        internalForm('io.k8s.api.batch.v1.SuccessPolicy', spec['successPolicy']),
+        'requires indexed completion mode',
+      ),
+    )
   if (rules.length === 0)
     errors.push(required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified'))
   if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.rules`, rules.length, MAX_RULES))

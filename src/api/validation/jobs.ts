@@ -112,8 +112,10 @@ function domainPrefixedPath(text: string): string[] {
 
 function validateCompletionMode(spec: Fields, mode: string, path: string, errors: FieldError[]): void {
   const at = (field: string) => `${path}.${field}`
-  if (mode !== 'NonIndexed' && mode !== 'Indexed')
-    errors.push(notSupported(at('completionMode'), mode, ['Indexed', 'NonIndexed']))
+  if (mode !== 'NonIndexed' && mode !== 'Indexed') {
+    errors.push(notSupported(at('completionMode'), mode, ['NonIndexed', 'Indexed']))
+    return
+  }
   if (mode !== 'Indexed') {
     if (spec['backoffLimitPerIndex'] !== undefined)
       errors.push(invalid(at('backoffLimitPerIndex'), spec['backoffLimitPerIndex'], 'requires indexed completion mode'))
@@ -139,9 +141,9 @@ function validateIndexLimits(spec: Fields, path: string, errors: FieldError[]): 
   if (perIndex !== undefined && failed === undefined && (completions ?? 0) > MAX_INDEXED)
     errors.push(required(at('maxFailedIndexes'), `must be specified when completions is above ${MAX_INDEXED}`))
   if (failed !== undefined) {
+    if (perIndex === undefined) errors.push(required(at('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
     if (completions !== undefined && failed > completions)
       errors.push(invalid(at('maxFailedIndexes'), failed, 'must be less than or equal to completions'))
-    if (perIndex === undefined) errors.push(required(at('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
     if ((completions ?? 0) > MAX_INDEXED && failed > 10_000)
       errors.push(invalid(at('maxFailedIndexes'), failed, 'must be less than or equal to 10000'))
   }

@@ -2,7 +2,6 @@
 import type { Fields } from '../object.ts'
 import { type FieldError, forbiddenField, notSupported, required } from './errors.ts'
 
-const WINDOWS_REFUSES = ['hostPID', 'hostIPC', 'shareProcessNamespace'] as const
 const POD_CONTEXT = [
   'appArmorProfile',
   'seLinuxOptions',
@@ -30,7 +29,7 @@ export function validateOs(spec: Fields, path: string, errors: FieldError[]): vo
   const os: Fields | undefined = spec['os']
   if (!os) return
   const name: string = os['name'] ?? ''
-  if (name === '') return void errors.push(required(`${path}.os.name`, 'cannot be empty'))
+  if (name === '') return void errors.push(required(`${path}.os.name`))
   if (name === 'linux') refuseWindowsOptions(spec, path, errors)
   else if (name === 'windows') refuseLinuxOptions(spec, path, errors)
   else errors.push(notSupported(`${path}.os`, name, ['linux', 'windows']))
@@ -56,16 +55,12 @@ function refuseLinuxOptions(spec: Fields, path: string, errors: FieldError[]): v
   const context: Fields = spec['securityContext'] ?? {}
   const present = (value: unknown): boolean => value !== undefined && value !== null && value !== false
   const refuse = (at: string) => errors.push(forbiddenField(at, REFUSED_ON_WINDOWS))
-  for (const field of ['appArmorProfile', 'seLinuxOptions', 'seccompProfile'] as const)
-    if (present(context[field])) refuse(`${path}.securityContext.${field}`)
+  for (const field of [...POD_CONTEXT, ...POD_IDS])
+    if (present(context[field]) && context[field].length !== 0) refuse(`${path}.securityContext.${field}`)
   if (spec['hostUsers'] !== undefined && spec['hostUsers'] !== null) refuse(`${path}.hostUsers`)
-  for (const field of WINDOWS_REFUSES)
-    if (present(spec[field]) && field !== 'shareProcessNamespace') refuse(`${path}.${field}`)
-  for (const field of POD_CONTEXT.slice(3))
-    if (context[field] !== undefined && context[field]?.length !== 0) refuse(`${path}.securityContext.${field}`)
+  for (const field of ['hostPID', 'hostIPC'] as const) if (present(spec[field])) refuse(`${path}.${field}`)
   if (spec['shareProcessNamespace'] !== undefined && spec['shareProcessNamespace'] !== null)
     refuse(`${path}.shareProcessNamespace`)
-  for (const field of POD_IDS) if (context[field] !== undefined) refuse(`${path}.securityContext.${field}`)
   eachContainer(spec, path, (own, at) => {
     for (const field of CONTAINER_CONTEXT) if (own[field] !== undefined && own[field] !== null) refuse(`${at}.${field}`)
   })

@@ -8,6 +8,7 @@ import { validateAffinity, validateTolerations, validateTopologySpread } from '.
 import { validatePodSecurityContext } from './container-security.ts'
 import { type PodFacts, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedName } from './names.ts'
 import { validateDnsConfig, validateDnsPolicy, validateHostAliases } from './pod-network.ts'
@@ -130,7 +131,7 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
       errors.push(notSupported(at('preemptionPolicy'), preemption, ['PreemptLowerPriority', 'Never']))
   }
   for (const [name, amount] of Object.entries<string>(spec['overhead'] ?? {}))
-    nonNegativeQuantity(amount, `${at('overhead')}.${name}`, errors)
+    nonNegativeQuantity(amount, `${at('overhead')}.limits[${name}]`, errors)
   validateOs(spec, path, errors)
 }
 
@@ -175,7 +176,8 @@ function validateNamespaces(spec: Fields, path: string, errors: FieldError[]): v
 function validateHostUsers(spec: Fields, path: string, errors: FieldError[]): void {
   if (spec['hostUsers'] !== false) return
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const)
-    if (spec[field]) errors.push(forbiddenField(`${path}.${field}`, 'when `hostUsers` is false'))
+    if (spec[field])
+      errors.push(forbiddenField(`${path}.${field.replace(/^host(?=PID|IPC)/, 'Host')}`, 'when `hostUsers` is false'))
 }
 
 function validateSchedulingGates(gates: readonly Fields[], path: string, errors: FieldError[]): void {
@@ -200,12 +202,18 @@ function validateResourceClaims(claims: readonly Fields[], path: string, errors:
     else for (const message of messages) errors.push(invalid(`${at}.name`, name, message))
     const { resourceClaimName, resourceClaimTemplateName } = claim
     if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
-      errors.push(invalid(at, claim as never, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'))
+      errors.push(
+        invalid(
+          at,
+          internalForm('io.k8s.api.core.v1.PodResourceClaim', claim),
+          'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+        ),
+      )
     if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
       errors.push(
         invalid(
           at,
-          claim as never,
+          internalForm('io.k8s.api.core.v1.PodResourceClaim', claim),
           'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
         ),
       )

@@ -2,7 +2,13 @@
 import type { Fields } from '../object.ts'
 import { compareQuantities, quantityValue } from '../objects/quantity.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notFoundField, required } from './errors.ts'
-import { containerResourceName, isExtendedResource, isOvercommitAllowed, resourceQuantity } from './resource-names.ts'
+import {
+  containerResourceName,
+  isExtendedResource,
+  isOvercommitAllowed,
+  resourceName,
+  resourceQuantity,
+} from './resource-names.ts'
 
 type List = Readonly<Record<string, string>>
 
@@ -75,7 +81,7 @@ function validateHugePage(name: string, amount: string, path: string, errors: Fi
     errors.push(invalid(path, name, `Invalid hugepage size: ${size}`))
     return
   }
-  if (!whole) errors.push(invalid(path, amount, 'must be divisible by the page size'))
+  if (!whole) errors.push(invalid(path, amount, `${amount} is not positive integer multiple of ${name}`))
 }
 
 function validateClaims(list: readonly Fields[], path: string, known: ReadonlySet<string>, errors: FieldError[]): void {
@@ -84,15 +90,21 @@ function validateClaims(list: readonly Fields[], path: string, known: ReadonlySe
     const name: string = claim['name'] ?? ''
     const at = `${path}.claims[${i}]`
     if (name === '') {
-      errors.push(required(`${at}.name`))
+      errors.push(required(at))
       continue
     }
     const request: string = claim['request'] ?? ''
     const key = request === '' ? name : `${name}/${request}`
     if (seen.has(key) || (request !== '' && seen.has(name))) errors.push(duplicate(at, key))
     else seen.add(key)
-    if (!known.has(name)) errors.push(notFoundField(`${at}.name`, name))
+    if (!known.has(name)) errors.push(unknownClaim(at, name, known))
   }
+}
+
+function unknownClaim(path: string, name: string, known: ReadonlySet<string>): FieldError {
+  const { type, field, message } = notFoundField(path, name)
+  const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`
+  return { type, field, message: `${message}: must be one of the names in pod.spec.resourceClaims${names}` }
 }
 
 /** Resources of the pod as a whole (KEP-2837): cpu, memory and huge pages, and never less than its containers'. */
@@ -109,8 +121,9 @@ export function validatePodResources(
     path,
     new Set(),
     (name, at, found) => {
-      containerResourceName(name, at, found)
-      if (name !== 'cpu' && name !== 'memory' && !isHugePage(name))
+      const before = found.length
+      resourceName(name, at, found)
+      if (found.length === before && name !== 'cpu' && name !== 'memory' && !isHugePage(name))
         found.push({
           type: 'FieldValueNotSupported',
           field: at,
@@ -138,7 +151,7 @@ export function validatePodResources(
     const own: List = container['resources']?.limits ?? {}
     for (const name of Object.keys(own).sort()) {
       if (!Object.hasOwn(limits, name) || compareQuantities(own[name]!, limits[name]!) <= 0) continue
-      const at = path.replace(/resources$/, `containers[${i}].resources.limits[${name}]`)
+      const at = `${path}.containers[${i}][${name}].limits`
       errors.push(invalid(at, own[name], `must be less than or equal to pod limits of ${limits[name]}`))
     }
   })

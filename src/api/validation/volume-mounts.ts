@@ -24,7 +24,7 @@ export function validateVolumeMounts(
     const name: string = mount['name'] ?? ''
     const mountPath: string = mount['mountPath'] ?? ''
     if (name === '') errors.push(required(`${at}.name`))
-    else if (!volumes.sources.has(name)) errors.push(notFoundField(`${at}.name`, name))
+    if (!volumes.sources.has(name)) errors.push(notFoundField(`${at}.name`, name))
     if (mountPath === '') errors.push(required(`${at}.mountPath`))
     if (paths.has(mountPath)) errors.push(invalid(`${at}.mountPath`, mountPath, 'must be unique'))
     paths.add(mountPath)
@@ -32,25 +32,25 @@ export function validateVolumeMounts(
     if (devicePaths.has(mountPath))
       errors.push(invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'))
     const { subPath = '', subPathExpr = '' } = mount
-    if (subPath !== '') subPathRule(subPath, `${at}.subPath`, errors)
+    if (subPath !== '') subPathRule(subPath, `${path}.subPath`, errors)
     if (subPathExpr !== '') {
       if (subPath !== '')
-        errors.push(invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
-      subPathRule(subPathExpr, `${at}.subPathExpr`, errors)
+        errors.push(invalid(`${path}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
+      subPathRule(subPathExpr, `${path}.subPathExpr`, errors)
     }
     const propagation: string | undefined = mount['mountPropagation'] ?? undefined
     if (propagation !== undefined) {
       if (!PROPAGATION.includes(propagation))
-        errors.push(notSupported(`${at}.mountPropagation`, propagation, PROPAGATION))
+        errors.push(notSupported(`${path}.mountPropagation`, propagation, PROPAGATION))
       if (propagation === 'Bidirectional' && container['securityContext']?.privileged !== true)
         errors.push(
           forbiddenField(
-            `${at}.mountPropagation`,
+            `${path}.mountPropagation`,
             'Bidirectional mount propagation is available only to privileged containers',
           ),
         )
     }
-    recursiveReadOnly(mount, `${at}.recursiveReadOnly`, errors)
+    recursiveReadOnly(mount, `${path}.recursiveReadOnly`, errors)
   })
 }
 
@@ -86,7 +86,7 @@ export function validateVolumeDevices(
     if (name === '') errors.push(required(`${at}.name`))
     if (names.has(name)) errors.push(invalid(`${at}.name`, name, 'must be unique'))
     const volume = volumes.sources.get(name)
-    if (!volume && name !== '') errors.push(notFoundField(`${at}.name`, name))
+    if (!volume) errors.push(notFoundField(`${at}.name`, name))
     else if (volume && !volume['persistentVolumeClaim'] && !volume['ephemeral'])
       errors.push(
         invalid(
@@ -98,7 +98,7 @@ export function validateVolumeDevices(
     if (devicePath === '') errors.push(required(`${at}.devicePath`))
     if (paths.has(devicePath)) errors.push(invalid(`${at}.devicePath`, devicePath, 'must be unique'))
     if (devicePath !== '' && devicePath.split('/').includes('..'))
-      errors.push(invalid(`${at}.devicePath`, devicePath, "must not contain '..'"))
+      errors.push(invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')"))
     if (mounts.has(name)) errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeMounts'))
     if (mountPaths.has(devicePath))
       errors.push(invalid(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))

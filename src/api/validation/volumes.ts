@@ -92,6 +92,7 @@ function keyToPath(items: readonly Fields[] | undefined, path: string, errors: F
 }
 
 const HOST_PATH_TYPES = [
+  '',
   'BlockDevice',
   'CharDevice',
   'Directory',
@@ -112,8 +113,6 @@ const emptyDir: SourceRule = (source, path, errors) => {
   const limit: string | undefined = source['sizeLimit'] ?? undefined
   if (limit !== undefined && nanosOf(limit) < 0n)
     errors.push(forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity'))
-  if (source['medium'] && source['medium'] !== 'Memory' && !/^HugePages(?:-|$)/.test(source['medium']))
-    errors.push(notSupported(`${path}.medium`, source['medium'], ['HugePages', 'Memory']))
 }
 
 const secret: SourceRule = (source, path, errors) => {
@@ -136,7 +135,7 @@ const gitRepo: SourceRule = (source, path, errors) => {
 const partition = (source: Fields, path: string, errors: FieldError[]): void => {
   const number: number = source['partition'] ?? 0
   if (number < 0 || number > 255)
-    errors.push(invalid(`${path}.partition`, number, 'must be between 0 and 255, inclusive'))
+    errors.push(invalid(`${path}.partition`, number, 'must be between 1 and 255, inclusive'))
 }
 
 export const nfs: SourceRule = (source, path, errors) => {
@@ -238,9 +237,9 @@ const downwardAPI: SourceRule = (source, path, errors) => {
 const projected: SourceRule = (source, path, errors) => {
   fileMode(source['defaultMode'], `${path}.defaultMode`, errors)
   const taken = new Set<string>()
-  const once = (file: string | undefined, at: string) => {
+  const once = (file: string | undefined, at: string, shown = file) => {
     if (!file) return
-    if (taken.has(file)) errors.push(invalid(at, file, 'conflicting duplicate paths'))
+    if (taken.has(file)) errors.push(invalid(at, shown, 'conflicting duplicate paths'))
     else taken.add(file)
   }
   source['sources']?.forEach((part: Fields, i: number) => {
@@ -248,7 +247,7 @@ const projected: SourceRule = (source, path, errors) => {
   })
 }
 
-type Once = (file: string | undefined, path: string) => void
+type Once = (file: string | undefined, path: string, shown?: string) => void
 
 function validateProjection(part: Fields, at: string, path: string, once: Once, errors: FieldError[]): void {
   let count = 0
@@ -267,12 +266,12 @@ function validateProjection(part: Fields, at: string, path: string, once: Once, 
     if (!projection['name']) errors.push(required(`${at}.${kind}.name`))
     keyToPath(projection['items'], `${at}.${kind}.items`, errors)
     projection['items']?.forEach((item: Fields) => {
-      once(item['path'], path)
+      once(item['path'], path, projection['name'])
     })
   }
   const downward = first('downwardAPI')
-  downward?.['items']?.forEach((file: Fields, i: number) => {
-    downwardFile(file, `${at}.downwardAPI.items[${i}]`, errors)
+  downward?.['items']?.forEach((file: Fields) => {
+    downwardFile(file, `${at}.downwardAPI`, errors)
     once(file['path'], path)
   })
   const token = first('serviceAccountToken')
@@ -294,7 +293,7 @@ function validateProjection(part: Fields, at: string, path: string, once: Once, 
           'may not specify a duration larger than 2^32 seconds',
         ),
       )
-    if (!token['path']) errors.push(required(`${at}.serviceAccountToken.path`))
+    if (!token['path']) errors.push(required(`${path}.path`))
     else localNonReservedPath(token['path'], `${at}.serviceAccountToken.path`, errors)
     once(token['path'], path)
   }
@@ -302,7 +301,6 @@ function validateProjection(part: Fields, at: string, path: string, once: Once, 
   if (bundle) validateTrustBundle(bundle, `${at}.clusterTrustBundle`, once, errors)
   const certificate = first('podCertificate')
   if (certificate) validatePodCertificate(certificate, `${at}.podCertificate`, once, errors)
-  if (count === 0) errors.push(required(at, 'must specify a projection source'))
 }
 
 function validateTrustBundle(bundle: Fields, path: string, once: Once, errors: FieldError[]): void {
@@ -368,8 +366,9 @@ const podSources: Readonly<Record<string, SourceRule>> = {
   hostPath,
   gitRepo,
   gcePersistentDisk(source, path, errors) {
-    need('pdName')(source, path, errors, '')
-    partition(source, path, errors)
+    const at = path.replace(/gcePersistentDisk$/, 'persistentDisk')
+    need('pdName')(source, at, errors, '')
+    partition(source, at, errors)
   },
   awsElasticBlockStore(source, path, errors) {
     need('volumeID')(source, path, errors, '')

@@ -132,13 +132,13 @@ export function validateReplicaSetStatus(object: KubeObject, _old: KubeObject): 
 export function validateReplicationController(object: KubeObject, _old?: KubeObject): FieldError[] {
   const errors: FieldError[] = []
   const spec = specOf(object)
-  nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   if (isEmpty(spec['selector'])) errors.push(required('spec.selector'))
+  if (!spec['template']) errors.push(required('spec.template'))
   if (spec['replicas'] === undefined || spec['replicas'] === null) errors.push(required('spec.replicas'))
   else nonNegativeField(spec['replicas'], 'spec.replicas', errors)
+  nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   const template: Fields | undefined = spec['template'] ?? undefined
-  if (!template) errors.push(required('spec.template'))
-  else {
+  if (template) {
     const selector: Fields = spec['selector'] ?? {}
     if (!isEmpty(selector) && !labelSelectorOf({ matchLabels: selector }).matches(templateLabels(template) ?? {}))
       errors.push(labelsMismatch(template, 'spec.template'))
@@ -165,9 +165,9 @@ export function validateControllerRevision(object: KubeObject, old?: KubeObject)
     if (JSON.stringify(data) !== JSON.stringify(old['data'])) errors.push(invalid('data', data ?? null, IMMUTABLE))
     return errors
   }
+  nonNegativeField(object['revision'], 'revision', errors)
   if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'))
   else if (typeof data !== 'object' || Array.isArray(data))
     errors.push(required('data', 'data must be a valid JSON object'))
-  nonNegativeField(object['revision'], 'revision', errors)
   return errors
 }
