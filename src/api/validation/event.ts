@@ -17,6 +17,8 @@ const SOURCE = 'io.k8s.api.core.v1.EventSource'
 export function validateEvent(event: KubeObject, requestApiVersion: string): readonly FieldError[] {
   const errors = [...anyEvent(event, requestApiVersion)]
   if (requestApiVersion === 'v1') return errors
+  const name = event.metadata.name ?? ''
+  if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid('metadata.name', name, message))
   if (!event['eventTime']) errors.push(required('eventTime'))
   const type: string = event['type'] ?? ''
   if (type !== 'Normal' && type !== 'Warning') errors.push(invalid('type', '', `has invalid value: ${type}`))

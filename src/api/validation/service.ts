@@ -19,8 +19,8 @@ const MODE_ANNOTATION = 'service.kubernetes.io/topology-mode'
 
 export const isHeadless = (service: Fields): boolean => service['spec']?.clusterIPs?.[0] === 'None'
 export const isExternalName = (service: Fields): boolean => service['spec']?.type === 'ExternalName'
-export const needsClusterIP = (service: Fields): boolean =>
-  ['ClusterIP', 'NodePort', LB].includes(service['spec']?.type)
+/** Every type but ExternalName, also one that validation is about to refuse. */
+export const needsClusterIP = (service: Fields): boolean => !isExternalName(service)
 export const allocatesNodePorts = (service: Fields): boolean =>
   service['spec']?.type === 'NodePort' ||
   (service['spec']?.type === LB && service['spec'].allocateLoadBalancerNodePorts !== false)
@@ -310,7 +310,7 @@ function trafficPolicies(service: Fields, spec: Fields, errors: FieldError[]): v
   else for (const message of portNumber(checkPort)) errors.push(invalid('spec.healthCheckNodePort', checkPort, message))
   const internal: string | undefined = spec['internalTrafficPolicy']
   if (internal === undefined) {
-    if (needsClusterIP(service)) errors.push(required('spec.internalTrafficPolicy'))
+    if (mayHaveNodePorts(service) || spec['type'] === 'ClusterIP') errors.push(required('spec.internalTrafficPolicy'))
   } else if (internal !== 'Cluster' && internal !== 'Local')
     errors.push(notSupported('spec.internalTrafficPolicy', internal, ['Cluster', 'Local']))
   const distribution: string | undefined = spec['trafficDistribution']
