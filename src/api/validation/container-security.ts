@@ -21,7 +21,6 @@ export function validateContainerSecurityContext(
       errors.push(invalid(`${path}.procMount`, procMount, '`hostUsers` must be false to use `Unmasked`'))
   }
   validateSeccompProfile(context['seccompProfile'], `${path}.seccompProfile`, errors)
-  validateAppArmorProfile(context['appArmorProfile'], `${path}.appArmorProfile`, errors)
   if (context['allowPrivilegeEscalation'] === false) {
     if (context['privileged'])
       errors.push(
@@ -38,6 +37,7 @@ export function validateContainerSecurityContext(
         )
   }
   validateWindowsOptions(context['windowsOptions'], `${path}.windowsOptions`, errors)
+  validateAppArmorProfile(context['appArmorProfile'], `${path}.appArmorProfile`, errors)
 }
 
 const CONTEXT = 'io.k8s.api.core.v1.SecurityContext'
@@ -107,6 +107,8 @@ function validateSeccompProfile(profile: Fields | undefined, path: string, error
     if (local === undefined || local === '') errors.push(required(`${path}.localhostProfile`, LOCALHOST_SECCOMP))
     else descending(local, `${path}.localhostProfile`, errors)
   } else {
+    if (type !== 'RuntimeDefault' && type !== 'Unconfined')
+      errors.push(notSupported(`${path}.type`, type, ['Localhost', 'RuntimeDefault', 'Unconfined']))
     if (local !== undefined)
       errors.push(
         invalid(
@@ -115,8 +117,6 @@ function validateSeccompProfile(profile: Fields | undefined, path: string, error
           'can only be set when seccomp type is Localhost',
         ),
       )
-    if (type !== 'RuntimeDefault' && type !== 'Unconfined')
-      errors.push(notSupported(`${path}.type`, type, ['Localhost', 'RuntimeDefault', 'Unconfined']))
   }
 }
 

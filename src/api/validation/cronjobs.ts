@@ -27,8 +27,7 @@ export function validateCronJobUpdate(object: KubeObject, old: KubeObject): Fiel
 
 function validateCronJobSpec(spec: Fields, old: Fields | undefined, errors: FieldError[]): void {
   const schedule: string = spec['schedule'] ?? ''
-  if (schedule === '') errors.push(required('spec.schedule'))
-  else validateSchedule(schedule, spec, old, errors)
+  if (schedule !== '') validateSchedule(schedule, spec, old, errors)
   nonNegativeField(spec['startingDeadlineSeconds'], 'spec.startingDeadlineSeconds', errors)
   const policy: string = spec['concurrencyPolicy'] ?? ''
   if (policy === '') errors.push(required('spec.concurrencyPolicy'))
@@ -38,6 +37,7 @@ function validateCronJobSpec(spec: Fields, old: Fields | undefined, errors: Fiel
   const zone: string | undefined = spec['timeZone'] ?? undefined
   if (zone !== undefined && zone !== old?.['timeZone']) validateZone(zone, errors)
   validateTemplate(spec['jobTemplate']?.spec ?? {}, errors)
+  if (schedule === '') errors.push(required('spec.schedule'))
 }
 
 function validateSchedule(schedule: string, spec: Fields, old: Fields | undefined, errors: FieldError[]): void {

@@ -66,7 +66,8 @@ function validateExitCodes(codes: Fields, path: string, names: ReadonlySet<strin
       ),
     )
   const values: readonly number[] = codes['values'] ?? []
-  if (values.length === 0) errors.push(invalid(`${path}.values`, values, 'at least one value is required'))
+  if (values.length === 0)
+    errors.push(invalid(`${path}.values`, codes['values'] ?? null, 'at least one value is required'))
   else if (values.length > MAX_CODES) errors.push(tooMany(`${path}.values`, values.length, MAX_CODES))
   let ordered = true
   const seen = new Set<number>()

@@ -35,7 +35,7 @@ export function validateVolumeMounts(
     if (subPath !== '') subPathRule(subPath, `${path}.subPath`, errors)
     if (subPathExpr !== '') {
       if (subPath !== '')
-        errors.push(invalid(`${path}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
+        errors.push(invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
       subPathRule(subPathExpr, `${path}.subPathExpr`, errors)
     }
     const propagation: string | undefined = mount['mountPropagation'] ?? undefined

@@ -9,7 +9,7 @@ import { createdWith, RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf, wi
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid'
 
 /** A selector of its own and the labels it needs, unless the user brings both (manualSelector). */
-function withGeneratedSelector(job: KubeObject, dryRun: boolean): KubeObject {
+function withGeneratedSelector(job: KubeObject): KubeObject {
   const spec: Fields = job['spec'] ?? {}
   const { name = '', uid = '' } = job.metadata
   const given: Readonly<Record<string, string>> | undefined = spec['template']?.metadata?.labels
@@ -29,17 +29,17 @@ function withGeneratedSelector(job: KubeObject, dryRun: boolean): KubeObject {
       template: { ...spec['template'], metadata: { ...spec['template']?.metadata, labels } },
     },
   }
-  // Labels that were defaulted from the template's follow them; without any, the stored job is defaulted when read.
+  // Labels that were defaulted from the template's follow them; a job without any gets them too.
   const own = job.metadata.labels
-  const follows = own === undefined || Object.keys(own).length === 0 ? !dryRun : own === given
+  const follows = own === undefined || Object.keys(own).length === 0 || own === given
   return follows ? withMeta(generated, { labels }) : generated
 }
 
 export const jobs: Strategy = {
   ...specAndStatus({}),
-  prepareForCreate(object, context) {
+  prepareForCreate(object) {
     const created = createdWith(object, {})
-    return object['spec']?.manualSelector === true ? created : withGeneratedSelector(created, context.dryRun)
+    return object['spec']?.manualSelector === true ? created : withGeneratedSelector(created)
   },
   validate: (object) => validateJob(object),
   validateUpdate: (object, old) => validateJobUpdate(object, old),
