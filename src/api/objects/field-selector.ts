@@ -32,7 +32,11 @@ function splitTerm(term: string): FieldTerm | undefined {
     const rest = term.slice(i)
     for (const operator of ['!=', '==', '=']) {
       if (rest.startsWith(operator))
-        return { field: term.slice(0, i), value: unescapeValue(rest.slice(operator.length)), negated: operator === '!=' }
+        return {
+          field: term.slice(0, i),
+          value: unescapeValue(rest.slice(operator.length)),
+          negated: operator === '!=',
+        }
     }
   }
   return undefined

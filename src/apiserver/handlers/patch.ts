@@ -4,9 +4,9 @@ import { applyDefaults } from '../../api/defaults/defaults.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import { StatusError } from '../../api/status.ts'
+import { notFound, StatusError } from '../../api/status.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
-import type { WriteContext } from '../registry/registry.ts'
+import { groupResource, type WriteContext } from '../registry/registry.ts'
 import { updateObject } from '../registry/update.ts'
 import { applier, applyBody } from './apply.ts'
 import type { ResourceRequest } from './context.ts'
@@ -33,7 +33,7 @@ function patchTypeOf({ request }: ResourceRequest): PatchType | 'apply' {
 }
 
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, warnings } = resource
+  const { context, request, row, info, warnings } = resource
   const type = patchTypeOf(resource)
   const representation = negotiate(request, { list: false, protobuf: true })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
@@ -43,6 +43,8 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
   const updated = await updateObject(context.registry, write, {
     forceCreate: type === 'apply',
     async next(existing) {
+      // Only an apply makes what is not there, even of kinds that a PUT may create.
+      if (existing === undefined && type !== 'apply') throw notFound(groupResource(row), info.name)
       const live = existing && (await servedOf(resource, existing))
       const object = await hubOf(resource, next(live))
       return admitUpdate(resource, attributes, object, existing, write.warn)

@@ -172,9 +172,7 @@ export function deleteStep(
   const marked = grace.state === 'marked' ? grace.object : object
   const finalizers = deletionFinalizersForGarbageCollection(strategy, marked, options)
   const changed = finalizers !== (marked.metadata.finalizers ?? NONE)
-  const next = changed
-    ? withMetadata(marked, { finalizers: finalizers.length === 0 ? undefined : finalizers })
-    : marked
+  const next = changed ? withMetadata(marked, { finalizers: finalizers.length === 0 ? undefined : finalizers }) : marked
   if (grace.state === 'none') {
     return finalizers.length > 0
       ? { action: 'update', object: markAsDeleting(next, context.nowMs) }

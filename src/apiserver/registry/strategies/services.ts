@@ -94,6 +94,7 @@ function withoutForeignFields(service: KubeObject, old: KubeObject): KubeObject 
 }
 
 export const services: Strategy = {
+  allowCreateOnUpdate: true,
   validateName: (name, prefix) => labelName(name, prefix),
   beginCreate: (object, _context, pools) => allocate(normalized(object, undefined), undefined, pools),
   beginUpdate: (object, old, _context, pools) => allocate(normalized(withAllocated(object, old), old), old, pools),
