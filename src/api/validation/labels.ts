@@ -83,24 +83,6 @@ export function isEmptySelector(selector: Fields): boolean {
   return Object.keys(selector['matchLabels'] ?? {}).length === 0 && !selector['matchExpressions']?.length
 }
 
-/** Whether labels satisfy a selector. An absent selector selects nothing, an empty one everything. */
-export function selectorMatches(
-  selector: Fields | undefined | null,
-  labels: Readonly<Record<string, string>> | undefined | null,
-): boolean {
-  if (!selector) return false
-  const has = (key: string) => labels !== undefined && labels !== null && Object.hasOwn(labels, key)
-  for (const [key, value] of Object.entries(selector['matchLabels'] ?? {}))
-    if (!has(key) || labels![key] !== value) return false
-  for (const { key, operator, values = [] } of selector['matchExpressions'] ?? []) {
-    if (operator === 'In' && !(has(key) && values.includes(labels![key]))) return false
-    if (operator === 'NotIn' && has(key) && values.includes(labels![key])) return false
-    if (operator === 'Exists' && !has(key)) return false
-    if (operator === 'DoesNotExist' && has(key)) return false
-  }
-  return true
-}
-
 /** A map with its keys sorted, as Go prints maps; null when absent. */
 export function printableMap(map: Readonly<Record<string, Json>> | undefined | null): Json {
   if (!map) return null
