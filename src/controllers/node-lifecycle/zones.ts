@@ -82,7 +82,7 @@ export function createZones(clock: Clock) {
       for (const own of zones.values()) {
         own.tokens = Math.min(1, own.tokens + (now - own.at) * own.ratePerMs)
         own.at = now
-        if (stopped || own.tokens < 1) continue
+        if (stopped || own.ratePerMs === 0 || own.tokens < 1) continue
         const [node] = own.waiting
         if (node === undefined) continue
         own.waiting.delete(node)
