@@ -1,0 +1,132 @@
+/**
+ * npm run bench: how fast skiff is, measured from outside over TLS, with the figure of a bare node:https server that
+ * returns the same bytes to the same client beside each, taken in the same run (machines differ by the minute).
+ *
+ *   npm run bench                             starts its own skiff processes: the API server alone, then all components
+ *   npm run bench -- --components all         only one of the two (apiserver, all)
+ *   npm run bench -- --only create,get        some of the measurements, and those they need
+ *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
+ *   npm run bench -- --json FILE              figures as JSON into a file (- for standard output)
+ */
+import { writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { createBenchClient } from './client.ts'
+import type { Bench, Figure, Measure } from './figure.ts'
+import { pause } from './load.ts'
+import { cascade } from './measures/cascade.ts'
+import { get, list } from './measures/reads.ts'
+import { watch } from './measures/watches.ts'
+import { create, createSingle, PODS, patch } from './measures/writes.ts'
+import { makeNamespace } from './pods.ts'
+import { type Components, existing, type Subject, startBare, startSkiff, usageOf } from './subject.ts'
+import { tableOf } from './table.ts'
+
+const MEASURES: readonly Measure[] = [create, createSingle, patch, list, get, watch]
+
+const { values } = parseArgs({
+  options: {
+    against: { type: 'string' },
+    only: { type: 'string' },
+    components: { type: 'string' },
+    pids: { type: 'string' },
+    json: { type: 'string' },
+  },
+})
+const chosen = values.only?.split(',')
+
+function wanted(measures: readonly Measure[]): Measure[] {
+  const known = measures.map(({ name }) => name)
+  if (chosen === undefined) return [...measures]
+  const names = new Set(chosen)
+  for (const { name, needs = [] } of [...measures].reverse())
+    if (names.has(name)) for (const need of needs) names.add(need)
+  return measures.filter(({ name }) => names.has(name) && known.includes(name))
+}
+
+async function measure(subject: Subject, measures: readonly Measure[], figures: Figure[]): Promise<void> {
+  const bareServer = await startBare()
+  const client = createBenchClient(subject.endpoint)
+  const bare = createBenchClient(bareServer.endpoint)
+  const namespace = `bench-${process.pid.toString(36)}-${Math.trunc(performance.timeOrigin).toString(36)}`
+  const report: Bench['report'] = (figure) => {
+    figures.push({ ...figure, subject: subject.name })
+    process.stderr.write(
+      `${tableOf([{ ...figure, subject: subject.name }])
+        .split('\n')
+        .at(-1)}\n`,
+    )
+  }
+  const memory = (name: string) => {
+    const usage = subject.usage?.()
+    const own = bareServer.usage?.().residentMiB
+    if (usage !== undefined)
+      report({ name, value: usage.residentMiB, unit: 'MiB', ...(own === undefined ? {} : { bare: own }) })
+  }
+  try {
+    if (subject.startSeconds !== undefined && bareServer.startSeconds !== undefined)
+      report({
+        name: 'start on an empty directory, to ready',
+        value: subject.startSeconds,
+        unit: 's',
+        bare: bareServer.startSeconds,
+      })
+    // What a start leaves behind for the collector is not what an idle server holds.
+    await pause(2000)
+    memory('resident memory, idle')
+    await makeNamespace(client, namespace)
+    for (const { name, run } of measures) {
+      await run({ subject, client, bare, namespace, report })
+      if (name === create.name) {
+        await pause(2000)
+        memory(`resident memory, after ${PODS} pods`)
+      }
+    }
+    await client.request('DELETE', `/api/v1/namespaces/${namespace}`)
+  } finally {
+    client.close()
+    bare.close()
+    await bareServer.stop()
+    await subject.stop()
+  }
+}
+
+/** Memory and processor time of a server that this run did not start, all its processes together. */
+function withPids(subject: Subject): Subject {
+  const pids = values.pids?.split(',').map(Number)
+  if (pids === undefined) return subject
+  return {
+    ...subject,
+    usage: () =>
+      pids
+        .map(usageOf)
+        .reduce((a, b) => ({ residentMiB: a.residentMiB + b.residentMiB, cpuSeconds: a.cpuSeconds + b.cpuSeconds })),
+  }
+}
+
+const figures: Figure[] = []
+if (values.against !== undefined) {
+  const all = [...MEASURES, cascade]
+  const without = values.components === 'apiserver' ? MEASURES : all
+  await measure(withPids(existing(values.against)), wanted(chosen === undefined ? without : all), figures)
+} else {
+  const plans: readonly (readonly [Components, readonly Measure[]])[] = [
+    ['apiserver', MEASURES],
+    ['all', [...MEASURES, cascade]],
+  ]
+  for (const [components, measures] of plans) {
+    if (values.components !== undefined && values.components !== components) continue
+    const some = wanted(measures)
+    if (some.length > 0 || chosen?.includes('start')) await measure(await startSkiff(components), some, figures)
+  }
+}
+const result = {
+  machine: { cpu: cpus()[0]?.model ?? '', cores: cpus().length, node: process.version },
+  date: new Date().toISOString(),
+  figures,
+}
+if (values.json === '-') console.log(JSON.stringify(result, undefined, 1))
+else {
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, undefined, 1)}\n`)
+  console.log(tableOf(figures))
+}

@@ -1,0 +1,115 @@
+/** What is measured: a server that is there already, a skiff process started for it, or the bare server. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import type { HttpsEndpoint } from '../src/http/client.ts'
+
+export interface Subject {
+  readonly name: string
+  readonly endpoint: HttpsEndpoint
+  /** Seconds from its process' start until it was ready, where this run started it. */
+  readonly startSeconds?: number
+  /** Of its process, where it is one of this run's. */
+  usage?(): Usage
+  stop(): Promise<void>
+}
+
+export interface Usage {
+  readonly residentMiB: number
+  /** Seconds of processor time, all threads. */
+  readonly cpuSeconds: number
+}
+
+export type Components = 'apiserver' | 'all'
+
+const BIN = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))
+const BARE = fileURLToPath(new URL('bare.ts', import.meta.url))
+
+export function existing(kubeconfig: string): Subject {
+  return {
+    name: kubeconfig,
+    endpoint: endpointFromKubeconfig(readFileSync(kubeconfig, 'utf8'), (path) =>
+      readFileSync(join(dirname(kubeconfig), path), 'utf8'),
+    ),
+    stop: async () => {},
+  }
+}
+
+/** A skiff process of its own on an empty directory. `NODE_OPTIONS` of this process reach it: that is how to profile it. */
+export async function startSkiff(components: Components): Promise<Subject> {
+  const directory = mkdtempSync(join(tmpdir(), 'skiff-bench-'))
+  const parts = components === 'all' ? 'apiserver,controllers,scheduler,kubelet' : 'apiserver'
+  const args = [BIN, 'up', '--data-dir', directory, '--port', '0', '--components', parts]
+  const begin = performance.now()
+  const { child, stop } = await run(args, (line) => line.startsWith('ready in '))
+  const startSeconds = (performance.now() - begin) / 1000
+  return {
+    name: components === 'all' ? 'skiff, all components' : 'skiff, API server alone',
+    endpoint: existing(join(directory, 'kubeconfig')).endpoint,
+    startSeconds,
+    usage: () => usageOf(child.pid as number),
+    stop: async () => {
+      await stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A node:https server in a process of its own that answers what it was told to, and nothing else. */
+export async function startBare(): Promise<Subject> {
+  const begin = performance.now()
+  const { child, stop, lines } = await run([BARE], (line) => line.startsWith('{'))
+  const startSeconds = (performance.now() - begin) / 1000
+  const { port, ca } = JSON.parse(lines.at(-1) as string) as { port: number; ca: string }
+  return {
+    name: 'bare node:https',
+    endpoint: { server: `https://127.0.0.1:${port}`, ca },
+    startSeconds,
+    usage: () => usageOf(child.pid as number),
+    stop,
+  }
+}
+
+async function run(args: readonly string[], isReady: (line: string) => boolean) {
+  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines: string[] = []
+  await new Promise<void>((resolve, reject) => {
+    let rest = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      const parts = (rest + chunk.toString()).split('\n')
+      rest = parts.pop() as string
+      for (const line of parts) {
+        lines.push(line.trim())
+        if (isReady(line.trim())) resolve()
+      }
+    })
+    child.on('exit', (code) => reject(new Error(`${args[0]} ended with ${code} before it was ready`)))
+  })
+  return { child, lines, stop: () => ended(child) }
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.on('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+}
+
+/** Linux only; elsewhere the figures are left out. */
+export function usageOf(pid: number): Usage {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return {
+      residentMiB: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024,
+      cpuSeconds: (Number(ticks[11]) + Number(ticks[12])) / 100,
+    }
+  } catch {
+    return { residentMiB: Number.NaN, cpuSeconds: Number.NaN }
+  }
+}
