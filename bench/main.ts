@@ -6,6 +6,7 @@
  *   npm run bench -- --components all         only one of the two (apiserver, all)
  *   npm run bench -- --only create,get        some of the measurements, and those they need
  *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
+ *   npm run bench -- --node-args "--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
  *   npm run bench -- --json FILE              figures as JSON into a file (- for standard output)
  */
 import { writeFileSync } from 'node:fs'
@@ -20,7 +21,7 @@ import { watch } from './measures/watches.ts'
 import { create, createSingle, PODS, patch } from './measures/writes.ts'
 import { makeNamespace } from './pods.ts'
 import { type Components, existing, type Subject, startBare, startSkiff, usageOf } from './subject.ts'
-import { tableOf } from './table.ts'
+import { shown, tableOf } from './table.ts'
 
 const MEASURES: readonly Measure[] = [create, createSingle, patch, list, get, watch]
 
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     components: { type: 'string' },
     pids: { type: 'string' },
     json: { type: 'string' },
+    'node-args': { type: 'string' },
   },
 })
 const chosen = values.only?.split(',')
@@ -51,11 +53,7 @@ async function measure(subject: Subject, measures: readonly Measure[], figures: 
   const namespace = `bench-${process.pid.toString(36)}-${Math.trunc(performance.timeOrigin).toString(36)}`
   const report: Bench['report'] = (figure) => {
     figures.push({ ...figure, subject: subject.name })
-    process.stderr.write(
-      `${tableOf([{ ...figure, subject: subject.name }])
-        .split('\n')
-        .at(-1)}\n`,
-    )
+    process.stderr.write(`${figure.name}: ${shown(figure)}\n`)
   }
   const memory = (name: string) => {
     const usage = subject.usage?.()
@@ -117,7 +115,8 @@ if (values.against !== undefined) {
   for (const [components, measures] of plans) {
     if (values.components !== undefined && values.components !== components) continue
     const some = wanted(measures)
-    if (some.length > 0 || chosen?.includes('start')) await measure(await startSkiff(components), some, figures)
+    if (some.length > 0 || chosen?.includes('start'))
+      await measure(await startSkiff(components, values['node-args']?.split(' ')), some, figures)
   }
 }
 const result = {

@@ -38,13 +38,13 @@ export function existing(kubeconfig: string): Subject {
   }
 }
 
-/** A skiff process of its own on an empty directory. `NODE_OPTIONS` of this process reach it: that is how to profile it. */
-export async function startSkiff(components: Components): Promise<Subject> {
+/** A skiff process of its own on an empty directory; `nodeArgs` are for profiling it. */
+export async function startSkiff(components: Components, nodeArgs: readonly string[] = []): Promise<Subject> {
   const directory = mkdtempSync(join(tmpdir(), 'skiff-bench-'))
   const parts = components === 'all' ? 'apiserver,controllers,scheduler,kubelet' : 'apiserver'
-  const args = [BIN, 'up', '--data-dir', directory, '--port', '0', '--components', parts]
+  const args = [...nodeArgs, BIN, 'up', '--data-dir', directory, '--port', '0', '--components', parts]
   const begin = performance.now()
-  const { child, stop } = await run(args, (line) => line.startsWith('ready in '))
+  const { child, stop } = await run(args, (line) => line.startsWith('ready in '), nodeArgs.length > 0)
   const startSeconds = (performance.now() - begin) / 1000
   return {
     name: components === 'all' ? 'skiff, all components' : 'skiff, API server alone',
@@ -73,8 +73,10 @@ export async function startBare(): Promise<Subject> {
   }
 }
 
-async function run(args: readonly string[], isReady: (line: string) => boolean) {
-  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function run(args: readonly string[], isReady: (line: string) => boolean, asIs = false) {
+  // The command runs itself again with its settings, and would lose the arguments.
+  const env = asIs ? { ...process.env, SKIFF_REEXECUTED: '1' } : process.env
+  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit'], env })
   const lines: string[] = []
   await new Promise<void>((resolve, reject) => {
     let rest = ''

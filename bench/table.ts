@@ -18,6 +18,10 @@ export function tableOf(figures: readonly Figure[]): string {
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 
+/** One figure on one line, for those who wait. */
+export const shown = ({ value, unit, bare }: Figure): string =>
+  show(value, unit) + (bare === undefined ? '' : `, bare ${show(bare, unit)}`)
+
 const isNumber = (column: number) => column >= 1 && column <= 3
 
 function show(value: number, unit: Figure['unit']): string {
