@@ -12,9 +12,11 @@ import type { Scheme } from '../api/scheme/resource.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
+import type { AdmissionPlugin } from './admission/plugin.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
 import { type Conversion, createConversion } from './conversion.ts'
 import { errorResponses } from './filters/errors.ts'
+import { defaultFairness, fairness } from './filters/fairness.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
 import { withRequestInfo } from './filters/request-info.ts'
 import type { ResourceHandler, ServerContext } from './handlers/context.ts'
@@ -25,6 +27,8 @@ import { pathsResponse } from './handlers/paths.ts'
 import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
 import { versionResponse } from './handlers/version.ts'
+import type { CustomSchema } from './openapi/documents.ts'
+import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
 import type { Registry } from './registry/registry.ts'
 import { createStrategyLookup, type Strategies } from './registry/strategies/index.ts'
@@ -33,6 +37,8 @@ import { createStrategyLookup, type Strategies } from './registry/strategies/ind
 export interface ServerAuth {
   /** Authentication, then authorization. */
   readonly filter: Filter
+  /** Asked about every write before any other plugin's validation; cannot be disabled. */
+  readonly guard?: AdmissionPlugin
   readonly reviews?: Readonly<Record<string, Review>>
   readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
 }
@@ -51,6 +57,8 @@ export interface ApiServerOptions {
   readonly paths?: (server: { readonly scheme: Scheme; readonly reads: ServerReads }) => readonly PathHandler[]
   /** `host:port` by which clients of this machine reach the server. */
   readonly serverAddress?: () => string
+  /** What OpenAPI says of a custom resource's kind. */
+  readonly openApiSchemaOf?: CustomSchema
   readonly decodeProtobuf?: ProtobufDecoder
   readonly connect?: ResourceHandler
   readonly subresources?: Readonly<Record<string, ResourceHandler>>
@@ -76,9 +84,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const { runtime, storage, scheme } = options
   const caches = await createCaches(runtime, storage)
   const reads = createReads(scheme, caches, storage)
-  const admission = createAdmissionChain(reads, options.admission)
   const conversion = createConversion(scheme)
   const auth = options.auth?.(reads)
+  const admission = createAdmissionChain(reads, {
+    ...options.admission,
+    ...(auth?.guard === undefined ? {} : { guards: [auth.guard] }),
+  })
   const registry: Registry = {
     runtime,
     storage,
@@ -109,13 +120,18 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     (request) => (isHealth(request.path) ? healthResponse(request, checks) : undefined),
     discovery,
     versionResponse,
+    createOpenApi({
+      scheme,
+      clock: runtime.clock,
+      ...(options.openApiSchemaOf === undefined ? {} : { customSchema: options.openApiSchemaOf }),
+    }),
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),
   ])
   const filters: readonly Filter[] = [
     errorResponses(runtime.log.named('apiserver')),
     withRequestInfo,
-    ...(auth === undefined ? [] : [auth.filter]),
+    ...(auth === undefined ? [] : [auth.filter, fairness(defaultFairness)]),
     ...(options.audit === undefined ? [] : [options.audit]),
     requestTimeout(runtime, options.requestTimeoutMs ?? 60_000),
     bodyLimit(MAX_BODY_BYTES),

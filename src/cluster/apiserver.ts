@@ -97,9 +97,10 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
 }
 
 function serverAuth(runtime: Runtime, reads: ServerReads, auth: Auth): ServerAuth {
-  const { tokens, authenticator, authorizer, roles, filter } = auth
+  const { tokens, authenticator, authorizer, roles, filter, guard } = auth
   return {
     filter,
+    guard,
     reviews: {
       ...createReviews({ authorizer, roles }),
       'authentication.k8s.io/TokenReview': (object) => reviewToken(authenticator, object),

@@ -69,6 +69,8 @@ export interface AdmissionOptions {
   /** Named plugins beyond the default ones. */
   readonly enabled?: readonly string[]
   readonly disabled?: readonly string[]
+  /** Behind all the others, whatever is enabled. */
+  readonly guards?: readonly AdmissionPlugin[]
 }
 
 export interface AdmissionChain {
@@ -87,7 +89,10 @@ export function createAdmissionChain(reads: CacheReads, options: AdmissionOption
     .filter((name) => !options.disabled?.includes(name))
     .filter((name) => !OFF_BY_DEFAULT.has(name) || options.enabled?.includes(name))
     .sort((a, b) => place(a) - place(b))
-  const plugins = names.map((name) => (options.plugins[name] as AdmissionPluginFactory)(reads))
+  const plugins = [
+    ...names.map((name) => (options.plugins[name] as AdmissionPluginFactory)(reads)),
+    ...(options.guards ?? []),
+  ]
   const chains: Partial<Record<string, { mutating: AdmissionPlugin[]; validating: AdmissionPlugin[] }>> = {}
   const chainOf = (operation: AdmissionAttributes['operation']) => {
     chains[operation] ??= {

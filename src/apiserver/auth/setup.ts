@@ -1,11 +1,13 @@
 /** Authentication and authorization as one API server has them, put together from the caches. */
 import type { Filter, Handler } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
 import { authentication } from '../filters/authentication.ts'
 import { alwaysAllowPaths, authorization } from '../filters/authorization.ts'
+import { impersonation } from '../filters/impersonation.ts'
 import { type Authenticator, createAuthenticator } from './authenticator.ts'
 import { type Authorizer, superusers, union } from './authorizer.ts'
+import { createEscalationGuard } from './escalation.ts'
 import { jwtKey } from './jwt.ts'
 import { createNodeAuthorizer, type NodeReads } from './node.ts'
 import { createRbacAuthorizer, createRoleReads, type RoleReads } from './rbac.ts'
@@ -26,7 +28,9 @@ export interface Auth {
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   readonly roles: RoleReads
-  /** Authentication, then authorization; request info comes before, everything else after. */
+  /** Sees to it that nobody grants what he does not hold. */
+  readonly guard: AdmissionPlugin
+  /** Authentication, impersonation, authorization; request info comes before, everything else after. */
   readonly filter: Filter
 }
 
@@ -50,5 +54,13 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   ])
   const authenticate = authentication(runtime, authenticator)
   const authorize = authorization(authorizer)
-  return { tokens, authenticator, authorizer, roles, filter: (next: Handler) => authenticate(authorize(next)) }
+  const impersonate = impersonation(authorizer)
+  return {
+    tokens,
+    authenticator,
+    authorizer,
+    roles,
+    guard: createEscalationGuard(authorizer, roles),
+    filter: (next: Handler) => authenticate(impersonate(authorize(next))),
+  }
 }

@@ -1,0 +1,152 @@
+/**
+ * Privilege escalation (API concept: RBAC, restrictions on role creation and binding): nobody writes a role with rights he
+ * has not, or binds one, unless he may `escalate` or `bind` it. Asked before a role or binding is written.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { UserInfo } from '../../api/request.ts'
+import { forbidden, notFound } from '../../api/status.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission/plugin.ts'
+import type { Attributes, Authorizer } from './authorizer.ts'
+import { grantedRules, type PolicyRule, type RoleReads } from './rbac.ts'
+
+const GROUP = 'rbac.authorization.k8s.io'
+const ALL: readonly PolicyRule[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+  { nonResourceURLs: ['*'], verbs: ['*'] },
+]
+
+export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads): AdmissionPlugin {
+  const may = (user: UserInfo, verb: string, resource: string, namespace: string, name: string) => {
+    const attributes: Attributes = {
+      user,
+      verb,
+      isResource: true,
+      group: GROUP,
+      version: 'v1',
+      resource,
+      subresource: '',
+      namespace,
+      name,
+      path: '',
+    }
+    return authorizer.authorize(attributes).verdict === 'allow'
+  }
+  const uncovered = (user: UserInfo, namespace: string, wanted: readonly PolicyRule[]) => {
+    const held = [...grantedRules(roles, user, namespace)].map(({ rule }) => rule)
+    return wanted.flatMap(simpleRules).filter((rule) => !held.some((owned) => covers(owned, rule)))
+  }
+  const checkRole = (attributes: AdmissionAttributes, role: KubeObject, namespace: string) => {
+    const { user, row } = attributes
+    if (may(user, 'escalate', row.resource, namespace, role.metadata.name ?? '')) return
+    const gr = { group: GROUP, resource: row.resource }
+    const name = role.metadata.name ?? ''
+    if (role['aggregationRule'] && uncovered(user, '', ALL).length > 0)
+      throw forbidden(gr, name, 'must have cluster-admin privileges to use the aggregationRule')
+    const missing = uncovered(user, namespace, role['rules'] ?? [])
+    if (missing.length > 0) throw forbidden(gr, name, escalationMessage(user, missing))
+  }
+  const checkBinding = (attributes: AdmissionAttributes, binding: KubeObject, namespace: string) => {
+    const { user, row } = attributes
+    const ref: Fields = binding['roleRef'] ?? {}
+    const cluster = ref['kind'] === 'ClusterRole'
+    const roleName: string = ref['name'] ?? ''
+    if (may(user, 'bind', cluster ? 'clusterroles' : 'roles', cluster ? '' : namespace, roleName)) return
+    const gr = { group: GROUP, resource: row.resource }
+    const rules = roles.rulesOf(ref, namespace)
+    if (rules === undefined) throw notFound(gr, roleName)
+    const missing = uncovered(user, namespace, rules)
+    if (missing.length > 0) throw forbidden(gr, binding.metadata.name ?? '', escalationMessage(user, missing))
+  }
+  return {
+    name: 'RBACEscalation',
+    handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+    mutate(attributes) {
+      const { row, object, oldObject, subresource, user } = attributes
+      if (row.group !== GROUP || object === undefined || subresource !== '') return object!
+      // Superusers hold everything; and who changes no rights grants none.
+      if (user.groups.includes('system:masters') || sameRights(object, oldObject)) return object
+      const namespace = row.namespaced ? attributes.namespace : ''
+      if (row.resource.endsWith('bindings')) checkBinding(attributes, object, namespace)
+      else checkRole(attributes, object, namespace)
+      return object
+    },
+  }
+}
+
+const RIGHTS = ['rules', 'aggregationRule', 'roleRef', 'subjects']
+
+function sameRights(object: KubeObject, old: KubeObject | undefined): boolean {
+  return old !== undefined && RIGHTS.every((field) => JSON.stringify(object[field]) === JSON.stringify(old[field]))
+}
+
+/** One verb on one resource of one group, by one name at most: what can be held or not as a whole. */
+function simpleRules(rule: PolicyRule): readonly PolicyRule[] {
+  const verbs = rule.verbs ?? []
+  const urls = (rule.nonResourceURLs ?? []).flatMap((url) =>
+    verbs.map((verb) => ({ nonResourceURLs: [url], verbs: [verb] })),
+  )
+  const names = rule.resourceNames?.length ? rule.resourceNames.map((name) => [name]) : [undefined]
+  const resources = (rule.apiGroups ?? []).flatMap((group) =>
+    (rule.resources ?? []).flatMap((resource) =>
+      names.flatMap((resourceNames) =>
+        verbs.map((verb) => ({
+          apiGroups: [group],
+          resources: [resource],
+          verbs: [verb],
+          ...(resourceNames ? { resourceNames } : {}),
+        })),
+      ),
+    ),
+  )
+  return [...resources, ...urls]
+}
+
+const holds = (list: readonly string[] | undefined, value: string) =>
+  list !== undefined && (list.includes('*') || list.includes(value))
+
+function covers(owned: PolicyRule, simple: PolicyRule): boolean {
+  if (!holds(owned.verbs, simple.verbs?.[0] ?? '')) return false
+  const url = simple.nonResourceURLs?.[0]
+  if (url !== undefined)
+    return (owned.nonResourceURLs ?? []).some(
+      (own) => own === '*' || own === url || (own.endsWith('*') && url.startsWith(own.slice(0, -1))),
+    )
+  const resource = simple.resources?.[0] ?? ''
+  const slash = resource.indexOf('/')
+  const resourceHeld =
+    holds(owned.resources, resource) || (slash >= 0 && (owned.resources ?? []).includes(`*${resource.slice(slash)}`))
+  return (
+    resourceHeld &&
+    holds(owned.apiGroups, simple.apiGroups?.[0] ?? '') &&
+    (!owned.resourceNames?.length ||
+      (simple.resourceNames?.length === 1 && owned.resourceNames.includes(simple.resourceNames[0] ?? '')))
+  )
+}
+
+function escalationMessage(user: UserInfo, missing: readonly PolicyRule[]): string {
+  const groups = user.groups.map((group) => JSON.stringify(group)).join(' ')
+  return `user ${JSON.stringify(user.name)} (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n${compact(missing).join('\n')}`
+}
+
+/** Verbs of the same thing in one rule, the rules' texts sorted. */
+function compact(rules: readonly PolicyRule[]): readonly string[] {
+  const byTarget = new Map<string, string[]>()
+  for (const rule of rules) {
+    const target = [
+      list('APIGroups', rule.apiGroups),
+      list('Resources', rule.resources),
+      list('ResourceNames', rule.resourceNames),
+      list('NonResourceURLs', rule.nonResourceURLs),
+    ]
+      .filter((part) => part !== '')
+      .join(', ')
+    const verbs = byTarget.get(target)
+    const verb = rule.verbs?.[0] ?? ''
+    if (verbs === undefined) byTarget.set(target, [verb])
+    else if (!verbs.includes(verb)) verbs.push(verb)
+  }
+  return [...byTarget].map(([target, verbs]) => `{${target}, ${list('Verbs', verbs)}}`).sort()
+}
+
+const list = (name: string, values: readonly string[] | undefined): string =>
+  values?.length ? `${name}:[${values.map((value) => JSON.stringify(value)).join(' ')}]` : ''
