@@ -4,6 +4,7 @@ package main
 
 import (
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"os"
@@ -89,6 +90,7 @@ func main() {
 	})
 	writeConstant(*out, "tags", "tagTable", validationTags(reflected))
 	writeFile(*out, "types.ts", typeScript(reflected, kinds))
+	writeFile(*out, "openapi.ts", publishedSchemas())
 }
 
 func readInput(name string, into any) {
@@ -104,6 +106,16 @@ func readInput(name string, into any) {
 	if err := json.NewDecoder(reader).Decode(into); err != nil {
 		panic(err)
 	}
+}
+
+// publishedSchemas keeps the schemas as they came, compressed: the same bytes whatever Go's compressor does.
+func publishedSchemas() string {
+	packed, err := os.ReadFile(filepath.Join("inputs", "schemas.json.gz"))
+	if err != nil {
+		panic(err)
+	}
+	text := base64.StdEncoding.EncodeToString(packed)
+	return header + "/** The schemas of OpenAPI v3 by definition: JSON, gzip, base64. */\nexport const openApiSchemas: string =\n  '" + text + "'\n"
 }
 
 const header = "// Written by tools/schema-gen; do not edit.\n"

@@ -53,6 +53,12 @@ export function builtinGroups(): readonly ApiGroup[] {
   return table().groups
 }
 
+/** Every apiVersion of the built-in API, served or not. */
+export function knownApiVersions(): readonly string[] {
+  const { kinds, unserved } = table()
+  return [...Object.keys(kinds).filter((apiVersion) => apiVersion !== META), ...Object.keys(unserved)]
+}
+
 /** What a body's apiVersion and kind mean to Kubernetes, served or not. Options (DeleteOptions, …) count in every version. */
 export function builtinKind(
   group: string,

@@ -1,0 +1,197 @@
+/**
+ * openapi: which OpenAPI documents there are and what is in them, from the scheme's rows and the published schemas. Nothing
+ * is kept but hashes: a document is made when it is asked for.
+ */
+import { createHash } from 'node:crypto'
+import { encodeJson } from '../../api/codec/json.ts'
+import { apiVersionOf, type JsonObject, parseApiVersion } from '../../api/object.ts'
+import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
+import { builtinKind, knownApiVersions } from '../../api/scheme/scheme.ts'
+import { returnDeletedObjects } from '../registry/strategies/answers.ts'
+import {
+  groupPathItem,
+  type PathItem,
+  pathItemsOf,
+  type RowFacts,
+  SERVICE_PATHS,
+  versionPathItem,
+} from './operations.ts'
+import { closure, publishedSchemas, type Schemas, withGroupVersions } from './schemas.ts'
+import { v2Document } from './v2.ts'
+import { v3Document } from './v3.ts'
+
+/** A custom resource's own schema, in the form of OpenAPI v3; undefined when it has none. */
+export type CustomSchema = (row: ResourceRow) => JsonObject | undefined
+
+export interface Documents {
+  /** Names of the v3 documents (`apis/apps/v1`), sorted, with the hash of each. */
+  index(): ReadonlyMap<string, string>
+  /** undefined for a name that is not there. */
+  v3(name: string): JsonObject | undefined
+  v2(): JsonObject
+}
+
+const BUILTIN_INFO = { title: 'Kubernetes', version: '1.37' }
+const CUSTOM_INFO = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
+
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha512').update(bytes).digest('hex').toUpperCase()
+}
+
+export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Documents {
+  let hashes: { readonly generation: number; readonly byName: ReadonlyMap<string, string> } | undefined
+
+  const versionDocument = (group: string, version: string) => {
+    const rows = scheme.rows().filter((row) => row.group === group && row.version === version)
+    if (rows.length === 0) return undefined
+    const custom = rows.every(isCustom)
+    const items = rows.flatMap((row) => pathItemsOf(row, factsOf(row)))
+    if (!custom) items.push(versionPathItem(group, version))
+    const own = customSchemas(rows, customSchema)
+    const versions = [{ group: '', version: 'v1' }, ...(group === '' ? [] : [{ group, version }])]
+    const schemas = withGroupVersions(closure(definitionsOf(items), own, publishedSchemas()), versions)
+    return v3Document({ info: custom ? CUSTOM_INFO : BUILTIN_INFO, items, schemas, secured: !custom })
+  }
+
+  const plainDocument = (item: PathItem) =>
+    v3Document({
+      info: BUILTIN_INFO,
+      items: [item],
+      schemas: closure(definitionsOf([item]), publishedSchemas()),
+      secured: true,
+    })
+
+  const documents: Documents = {
+    index() {
+      if (hashes?.generation !== scheme.generation) {
+        const byName = new Map<string, string>()
+        for (const name of namesOf(scheme)) byName.set(name, hashOf(encodeJson(documents.v3(name) as JsonObject)))
+        hashes = { generation: scheme.generation, byName }
+      }
+      return hashes.byName
+    },
+    v3(name) {
+      const service = Object.hasOwn(SERVICE_PATHS, name) ? SERVICE_PATHS[name] : undefined
+      if (service !== undefined) return plainDocument(service)
+      const [root, ...parts] = name.split('/')
+      if (root === 'api') return parts.length === 1 ? versionDocument('', parts[0] as string) : undefined
+      if (root !== 'apis' || parts.length === 0 || parts.length > 2 || parts[0] === '') return undefined
+      const [group = '', version] = parts
+      if (version !== undefined) return versionDocument(group, version)
+      return builtinGroupsOf(scheme).has(group) ? plainDocument(groupPathItem(group)) : undefined
+    },
+    v2() {
+      const rows = scheme.rows()
+      const items: PathItem[] = [...Object.values(SERVICE_PATHS)]
+      for (const group of builtinGroupsOf(scheme)) if (group !== '') items.push(groupPathItem(group))
+      for (const { group, version } of versionsOf(rows.filter((row) => !isCustom(row))))
+        items.push(versionPathItem(group, version))
+      for (const row of rows) items.push(...pathItemsOf(row, factsOf(row)))
+      const own = customSchemas(rows, customSchema)
+      return v2Document(
+        items,
+        withGroupVersions(closure(definitionsOf(items), own, publishedSchemas()), everyVersion()),
+      )
+    },
+  }
+  return documents
+}
+
+const isCustom = (row: ResourceRow) => typeof builtinKind(row.group, row.version, row.kind) !== 'object'
+
+function factsOf(row: ResourceRow): RowFacts {
+  const builtin = builtinKind(row.group, row.version, row.kind)
+  const name = row.group === '' ? row.resource : `${row.resource}.${row.group}`
+  return typeof builtin === 'object'
+    ? {
+        definition: builtin.definition,
+        custom: false,
+        // Namespaces are answered whole while they end, and documented otherwise.
+        returnsDeleted: returnDeletedObjects.has(name) && name !== 'namespaces',
+      }
+    : { definition: customDefinition(row), custom: true, returnsDeleted: false }
+}
+
+/** `com.example.stable.v1.CronTab` for a CronTab of stable.example.com/v1. */
+export function customDefinition({ group, version, kind }: ResourceRow): string {
+  return [...group.split('.').reverse(), version, kind].join('.')
+}
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+const typed = { apiVersion: { type: 'string' }, kind: { type: 'string' } }
+const referTo = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${META}.${name}` }] })
+
+/** A custom resource's kind and its list. */
+function customSchemas(rows: readonly ResourceRow[], customSchema: CustomSchema): Schemas {
+  const out = new Map<string, JsonObject>()
+  for (const row of rows) {
+    if (!isCustom(row)) continue
+    const definition = customDefinition(row)
+    const named = (kind: string) => [{ group: row.group, kind, version: row.version }]
+    const schema = customSchema(row) ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+    const properties = schema['properties'] as JsonObject | undefined
+    out.set(definition, {
+      ...schema,
+      ...(properties === undefined ? {} : { properties: { ...properties, ...typed, metadata: referTo('ObjectMeta') } }),
+      'x-kubernetes-group-version-kind': named(row.kind),
+    })
+    out.set(`${definition}List`, {
+      type: 'object',
+      required: ['items'],
+      properties: {
+        ...typed,
+        items: { type: 'array', items: { $ref: `#/components/schemas/${definition}` } },
+        metadata: referTo('ListMeta'),
+      },
+      'x-kubernetes-group-version-kind': named(row.listKind),
+    })
+  }
+  return out
+}
+
+function definitionsOf(items: readonly PathItem[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { operations } of items)
+    for (const { body, answer } of operations) {
+      if (body !== undefined) names.add(body.definition)
+      if (answer !== undefined) names.add(answer)
+    }
+  return names
+}
+
+function versionsOf(rows: readonly ResourceRow[]): readonly { readonly group: string; readonly version: string }[] {
+  return [...new Set(rows.map(({ group, version }) => apiVersionOf(group, version)))].map(parseApiVersion)
+}
+
+function builtinGroupsOf(scheme: Scheme): ReadonlySet<string> {
+  return new Set(
+    scheme
+      .rows()
+      .filter((row) => !isCustom(row))
+      .map((row) => row.group),
+  )
+}
+
+function namesOf(scheme: Scheme): readonly string[] {
+  const names = Object.keys(SERVICE_PATHS)
+  for (const group of builtinGroupsOf(scheme)) if (group !== '') names.push(`apis/${group}`)
+  for (const { group, version } of versionsOf(scheme.rows()))
+    names.push(group === '' ? `api/${version}` : `apis/${group}/${version}`)
+  return names.sort()
+}
+
+/** Registered without being served, beside those of the built-in API. */
+const MACHINERY = [
+  'admission.k8s.io/v1',
+  'admission.k8s.io/v1beta1',
+  'imagepolicy.k8s.io/v1alpha1',
+  'internal.apiserver.k8s.io/v1alpha1',
+  'lifecycle.k8s.io/v1alpha1',
+  'apiregistration.k8s.io/v1beta1',
+]
+
+function everyVersion(): readonly { readonly group: string; readonly version: string }[] {
+  return [...new Set([...knownApiVersions(), ...MACHINERY])]
+    .map(parseApiVersion)
+    .sort((a, b) => (a.group === b.group ? (a.version < b.version ? -1 : 1) : a.group < b.group ? -1 : 1))
+}

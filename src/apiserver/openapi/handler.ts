@@ -1,0 +1,114 @@
+/**
+ * Answers /openapi/v2 and /openapi/v3: content negotiation, ETags, and URLs with a hash that clients may keep for a year.
+ * Called by the dispatcher with every path that names no resource.
+ */
+import { encodeJson } from '../../api/codec/json.ts'
+import type { JsonObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
+import type { Scheme } from '../../api/scheme/resource.ts'
+import type { Clock } from '../../base/clock.ts'
+import { type CustomSchema, createDocuments, hashOf } from './documents.ts'
+
+export interface OpenApiOptions {
+  readonly scheme: Scheme
+  readonly clock: Clock
+  readonly customSchema?: CustomSchema
+}
+
+type Form = 'json' | 'protobuf'
+
+const YEAR_MS = 365 * 24 * 3600 * 1000
+const V2 = '/openapi/v2'
+const V3 = '/openapi/v3'
+const LATER = { 'cache-control': 'no-cache, private' }
+
+/** undefined for any other path. */
+export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) => ApiResponse | undefined {
+  const documents = createDocuments(options.scheme, options.customSchema ?? (() => undefined))
+  let v2Hash: { readonly generation: number; readonly hash: string } | undefined
+
+  const v3 = (request: ApiRequest, name: string): ApiResponse => {
+    const hash = documents.index().get(name)
+    if (hash === undefined) return nothing(404)
+    const form = formOf(request.headers['accept'])
+    if (form === undefined) return nothing(406, { vary: 'Accept' })
+    const asked = request.query.get('hash') ?? ''
+    const headers: Record<string, string> = { vary: 'Accept', etag: `"${hash}"`, ...LATER }
+    if (asked !== '' && asked !== hash)
+      return {
+        ...nothing(301, { ...headers, location: `${V3}/${name}?hash=${hash}` }),
+        contentType: 'application/json',
+      }
+    if (asked !== '') {
+      headers['cache-control'] = 'public, immutable'
+      headers['expires'] = httpDate(options.clock.now() + YEAR_MS)
+    }
+    return document(request, headers, `application/json`, () => encodeJson(documents.v3(name) as JsonObject))
+  }
+
+  const v2 = (request: ApiRequest): ApiResponse => {
+    const vary = ['Accept-Encoding', 'Accept']
+    const form = formOf(request.headers['accept'])
+    if (form === undefined) return nothing(406, { vary })
+    const { generation } = options.scheme
+    let bytes: Uint8Array | undefined
+    if (v2Hash?.generation !== generation) {
+      bytes = encodeJson(documents.v2())
+      v2Hash = { generation, hash: hashOf(bytes) }
+    }
+    const headers = { vary, etag: `"${v2Hash.hash}"`, ...LATER }
+    return document(request, headers, 'application/json', () => bytes ?? encodeJson(documents.v2()))
+  }
+
+  return (request) => {
+    const { path } = request
+    if (path === V2) return v2(request)
+    if (path === V3) {
+      const paths = Object.fromEntries(
+        [...documents.index()].map(([name, hash]) => [name, { serverRelativeURL: `${V3}/${name}?hash=${hash}` }]),
+      )
+      return bytesOf({ ...LATER }, 'text/plain; charset=utf-8', Buffer.from(JSON.stringify({ paths })))
+    }
+    return path.startsWith(`${V3}/`) ? v3(request, path.slice(V3.length + 1)) : undefined
+  }
+}
+
+function document(request: ApiRequest, headers: Headers, contentType: string, make: () => Uint8Array): ApiResponse {
+  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim())
+  if (known?.includes(headers['etag'] as string) || known?.includes('*'))
+    return { kind: 'bytes', status: 304, headers, contentType, bytes: [] }
+  return bytesOf(headers, contentType, make())
+}
+
+const bytesOf = (headers: Headers, contentType: string, bytes: Uint8Array): ApiResponse => ({
+  kind: 'bytes',
+  status: 200,
+  headers,
+  contentType,
+  bytes: [bytes],
+})
+
+const nothing = (status: number, headers: Headers = {}) => ({
+  kind: 'bytes' as const,
+  status,
+  headers: { ...LATER, ...headers },
+  contentType: '',
+  bytes: [],
+})
+
+/** `Sun, 21 Nov 2027 11:26:01 UTC`: kube-apiserver's way to write it. */
+const httpDate = (ms: number) => new Date(ms).toUTCString().replace('GMT', 'UTC')
+
+/** The form that the client likes best of those there are; undefined when it likes none. */
+function formOf(accept: string | undefined): Form | undefined {
+  if (accept === undefined || accept === '') return 'json'
+  const ranges = accept.split(',').map((clause) => {
+    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
+    const q = parameters.find((parameter) => parameter.startsWith('q='))
+    return { type, q: q === undefined ? 1 : Number(q.slice(2)) || 0 }
+  })
+  ranges.sort((a, b) => b.q - a.q)
+  for (const { type } of ranges)
+    if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'
+  return undefined
+}

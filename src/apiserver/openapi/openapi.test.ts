@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import type { Json, JsonObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+import { createScheme } from '../../api/scheme/scheme.ts'
+import { createDocuments } from './documents.ts'
+import { createOpenApi } from './handler.ts'
+
+/** SHA-256 of each document of Kubernetes v1.37.1, in the form that `fingerprint` gives it. */
+const recorded: Record<string, string> = JSON.parse(
+  readFileSync(new URL('./openapi-recorded.json', import.meta.url), 'utf8'),
+)
+
+/** Keys sorted, descriptions left out (but not properties that are named so). */
+function bare(value: Json | undefined, named = false): Json | undefined {
+  if (Array.isArray(value)) return value.map((item) => bare(item) as Json)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(
+    ([key, inner]) => named || key !== 'description' || typeof inner !== 'string',
+  )
+  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  const names = new Set(['properties', 'schemas', 'definitions'])
+  return Object.fromEntries(entries.map(([key, inner]) => [key, bare(inner, !named && names.has(key))]))
+}
+
+function fingerprint(document: JsonObject): string {
+  return createHash('sha256')
+    .update(JSON.stringify(bare(document)))
+    .digest('hex')
+}
+
+const clock = { now: () => Date.UTC(2026, 10, 21, 11, 26, 1), monotonic: () => 0, setTimer: () => ({ cancel() {} }) }
+
+function ask(
+  url: string,
+  headers: ApiRequest['headers'] = {},
+  scheme = createScheme(),
+): ApiResponse & { kind: 'bytes' } {
+  const { pathname, searchParams } = new URL(url, 'https://localhost')
+  const request = { method: 'GET', path: pathname, query: searchParams, headers, signal: new AbortController().signal }
+  const answer = createOpenApi({ scheme, clock })(request)
+  assert.ok(answer?.kind === 'bytes')
+  return answer
+}
+
+const textOf = (answer: ApiResponse & { kind: 'bytes' }) => Buffer.concat(answer.bytes).toString()
+
+test('every document equals the one of Kubernetes but for descriptions', () => {
+  const documents = createDocuments(createScheme(), () => undefined)
+  const ours = Object.fromEntries([...documents.index().keys()].map((name) => [name, documents.v3(name) as JsonObject]))
+  const fingerprints = Object.fromEntries(
+    Object.entries({ ...ours, 'openapi/v2': documents.v2() }).map(([name, one]) => [name, fingerprint(one)]),
+  )
+  assert.deepEqual(fingerprints, recorded)
+})
+
+test('a URL out of the index may be kept for a year, and one with an old hash leads to the new one', () => {
+  const { paths } = JSON.parse(textOf(ask('/openapi/v3')))
+  const url: string = paths['apis/apps/v1'].serverRelativeURL
+  const kept = ask(url)
+  assert.equal(kept.headers?.['cache-control'], 'public, immutable')
+  assert.equal(kept.headers?.['expires'], 'Sun, 21 Nov 2027 11:26:01 UTC')
+  const old = ask('/openapi/v3/apis/apps/v1?hash=OLD')
+  assert.equal(old.status, 301)
+  assert.equal(old.headers?.['location'], url)
+})
+
+test('a document that the client has is not sent again', () => {
+  for (const path of ['/openapi/v2', '/openapi/v3/version']) {
+    const first = ask(path)
+    const again = ask(path, { 'if-none-match': String(first.headers?.['etag']) })
+    assert.deepEqual([first.status, again.status, again.bytes.length], [200, 304, 0])
+  }
+})
+
+test('documents that are not there, and forms that are not spoken, have no body', () => {
+  assert.deepEqual([ask('/openapi/v3/nope').status, ask('/openapi/v3/').status], [404, 404])
+  const yaml = ask('/openapi/v2', { accept: 'application/yaml' })
+  assert.deepEqual([yaml.status, yaml.bytes], [406, []])
+})
+
+test('a custom resource has a document of its own and stands in OpenAPI v2', () => {
+  const scheme = createScheme()
+  const configMap = scheme.find('', 'v1', 'configmaps') as ResourceRow
+  const row = { ...configMap, group: 'stable.example.com', resource: 'gizmos', kind: 'Gizmo', listKind: 'GizmoList' }
+  scheme.addRows([row])
+  const spec = { type: 'object', properties: { spec: { type: 'string' } } }
+  const documents = createDocuments(scheme, () => spec)
+  const document = documents.v3('apis/stable.example.com/v1') as { paths: object; components: { schemas: JsonObject } }
+  assert.deepEqual(Object.keys(document.paths), [
+    '/apis/stable.example.com/v1/gizmos',
+    '/apis/stable.example.com/v1/namespaces/{namespace}/gizmos',
+    '/apis/stable.example.com/v1/namespaces/{namespace}/gizmos/{name}',
+  ])
+  assert.ok('com.example.stable.v1.Gizmo' in document.components.schemas)
+  const v2 = documents.v2() as { definitions: JsonObject }
+  assert.ok('com.example.stable.v1.GizmoList' in v2.definitions)
+})

@@ -1,0 +1,354 @@
+/**
+ * What every path of the API takes and answers, by rule from the scheme's rows: the one model that OpenAPI v2 and v3 are
+ * written from. Operation ids, tags and parameters are those of kube-apiserver.
+ */
+import type { GroupVersionKind } from '../../api/object.ts'
+import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
+import {
+  CONNECT,
+  DELETE,
+  DELETE_COLLECTION,
+  GET_CUSTOM,
+  LIST,
+  LOG,
+  NAME,
+  NAMESPACE,
+  PATCH,
+  type Parameter,
+  PRETTY,
+  REST,
+  WRITE,
+} from './parameters.ts'
+
+export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
+
+export interface Operation {
+  readonly method: Method
+  readonly tag: string
+  readonly id: string
+  readonly action?: string
+  readonly gvk?: GroupVersionKind
+  readonly parameters: readonly Parameter[]
+  /** Definition of the body. */
+  readonly body?: { readonly definition: string; readonly required: boolean }
+  /** What the path accepts; undefined where OpenAPI v2 says nothing of it. */
+  readonly consumes?: readonly string[]
+  readonly produces: readonly string[]
+  readonly codes: readonly number[]
+  /** Definition of the answer; undefined for text. */
+  readonly answer?: string
+}
+
+export interface PathItem {
+  readonly path: string
+  readonly operations: readonly Operation[]
+}
+
+/** What the rules need to know of a row that its schema alone does not say. */
+export interface RowFacts {
+  /** Definition of the kind. */
+  readonly definition: string
+  readonly custom: boolean
+  /** A DELETE answers with the object, not with a Status. */
+  readonly returnsDeleted: boolean
+}
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+const JSON_YAML = ['application/json', 'application/yaml']
+const ENCODINGS = [...JSON_YAML, 'application/vnd.kubernetes.protobuf']
+const STREAMS = [...ENCODINGS, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch']
+const PATCHES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+]
+const ANY = ['*/*']
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** `rbacAuthorization` for rbac.authorization.k8s.io, `core` for the core group. */
+function groupWord(group: string): string {
+  if (group === '') return 'core'
+  const [first = '', ...rest] = group.replace(/\.k8s\.io$/, '').split('.')
+  return first + rest.map(capital).join('')
+}
+
+const tagOf = (group: string, version: string) => `${groupWord(group)}_${version}`
+const wordOf = (group: string, version: string) => capital(groupWord(group)) + capital(version)
+
+/** Paths of one resource: collections, objects, subresources and old watch paths. */
+export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathItem[] {
+  const { group, version, kind, verbs } = row
+  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const scope = row.namespaced ? 'namespaces/{namespace}/' : ''
+  const collection = `${base}/${scope}${row.resource}`
+  const word = wordOf(group, version)
+  const owner = (row.namespaced ? 'Namespaced' : '') + kind
+  const where = row.namespaced ? [NAMESPACE] : []
+  const has = (verb: string) => verbs.includes(verb)
+  const common = { tag: tagOf(group, version), gvk: { group, version, kind } }
+  const produces = facts.custom ? JSON_YAML : ENCODINGS
+  const streams = facts.custom ? JSON_YAML : STREAMS
+  const consumes = facts.custom ? JSON_YAML : ANY
+  const list = { produces: streams, consumes, codes: [200], answer: `${facts.definition}List`, action: 'list' as const }
+  const deleted = {
+    consumes,
+    produces,
+    body: { definition: `${META}.DeleteOptions`, required: false },
+    method: 'delete' as const,
+  }
+
+  const items: PathItem[] = []
+  const add = (path: string, operations: readonly (Operation | false)[]) => {
+    const there = operations.filter((operation) => operation !== false)
+    if (there.length > 0) items.push({ path, operations: there })
+  }
+  if (row.namespaced && has('list'))
+    add(`${base}/${row.resource}`, [
+      { ...common, ...list, method: 'get', id: `list${word}${kind}ForAllNamespaces`, parameters: LIST },
+    ])
+  add(collection, [
+    has('list') && { ...common, ...list, method: 'get', id: `list${word}${owner}`, parameters: [...where, ...LIST] },
+    has('create') && {
+      ...common,
+      ...written(facts.definition, produces, consumes, [200, 201, 202]),
+      method: 'post',
+      action: 'post',
+      id: `create${word}${owner}`,
+      parameters: [...where, ...WRITE],
+    },
+    has('deletecollection') && {
+      ...common,
+      ...deleted,
+      codes: [200],
+      answer: `${META}.Status`,
+      action: 'deletecollection',
+      id: `delete${word}Collection${owner}`,
+      parameters: [...where, ...DELETE_COLLECTION],
+    },
+  ])
+  const object: Place = {
+    common,
+    word,
+    owner,
+    definition: facts.definition,
+    custom: facts.custom,
+    where: [NAME, ...where],
+    produces,
+    consumes,
+  }
+  add(`${collection}/{name}`, [
+    ...(has('get') ? readAndWrite(object, verbs) : []),
+    has('delete') && {
+      ...common,
+      ...deleted,
+      codes: [200, 202],
+      answer: facts.returnsDeleted ? facts.definition : `${META}.Status`,
+      action: 'delete',
+      id: `delete${word}${owner}`,
+      parameters: [...object.where, ...DELETE],
+    },
+  ])
+  for (const sub of row.subresources) {
+    const path = `${collection}/{name}/${sub.name}`
+    if (sub.name in CONNECTIONS) {
+      const connect = CONNECTIONS[sub.name] as readonly Method[]
+      add(path, connections(object, sub, connect, false))
+      if (sub.name === 'proxy') add(`${path}/{path}`, connections(object, sub, connect, true))
+    } else add(path, subresource(object, sub, row))
+  }
+  if (has('watch') && !facts.custom) items.push(...watchPaths(row, base, common, word, owner))
+  return items
+}
+
+interface Place {
+  readonly common: { readonly tag: string; readonly gvk: GroupVersionKind }
+  readonly word: string
+  /** `NamespacedPod`: what operation ids name. */
+  readonly owner: string
+  readonly definition: string
+  readonly custom: boolean
+  readonly where: readonly Parameter[]
+  readonly produces: readonly string[]
+  readonly consumes: readonly string[]
+}
+
+function written(
+  definition: string,
+  produces: readonly string[],
+  consumes: readonly string[],
+  codes: readonly number[],
+) {
+  return { body: { definition, required: true }, produces, consumes, codes, answer: definition }
+}
+
+/** get, update and patch of an object, or of a subresource that reads and writes like one. */
+function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): readonly (Operation | false)[] {
+  const { common, word, owner, definition, where, produces, consumes } = place
+  const name = `${word}${owner}${suffix}`
+  return [
+    verbs.includes('get') && {
+      ...common,
+      method: 'get',
+      action: 'get',
+      id: `read${name}`,
+      parameters: [...where, ...(place.custom ? GET_CUSTOM : [PRETTY])],
+      consumes,
+      produces,
+      codes: [200],
+      answer: definition,
+    },
+    verbs.includes('update') && {
+      ...common,
+      ...written(definition, produces, consumes, [200, 201]),
+      method: 'put',
+      action: 'put',
+      id: `replace${name}`,
+      parameters: [...where, ...WRITE],
+    },
+    verbs.includes('create') &&
+      suffix !== '' && {
+        ...common,
+        ...written(definition, produces, consumes, [200, 201, 202]),
+        method: 'post',
+        action: 'post',
+        id: `create${name}`,
+        parameters: [...where, ...WRITE],
+      },
+    verbs.includes('patch') && {
+      ...common,
+      ...written(definition, produces, consumes, place.custom ? [200] : [200, 201]),
+      body: { definition: `${META}.Patch`, required: true },
+      consumes: place.custom ? PATCHES.filter((type) => !type.includes('strategic')) : PATCHES,
+      method: 'patch',
+      action: 'patch',
+      id: `patch${name}`,
+      parameters: [...where, ...PATCH],
+    },
+  ]
+}
+
+function subresource(place: Place, sub: SubresourceRow, row: ResourceRow): readonly (Operation | false)[] {
+  const gvk = { group: sub.group, version: sub.version, kind: sub.kind }
+  const suffix = capital(sub.name)
+  if (sub.name === 'log')
+    return [
+      {
+        ...place.common,
+        method: 'get',
+        action: 'get',
+        id: `read${place.word}${place.owner}${suffix}`,
+        parameters: [...place.where, ...LOG],
+        consumes: place.consumes,
+        produces: ['text/plain', ...place.produces],
+        codes: [200],
+      },
+    ]
+  const definition = sub.kind === row.kind ? place.definition : sub.schema.definition
+  return readAndWrite({ ...place, common: { ...place.common, gvk }, definition }, sub.verbs, suffix)
+}
+
+const EVERY_METHOD: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
+const STREAM_METHODS: readonly Method[] = ['get', 'post']
+const CONNECTIONS: Readonly<Record<string, readonly Method[]>> = {
+  attach: STREAM_METHODS,
+  exec: STREAM_METHODS,
+  portforward: STREAM_METHODS,
+  proxy: EVERY_METHOD,
+}
+
+function connections(
+  { common, word, owner, where }: Place,
+  sub: SubresourceRow,
+  methods: readonly Method[],
+  withPath: boolean,
+): readonly Operation[] {
+  const end = `${owner}${capital(sub.name)}${withPath ? 'WithPath' : ''}`
+  const parameters = [...where, ...(withPath ? [REST] : []), ...(CONNECT[sub.kind] ?? [])]
+  return methods.map((method) => ({
+    ...common,
+    gvk: { group: sub.group, version: sub.version, kind: sub.kind },
+    method,
+    action: 'connect',
+    id: `connect${word}${capital(method)}${end}`,
+    parameters,
+    consumes: ANY,
+    produces: ANY,
+    codes: [200],
+  }))
+}
+
+function watchPaths(
+  row: ResourceRow,
+  base: string,
+  common: Place['common'],
+  word: string,
+  owner: string,
+): readonly PathItem[] {
+  const scope = row.namespaced ? 'namespaces/{namespace}/' : ''
+  const where = row.namespaced ? [NAMESPACE] : []
+  const watch = (path: string, id: string, action: string, parameters: readonly Parameter[]): PathItem => ({
+    path,
+    operations: [
+      {
+        ...common,
+        method: 'get',
+        action,
+        id: `watch${word}${id}`,
+        parameters,
+        consumes: ANY,
+        produces: STREAMS,
+        codes: [200],
+        answer: `${META}.WatchEvent`,
+      },
+    ],
+  })
+  const all = `${base}/watch/${scope}${row.resource}`
+  return [
+    ...(row.namespaced
+      ? [watch(`${base}/watch/${row.resource}`, `${row.kind}ListForAllNamespaces`, 'watchlist', LIST)]
+      : []),
+    watch(all, `${owner}List`, 'watchlist', [...where, ...LIST]),
+    ...(row.verbs.includes('get') ? [watch(`${all}/{name}`, owner, 'watch', [NAME, ...where, ...LIST])] : []),
+  ]
+}
+
+function service(path: string, tag: string, id: string, extra: Partial<Operation>): PathItem {
+  return {
+    path,
+    operations: [{ method: 'get', tag, id, parameters: [], produces: ['application/json'], codes: [200], ...extra }],
+  }
+}
+
+const discovered = (kind: string) => ({ answer: `${META}.${kind}`, consumes: ENCODINGS, produces: ENCODINGS })
+
+/** Discovery of a group version. */
+export function versionPathItem(group: string, version: string): PathItem {
+  const path = group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`
+  return service(path, tagOf(group, version), `get${wordOf(group, version)}APIResources`, discovered('APIResourceList'))
+}
+
+export function groupPathItem(group: string): PathItem {
+  const word = groupWord(group)
+  return service(`/apis/${group}/`, word, `get${capital(word)}APIGroup`, discovered('APIGroup'))
+}
+
+/** Paths that belong to no group, by the name of their document in OpenAPI v3. */
+export const SERVICE_PATHS: Readonly<Record<string, PathItem>> = {
+  '.well-known/openid-configuration': service(
+    '/.well-known/openid-configuration/',
+    'WellKnown',
+    'getServiceAccountIssuerOpenIDConfiguration',
+    {},
+  ),
+  api: service('/api/', 'core', 'getCoreAPIVersions', discovered('APIVersions')),
+  apis: service('/apis/', 'apis', 'getAPIVersions', discovered('APIGroupList')),
+  'openid/v1/jwks': service('/openid/v1/jwks/', 'openid', 'getServiceAccountIssuerOpenIDKeyset', {
+    produces: ['application/jwk-set+json'],
+  }),
+  version: service('/version/', 'version', 'getCodeVersion', {
+    answer: 'io.k8s.apimachinery.pkg.version.Info',
+    consumes: ['application/json'],
+  }),
+}

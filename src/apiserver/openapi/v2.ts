@@ -1,0 +1,86 @@
+/** The OpenAPI v2 document: the whole API in one. */
+import type { Json, JsonObject } from '../../api/object.ts'
+import type { Operation, PathItem } from './operations.ts'
+import { type Parameter, SHARED } from './parameters.ts'
+import { toV2 } from './schemas.ts'
+import { CODE_TEXTS, sharedParameters, sortedParameters, UNAUTHORIZED } from './v3.ts'
+
+const REFERENCE = '#/definitions/'
+
+/** Bodies that many operations take stand among the shared parameters. */
+const SHARED_BODIES: Readonly<Record<string, string>> = {
+  'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions': 'body-2Y1dVQaQ',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Patch': 'body-78PwaGsr',
+}
+
+export function v2Document(items: readonly PathItem[], schemas: ReadonlyMap<string, JsonObject>): JsonObject {
+  const sorted = [...items].sort((a, b) => (a.path < b.path ? -1 : 1))
+  return {
+    swagger: '2.0',
+    info: { title: 'Kubernetes', version: '1.37' },
+    paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item)])),
+    definitions: Object.fromEntries([...schemas].map(([name, schema]) => [name, toV2(schema)])),
+    parameters: sharedOnes(),
+    securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
+    security: [{ BearerToken: [] }],
+  }
+}
+
+function sharedOnes(): JsonObject {
+  const bodies = Object.entries(SHARED_BODIES).map(([definition, name]): [string, Json] => [
+    name,
+    bodyParameter({ definition, required: definition.endsWith('.Patch') }),
+  ])
+  const all = [...bodies, ...SHARED.map((one): [string, Json] => [one.shared as string, inline(one)])]
+  return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function inline({ name, in: place, type }: Parameter): Json {
+  return { uniqueItems: true, type, name, in: place, ...(place === 'path' ? { required: true } : {}) }
+}
+
+function bodyParameter({ definition, required }: NonNullable<Operation['body']>): Json {
+  return { name: 'body', in: 'body', ...(required ? { required } : {}), schema: { $ref: REFERENCE + definition } }
+}
+
+const parameter = (one: Parameter): Json =>
+  one.shared === undefined ? inline(one) : { $ref: `#/parameters/${one.shared}` }
+
+function body(of: NonNullable<Operation['body']>): Json {
+  const shared = SHARED_BODIES[of.definition]
+  return shared === undefined ? bodyParameter(of) : { $ref: `#/parameters/${shared}` }
+}
+
+function pathItem(item: PathItem): JsonObject {
+  const shared = sharedParameters(item)
+  const common = sortedParameters(shared).map(parameter)
+  return {
+    ...Object.fromEntries(item.operations.map((one) => [one.method, operation(one, shared)])),
+    ...(common.length > 0 ? { parameters: common } : {}),
+  }
+}
+
+function operation(one: Operation, shared: ReadonlySet<Parameter>): JsonObject {
+  const schema: Json = one.answer === undefined ? { type: 'string' } : { $ref: REFERENCE + one.answer }
+  const parameters = [
+    ...(one.body === undefined ? [] : [body(one.body)]),
+    ...sortedParameters(one.parameters.filter((each) => !shared.has(each))).map(parameter),
+  ]
+  const { gvk } = one
+  return {
+    ...(one.consumes === undefined ? {} : { consumes: one.consumes }),
+    produces: one.produces,
+    schemes: ['https'],
+    tags: [one.tag],
+    operationId: one.id,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    responses: {
+      ...Object.fromEntries(one.codes.map((code) => [code, { description: CODE_TEXTS[code], schema }])),
+      401: UNAUTHORIZED,
+    },
+    ...(one.action === undefined ? {} : { 'x-kubernetes-action': one.action }),
+    ...(gvk === undefined
+      ? {}
+      : { 'x-kubernetes-group-version-kind': { group: gvk.group, kind: gvk.kind, version: gvk.version } }),
+  }
+}
