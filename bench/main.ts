@@ -6,7 +6,7 @@
  *   npm run bench -- --components all         only one of the two (apiserver, all)
  *   npm run bench -- --only create,get        some of the measurements, and those they need
  *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
- *   npm run bench -- --node-args "--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
+ *   npm run bench -- --node-args="--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
  *   npm run bench -- --json FILE              figures as JSON into a file (- for standard output)
  */
 import { writeFileSync } from 'node:fs'

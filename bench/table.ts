@@ -19,7 +19,7 @@ export function tableOf(figures: readonly Figure[]): string {
 }
 
 /** One figure on one line, for those who wait. */
-export const shown = ({ value, unit, bare }: Figure): string =>
+export const shown = ({ value, unit, bare }: Pick<Figure, 'value' | 'unit' | 'bare'>): string =>
   show(value, unit) + (bare === undefined ? '' : `, bare ${show(bare, unit)}`)
 
 const isNumber = (column: number) => column >= 1 && column <= 3

@@ -5,31 +5,27 @@ import type { Storage } from '../storage/storage.ts'
 import type { CacheReads } from './admission/plugin.ts'
 import type { Caches } from './cache/caches.ts'
 import { byNodeName } from './cache/indexes.ts'
+import type { ResourceCache } from './cache/resource.ts'
 import { storageKey, storageRange } from './registry/registry.ts'
 
 export interface ServerReads extends CacheReads {
   /** Pods bound to a node. */
   podsOnNode(node: string): readonly KubeObject[]
-  /** Rises whenever an object of one of these resources changes. */
-  generationOf(...resources: readonly { readonly group: string; readonly resource: string }[]): number
+  /** A number that rises whenever an object of one of these resources changes. */
+  generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
 }
 
 /** Objects come in the storage version. A resource that is not served reads as empty. */
 export function createReads(scheme: Scheme, caches: Caches, storage: Storage): ServerReads {
-  const rows = new Map<string, ResourceRow | undefined>()
-  let generation = scheme.generation
+  /** By resource, then by group: the rows that are stored. Asked several times by every request. */
+  let rows = new Map<string, Map<string, ResourceRow>>()
+  let generation = -1
   const rowOf = (group: string, resource: string): ResourceRow | undefined => {
     if (generation !== scheme.generation) {
-      rows.clear()
+      rows = storedRows(scheme)
       generation = scheme.generation
     }
-    const name = `${group}/${resource}`
-    if (!rows.has(name))
-      rows.set(
-        name,
-        scheme.rows().find((row) => row.group === group && row.resource === resource && row.storagePrefix !== ''),
-      )
-    return rows.get(name)
+    return rows.get(resource)?.get(group)
   }
   const pods = caches.resource('pods')
   pods.addIndex('nodeName', byNodeName)
@@ -53,13 +49,36 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
       return item && caches.entryOf(item).object
     },
     podsOnNode: (node) => pods.byIndex('nodeName', node).map((entry) => entry.object),
-    generationOf(...resources) {
-      let sum = 0
-      for (const { group, resource } of resources) {
-        const row = rowOf(group, resource)
-        if (row !== undefined) sum += caches.resource(row.storagePrefix).generation
+    generationOf(resources) {
+      let foundAt = -1
+      let found: readonly ResourceCache[] = []
+      return () => {
+        if (foundAt !== scheme.generation) {
+          foundAt = scheme.generation
+          found = resources.flatMap(({ group, resource }) => {
+            const row = rowOf(group, resource)
+            return row === undefined ? [] : [caches.resource(row.storagePrefix)]
+          })
+        }
+        let sum = 0
+        for (const cache of found) sum += cache.generation
+        return sum
       }
-      return sum
     },
   }
+}
+
+function storedRows(scheme: Scheme): Map<string, Map<string, ResourceRow>> {
+  const rows = new Map<string, Map<string, ResourceRow>>()
+  for (const row of scheme.rows()) {
+    if (row.storagePrefix === '') continue
+    let groups = rows.get(row.resource)
+    if (groups === undefined) {
+      groups = new Map()
+      rows.set(row.resource, groups)
+    }
+    // Of several versions the preferred one comes first.
+    if (!groups.has(row.group)) groups.set(row.group, row)
+  }
+  return rows
 }

@@ -58,7 +58,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         auth = createAuth(runtime, {
           reads,
           podsOnNode: reads.podsOnNode,
-          rolesChanged: () => reads.generationOf(...ROLE_RESOURCES),
+          rolesChanged: reads.generationOf(ROLE_RESOURCES),
           serviceAccountKey: pki.serviceAccount.privateKey,
         })
         return serverAuth(runtime, reads, auth)

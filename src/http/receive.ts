@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { ApiRequest, ConnectionInfo } from '../api/request.ts'
 import { badRequest, StatusError } from '../api/status.ts'
-import type { Clock } from '../base/clock.ts'
+import type { Deadlines } from '../base/deadlines.ts'
 
 /** Requests without a query share it; nobody writes into a request's query. */
 const NO_QUERY = new URLSearchParams()
@@ -11,11 +11,11 @@ const NO_QUERY = new URLSearchParams()
 type Incoming = IncomingMessage | Http2ServerRequest
 
 /** Bodies that do not arrive in this time are given up: HTTP/2 has no such limit of its own. */
-const BODY_MS = 120_000
+export const BODY_MS = 120_000
 
 /** Synchronous when there is no body. @throws StatusError 400 for a target that is no path, 413 for a body over the limit */
 export function readRequest(
-  clock: Clock,
+  deadlines: Deadlines,
   incoming: Incoming,
   signal: AbortSignal,
   connection: ConnectionInfo,
@@ -28,7 +28,7 @@ export function readRequest(
   const path = mark < 0 ? target : target.slice(0, mark)
   const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1))
   if (!hasBody(incoming, method)) return { method, path, query, headers, signal, connection }
-  return readBody(clock, incoming, maxBodyBytes).then((bytes) => ({
+  return readBody(deadlines, incoming, maxBodyBytes).then((bytes) => ({
     method,
     path,
     query,
@@ -57,15 +57,16 @@ function tooLarge(limit: number): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`)
 }
 
-function readBody(clock: Clock, incoming: Incoming, limit: number): Promise<Uint8Array> {
+function readBody(deadlines: Deadlines, incoming: Incoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    let ended = false
     if (Number(incoming.headers['content-length'] ?? 0) > limit) {
       reject(tooLarge(limit))
       return
     }
     const chunks: Buffer[] = []
     let size = 0
-    const timer = clock.setTimer(BODY_MS, 'request body', () => {
+    const timer = deadlines.add(() => {
       reject(new StatusError(408, 'Timeout', 'the request body did not arrive in time'))
       incoming.destroy()
     })
@@ -80,12 +81,15 @@ function readBody(clock: Clock, incoming: Incoming, limit: number): Promise<Uint
       chunks.push(chunk)
     })
     incoming.on('end', () => {
+      ended = true
       timer.cancel()
       const [only] = chunks
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
     })
     incoming.on('error', (cause) => reject(badRequest('the request body could not be read', cause)))
+    // Comes after every request; only before the end of its body does it mean anything.
     incoming.on('close', () => {
+      if (ended) return
       timer.cancel()
       reject(badRequest('the client closed the connection'))
     })

@@ -11,9 +11,10 @@ import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ApiRequest, ConnectionInfo, Handler } from '../api/request.ts'
+import { createDeadlines } from '../base/deadlines.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createConnectionTable } from './connections.ts'
-import { readRequest } from './receive.ts'
+import { BODY_MS, readRequest } from './receive.ts'
 import { createResponder, type Outgoing, type Responder } from './respond.ts'
 
 export interface HttpServerOptions {
@@ -56,6 +57,7 @@ type Incoming = IncomingMessage | Http2ServerRequest
 export async function startHttpServer(runtime: Runtime, options: HttpServerOptions): Promise<HttpServer> {
   const connections = createConnectionTable()
   const responder = createResponder(runtime)
+  const bodies = createDeadlines(runtime.clock, BODY_MS, 'request body')
   const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
   const server = createSecureServer({
     ...secureContext(options.tls),
@@ -137,7 +139,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   ): Promise<void> {
     let request: ApiRequest | undefined
     try {
-      const received = readRequest(runtime.clock, incoming, controller.signal, connection, maxBodyBytes)
+      const received = readRequest(bodies, incoming, controller.signal, connection, maxBodyBytes)
       request = received instanceof Promise ? await received : received
       const response = await options.handler(request)
       if (response.kind === 'upgrade') {

@@ -25,6 +25,8 @@ interface Grant {
 }
 
 export interface RoleReads {
+  /** Rises with every change to roles and bindings. */
+  version(): number
   /** The rules a binding's roleRef names; undefined when the role does not exist. */
   rulesOf(roleRef: Fields, namespace: string): readonly PolicyRule[] | undefined
   /** Cluster-wide grants to this subject key, in the bindings' key order. */
@@ -32,7 +34,7 @@ export interface RoleReads {
   grants(namespace: string, subject: string): readonly Grant[]
 }
 
-/** `reads.revision` lets the index notice changes: it must rise with every change to roles and bindings. */
+/** `changed` lets the index notice changes: it must rise with every change to roles and bindings. */
 export function createRoleReads(reads: CacheReads, changed: () => number): RoleReads {
   let builtAt = -1
   let cluster = new Map<string, Grant[]>()
@@ -64,6 +66,7 @@ export function createRoleReads(reads: CacheReads, changed: () => number): RoleR
     }
   }
   return {
+    version: changed,
     rulesOf: (roleRef, namespace) => {
       const role =
         roleRef['kind'] === 'ClusterRole'
@@ -142,22 +145,68 @@ function describe(grant: Grant): string {
   return `RBAC: allowed by ${what} ${of} to ${who}`
 }
 
+export interface GrantedRule {
+  readonly rule: PolicyRule
+  readonly describe: () => string
+}
+
+interface KnownRules {
+  readonly version: number
+  readonly byNamespace: Map<string, readonly GrantedRule[]>
+}
+
+/** What was found for a user (as authentication keeps it) holds until a role or a binding changes. */
+const known = new WeakMap<RoleReads, WeakMap<UserInfo, KnownRules>>()
+const NAMESPACES = 256
+
 /** Every rule that holds for a user in a namespace ('' for cluster-wide alone), with the binding it comes from. */
-export function* grantedRules(
-  roles: RoleReads,
-  user: UserInfo,
-  namespace: string,
-): Generator<{ rule: PolicyRule; describe: () => string }> {
+export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string): readonly GrantedRule[] {
+  let users = known.get(roles)
+  if (users === undefined) {
+    users = new WeakMap()
+    known.set(roles, users)
+  }
+  const version = roles.version()
+  let ofUser = users.get(user)
+  if (ofUser === undefined || ofUser.version !== version || ofUser.byNamespace.size > NAMESPACES) {
+    ofUser = { version, byNamespace: new Map() }
+    users.set(user, ofUser)
+  }
+  let rules = ofUser.byNamespace.get(namespace)
+  if (rules === undefined) {
+    rules = findRules(roles, user, namespace)
+    ofUser.byNamespace.set(namespace, rules)
+  }
+  return rules
+}
+
+function findRules(roles: RoleReads, user: UserInfo, namespace: string): readonly GrantedRule[] {
   const keys = subjectKeys(user)
-  const inOrder = (grants: readonly Grant[]) =>
-    [...grants].sort((a, b) => ((a.binding.metadata.name ?? '') < (b.binding.metadata.name ?? '') ? -1 : 1))
-  for (const grant of inOrder(keys.flatMap((key) => roles.clusterGrants(key))))
-    for (const rule of roles.rulesOf(grant.binding['roleRef'], '') ?? [])
-      yield { rule, describe: () => describe(grant) }
-  if (namespace === '') return
-  for (const grant of inOrder(keys.flatMap((key) => roles.grants(namespace, key))))
-    for (const rule of roles.rulesOf(grant.binding['roleRef'], namespace) ?? [])
-      yield { rule, describe: () => describe(grant) }
+  const found: GrantedRule[] = []
+  const add = (grants: readonly Grant[], roleNamespace: string) => {
+    const inOrder = grants.toSorted((a, b) =>
+      (a.binding.metadata.name ?? '') < (b.binding.metadata.name ?? '') ? -1 : 1,
+    )
+    for (const grant of inOrder) {
+      let text: string | undefined
+      const described = () => {
+        text ??= describe(grant)
+        return text
+      }
+      for (const rule of roles.rulesOf(grant.binding['roleRef'], roleNamespace) ?? [])
+        found.push({ rule, describe: described })
+    }
+  }
+  add(
+    keys.flatMap((key) => roles.clusterGrants(key)),
+    '',
+  )
+  if (namespace !== '')
+    add(
+      keys.flatMap((key) => roles.grants(namespace, key)),
+      namespace,
+    )
+  return found
 }
 
 export function createRbacAuthorizer(roles: RoleReads): Authorizer {

@@ -27,9 +27,10 @@ export function wantedUser(headers: ApiRequest['headers']): Wanted | undefined {
   const uid = headers['impersonate-uid'] ?? ''
   const groups = valuesOf(headers['impersonate-group'])
   const extra: Record<string, readonly string[]> = Object.create(null)
-  for (const header of Object.keys(headers).sort())
-    if (header.startsWith(EXTRA)) extra[decodeKey(header.slice(EXTRA.length))] = valuesOf(headers[header])
-  const more = uid !== '' || groups.length > 0 || Object.keys(extra).length > 0
+  const extras: string[] = []
+  for (const header in headers) if (header.startsWith(EXTRA)) extras.push(header)
+  for (const header of extras.sort()) extra[decodeKey(header.slice(EXTRA.length))] = valuesOf(headers[header])
+  const more = uid !== '' || groups.length > 0 || extras.length > 0
   if (name !== '') return { name, uid, groups, extra }
   if (!more) return undefined
   throw badRequest(`requested ${goUser({ name, uid, groups, extra })} without impersonating a user name`)
@@ -70,7 +71,9 @@ export function impersonation(authorizer: Authorizer): Filter {
     const problem = refused === undefined ? undefined : unconstrained(authorizer, user, wanted)
     if (problem !== undefined) throw modeOf(wanted) === undefined ? problem : (refused ?? problem)
     const remaining = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('impersonate-')))
-    return next({ ...request, headers: remaining, user: becoming(wanted, refused === undefined) })
+    const impersonated = becoming(wanted, refused === undefined)
+    if (request.audit !== undefined) request.audit.impersonatedUser = impersonated
+    return next({ ...request, headers: remaining, user: impersonated })
   }
 }
 

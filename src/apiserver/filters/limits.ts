@@ -1,6 +1,7 @@
 /** Limits on one request: how long it may take and how large its body may be. */
 import type { Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
+import { createDeadlines } from '../../base/deadlines.ts'
 import type { Runtime } from '../../base/runtime.ts'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
@@ -28,17 +29,26 @@ export function isLongRunning(info: RequestInfo | undefined): boolean {
  * Applies to requests over a wire: components of this process bring their own signals.
  */
 export function requestTimeout(runtime: Runtime, defaultMs: number): Filter {
+  const { clock } = runtime
+  const deadlines = createDeadlines(clock, defaultMs, 'request timeout')
   return (next) => (request) => {
     if (request.connection === undefined || isLongRunning(request.info)) return next(request)
     const asked = request.query.size > 0 ? request.query.get('timeout') : null
     const limit = asked === null || asked === '' ? defaultMs : Math.min(defaultMs, durationMs(asked))
     return new Promise((resolve, reject) => {
-      const timer = runtime.clock.setTimer(limit, 'request timeout', () =>
-        reject(new StatusError(504, 'Timeout', 'request did not complete within the allotted timeout')),
+      const onEnd = () =>
+        reject(new StatusError(504, 'Timeout', 'request did not complete within the allotted timeout'))
+      const timer = limit === defaultMs ? deadlines.add(onEnd) : clock.setTimer(limit, 'request timeout', onEnd)
+      next(request).then(
+        (response) => {
+          timer.cancel()
+          resolve(response)
+        },
+        (error) => {
+          timer.cancel()
+          reject(error)
+        },
       )
-      next(request)
-        .then(resolve, reject)
-        .finally(() => timer.cancel())
     })
   }
 }

@@ -7,7 +7,10 @@ const DEPRECATED: Readonly<Record<string, string>> = {
   'v1 ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
 }
 
+const known = new WeakMap<ResourceRow, string | undefined>()
+
 export function deprecationWarning(row: ResourceRow): string | undefined {
   if (row.group !== '') return undefined
-  return DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`]
+  if (!known.has(row)) known.set(row, DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`])
+  return known.get(row)
 }
