@@ -139,6 +139,7 @@ async function start(
     nodes,
     version: KUBERNETES_VERSION,
     since: formatTime(runtime.clock.now()),
+    ...(running.debugUrl === undefined ? {} : { debugUrl: running.debugUrl }),
   })
   return { url, kubeconfig: text, kubeconfigFile: directory.kubeconfig, client, clientFor, log: runtime.log, stop }
 }

@@ -2,6 +2,7 @@
 import type { UserInfo } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import type { DebugServer } from './debug-server.ts'
 import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
 
@@ -13,6 +14,8 @@ export interface ComponentsOptions {
 }
 
 export interface RunningComponents {
+  /** The controller manager's own port, where it runs. */
+  readonly debugUrl?: string
   stop(): Promise<void>
 }
 
@@ -24,15 +27,16 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
   const stopping = new AbortController()
   const { signal } = stopping
   const starting: Promise<unknown>[] = []
+  let debug: DebugServer | undefined
+  const stop = async () => {
+    stopping.abort()
+    await debug?.stop()
+  }
   if (components.includes('controllers')) {
     progress('starting the controllers')
-    const { startControllerManager } = await import('../controllers/manager.ts')
     starting.push(
-      startControllerManager({
-        runtime: { ...runtime, log: runtime.log.named('controllers') },
-        clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
-        rootCa: options.pki.ca.cert,
-        signal,
+      startControllers(runtime, options, signal).then((server) => {
+        debug = server
       }),
     )
   }
@@ -42,11 +46,24 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     const client = clientFor(SCHEDULER, 'kube-scheduler')
     starting.push(startScheduler({ runtime: { ...runtime, log: runtime.log.named('scheduler') }, client, signal }))
   }
-  try {
-    await Promise.all(starting)
-  } catch (error) {
-    stopping.abort()
-    throw error
+  const failed = (await Promise.allSettled(starting)).find((result) => result.status === 'rejected')
+  if (failed !== undefined) {
+    await stop()
+    throw failed.reason
   }
-  return { stop: async () => stopping.abort() }
+  return { stop, ...(debug === undefined ? {} : { debugUrl: debug.url }) }
+}
+
+async function startControllers(runtime: Runtime, options: ComponentsOptions, signal: AbortSignal) {
+  const { startControllerManager, controllerManagerUser } = await import('../controllers/manager.ts')
+  const { startDebugServer } = await import('./debug-server.ts')
+  const { clientFor, pki } = options
+  const own = { ...runtime, log: runtime.log.named('controllers') }
+  const manager = await startControllerManager({
+    runtime: own,
+    clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
+    rootCa: pki.ca.cert,
+    signal,
+  })
+  return startDebugServer(own, { manager, client: clientFor(controllerManagerUser, 'kube-controller-manager'), pki })
 }

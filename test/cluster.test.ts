@@ -1,0 +1,94 @@
+/** A whole cluster in this process, as the package's export starts it. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { after, before, test } from 'node:test'
+import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import { clusterDirectory, readState } from '../src/cluster/directory.ts'
+import { type Cluster, startCluster } from '../src/cluster/index.ts'
+import { createHttpsClient } from '../src/http/client.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const GRAPH = '/debug/controllers/garbagecollector/graph'
+
+let cluster: Cluster
+let directory: string
+
+before(async () => {
+  cluster = await startCluster({ storage: 'memory', components: ['apiserver', 'controllers'] })
+  directory = dirname(cluster.kubeconfigFile)
+})
+after(async () => {
+  await cluster.stop()
+  await cluster.stop()
+  assert.equal(existsSync(directory), false, 'a directory of its own goes away with the cluster')
+})
+
+/** Asks the controller manager's own port, with the admin's certificate, a token or nothing. */
+async function ask(path: string, identity: 'certificate' | 'nobody' | { readonly token: string }) {
+  const { ca = '', cert = '', key = '' } = endpointFromKubeconfig(readFileSync(cluster.kubeconfigFile, 'utf8'))
+  const server = readState(clusterDirectory(directory))?.debugUrl ?? ''
+  const client = createHttpsClient({ server, ca, ...(identity === 'certificate' ? { cert, key } : {}) })
+  try {
+    const headers = typeof identity === 'object' ? { authorization: `Bearer ${identity.token}` } : {}
+    const answer = await client.send({ method: 'GET', path, headers })
+    return { status: answer.status, body: Buffer.from(await answer.bytes()).toString() }
+  } finally {
+    client.close()
+  }
+}
+
+async function tokenOf(serviceAccount: string): Promise<string> {
+  await cluster.client
+    .resource({ group: '', version: 'v1', resource: 'serviceaccounts' })
+    .namespace('kube-system')
+    .create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: serviceAccount } })
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  const path = `/api/v1/namespaces/kube-system/serviceaccounts/${serviceAccount}/token`
+  const { status, body } = await cluster.client.raw('POST', path, review)
+  assert.equal(status, 201, body)
+  return JSON.parse(body).status.token
+}
+
+const configMap = (name: string, owner?: { readonly name: string; readonly uid: string }) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name,
+    ...(owner === undefined
+      ? {}
+      : { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: owner.name, uid: owner.uid }] }),
+  },
+})
+
+test('the in-process client and the URL are the same cluster', async () => {
+  await cluster.client.resource(configMaps).namespace('default').create(configMap('in-process'))
+  const client = createHttpsClient(endpointFromKubeconfig(cluster.kubeconfig))
+  const answer = await client.send({ method: 'GET', path: '/api/v1/namespaces/default/configmaps/in-process' })
+  assert.equal(answer.status, 200)
+  await answer.bytes()
+  client.close()
+})
+
+test("the controller manager's port: health for all, the garbage collector's graph for who may see it", async () => {
+  const owned = cluster.client.resource(configMaps).namespace('default')
+  const owner = await owned.create(configMap('owner'))
+  const uid = owner.metadata.uid ?? ''
+  const dependent = await owned.create(configMap('dependent', { name: 'owner', uid }))
+
+  assert.deepEqual(await ask('/healthz', 'nobody'), { status: 200, body: 'ok' })
+  assert.equal((await ask(GRAPH, 'nobody')).status, 401)
+  assert.equal((await ask(GRAPH, { token: 'bogus' })).status, 401)
+  const forbidden = await ask(GRAPH, { token: await tokenOf('someone') })
+  assert.equal(forbidden.status, 403)
+  assert.match(forbidden.body, /someone.*cannot get path/)
+
+  let whole = await ask(GRAPH, 'certificate')
+  while (!whole.body.includes(dependent.metadata.uid ?? '?')) whole = await ask(GRAPH, 'certificate')
+  assert.equal(whole.status, 200)
+  assert.match(whole.body, /^strict digraph full \{/)
+  assert.ok(whole.body.includes(uid))
+  const part = await ask(`${GRAPH}?uid=${uid}`, 'certificate')
+  assert.ok(part.body.includes(uid) && part.body.includes(dependent.metadata.uid ?? '?'))
+  assert.equal((await ask('/debug/else', 'certificate')).status, 404)
+})
