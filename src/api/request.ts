@@ -60,6 +60,15 @@ export interface ApiRequest {
   readonly signal: AbortSignal
   /** What the transport knows of the peer: client certificate, remote address, token cache. */
   readonly connection?: ConnectionInfo
+  /** Where audited: what later steps have to tell about the request. */
+  readonly audit?: AuditRecord
+}
+
+/** Filled in by the steps a request passes; read once, when its audit event is written. */
+export interface AuditRecord {
+  impersonatedUser?: UserInfo
+  requestObject?: KubeObject
+  readonly annotations: Record<string, string>
 }
 
 export interface ConnectionInfo {
@@ -83,6 +92,8 @@ export interface StoredObject {
   readonly object: KubeObject
   /** The JSON of the object with apiVersion and kind (`full`), or without them as in a list's items. */
   json(form: 'full' | 'item'): Uint8Array
+  /** Its protobuf message, made by `encode` at first use and kept; `encode` is the same for every call. */
+  message?(encode: (object: KubeObject) => Uint8Array): Uint8Array
 }
 
 /** A watch event as it leaves the API server. `object` of BOOKMARK carries kind, apiVersion and metadata.resourceVersion. */
@@ -91,6 +102,8 @@ export interface WatchEvent {
   readonly object: KubeObject
   /** The event's line as JSON, newline included; encoded once for all watchers of the same representation. */
   json?(): Uint8Array
+  /** The event as protobuf, made by `encode` once for all watchers. Events about no stored object have none. */
+  frame?(encode: (type: WatchEvent['type'], stored: StoredObject) => Uint8Array): Uint8Array
 }
 
 export type ApiResponse =

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { clusterDirectory } from '../cluster/directory.ts'
 import { messageOf, StartError } from '../cluster/errors.ts'
 import { progressOn } from './progress.ts'
+import { SECURITY_FLAGS } from './security-flags.ts'
 import type { Report, UpOptions } from './up.ts'
 
 /** @throws StartError with the cause when it does not become ready */
@@ -61,5 +62,8 @@ function commandLine(options: UpOptions): string[] {
     ...['--components', components.join(','), '-v', String(verbosity)],
     ...(disableAdmissionPlugins.length === 0 ? [] : ['--disable-admission-plugins', disableAdmissionPlugins.join(',')]),
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...SECURITY_FLAGS.flatMap(([flag, option]) =>
+      options[option] === undefined ? [] : [flag, String(options[option])],
+    ),
   ]
 }

@@ -41,6 +41,19 @@ function skiffCommand(): Command {
     .option('--kubeconfig <file>', 'also add the cluster to this kubeconfig')
     .option('--components <list>', `which of ${COMPONENTS.join(', ')} to run`, components, [...COMPONENTS])
     .option('--disable-admission-plugins <list>', 'admission plugins to leave out', commaList, [])
+    .addOption(new Option('--audit-policy-file <file>', 'audit requests by this policy'))
+    .addOption(
+      new Option('--audit-log-path <file>', 'where the audit log goes (default: audit.log in the data directory)'),
+    )
+    .addOption(
+      new Option('--audit-log-maxsize <mb>', 'rotate the audit log at this size').argParser(integer(1, 1_000_000)),
+    )
+    .addOption(new Option('--audit-log-maxbackup <n>', 'rotated audit logs to keep').argParser(integer(0, 1_000_000)))
+    .addOption(new Option('--audit-log-maxage <days>', 'days to keep them').argParser(integer(0, 1_000_000)))
+    .addOption(
+      new Option('--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'),
+    )
+    .addOption(new Option('--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'))
     .option('--detach', 'return when the cluster is ready, and leave it running')
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
     .allowExcessArguments(false)

@@ -3,8 +3,9 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
 import type { Component } from '../cluster/options.ts'
+import type { SecurityOptions } from '../cluster/security.ts'
 
-export interface UpOptions {
+export interface UpOptions extends SecurityOptions {
   readonly dataDir: string
   readonly port: number
   readonly nodes: number
@@ -37,6 +38,7 @@ export async function up(options: UpOptions): Promise<void> {
       nodes: options.nodes,
       components: options.components,
       disableAdmissionPlugins: options.disableAdmissionPlugins,
+      security: options,
       logLevel: options.verbosity,
       directoryHeld: true,
       ...(options.kubeconfig === undefined ? {} : { kubeconfigFile: options.kubeconfig }),

@@ -15,14 +15,20 @@ import type { ServerReads } from '../apiserver/reads.ts'
 import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { startCompactor } from '../storage/compactor.ts'
 import { openStorage } from '../storage/open.ts'
+import { transformed } from '../storage/transform.ts'
 import type { Pki } from './pki.ts'
+import { loadSecurity, type SecurityOptions } from './security.ts'
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
   readonly storage: 'lmdb' | 'memory'
   readonly storeDirectory: string
   readonly disableAdmissionPlugins: readonly string[]
+  readonly security: SecurityOptions
+  /** Where the audit log is when nobody says otherwise. */
+  readonly auditLog: string
 }
 
 export interface ControlPlane {
@@ -42,12 +48,15 @@ const ROLE_RESOURCES = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebin
 export async function startControlPlane(runtime: Runtime, options: ControlPlaneOptions): Promise<ControlPlane> {
   const { pki } = options
   const stopping = new AbortController()
-  const storage = await openStorage({ runtime, driver: options.storage, dir: options.storeDirectory })
+  const scheme = builtinScheme()
+  const security = await loadSecurity(runtime, scheme, options.security, options.auditLog)
+  const disk = await openStorage({ runtime, driver: options.storage, dir: options.storeDirectory })
+  const storage = security.transformer === undefined ? disk : transformed(disk, security.transformer)
+  const stopCompacting = startCompactor(runtime, disk)
   let auth: Auth | undefined
   let url = ''
   let ready = false
   try {
-    const scheme = builtinScheme()
     const server = await createApiServer({
       runtime,
       storage,
@@ -60,6 +69,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           podsOnNode: reads.podsOnNode,
           rolesChanged: reads.generationOf(ROLE_RESOURCES),
           serviceAccountKey: pki.serviceAccount.privateKey,
+          ...(security.tokens === undefined ? {} : { staticTokens: security.tokens }),
+          ...(security.audit === undefined ? {} : { afterAuthentication: security.audit }),
         })
         return serverAuth(runtime, reads, auth)
       },
@@ -86,8 +97,10 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       },
       stop: async () => {
         stopping.abort()
+        stopCompacting()
         await server.stop()
         await storage.close()
+        await security.close()
       },
     }
   } catch (error) {

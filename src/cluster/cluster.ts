@@ -21,6 +21,7 @@ import { messageOf, StartError } from './errors.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { COMPONENTS, type Component, DEFAULT_HOST } from './options.ts'
 import { loadPki, type Pki, write } from './pki.ts'
+import type { SecurityOptions } from './security.ts'
 import { KUBERNETES_VERSION } from './version.ts'
 
 export interface ClusterOptions {
@@ -35,6 +36,7 @@ export interface ClusterOptions {
   /** Default: all. The API server always runs. */
   readonly components?: readonly Component[]
   readonly disableAdmissionPlugins?: readonly string[]
+  readonly security?: SecurityOptions
   /** `memory` keeps nothing and writes nothing to disk but keys and the log. Default lmdb. */
   readonly storage?: 'lmdb' | 'memory'
   /** Also adds the cluster to this kubeconfig, which may hold others. */
@@ -110,6 +112,8 @@ async function start(
     storage: options.storage ?? 'lmdb',
     storeDirectory: directory.store,
     disableAdmissionPlugins: options.disableAdmissionPlugins ?? [],
+    security: options.security ?? {},
+    auditLog: join(directory.path, 'audit.log'),
   })
   undo.push(() => control.stop())
 

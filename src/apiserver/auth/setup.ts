@@ -1,12 +1,13 @@
 /** Authentication and authorization as one API server has them, put together from the caches. */
-import type { Filter, Handler } from '../../api/request.ts'
+import type { Filter, Handler, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
 import { authentication } from '../filters/authentication.ts'
-import { alwaysAllowPaths, authorization } from '../filters/authorization.ts'
+import { authorization } from '../filters/authorization.ts'
 import { impersonation } from '../filters/impersonation.ts'
 import { type Authenticator, createAuthenticator } from './authenticator.ts'
 import { type Authorizer, superusers, union } from './authorizer.ts'
+import { bootstrapTokenUser } from './bootstrap-tokens.ts'
 import { createEscalationGuard } from './escalation.ts'
 import { jwtKey } from './jwt.ts'
 import { createNodeAuthorizer, type NodeReads } from './node.ts'
@@ -21,6 +22,10 @@ export interface AuthOptions {
   /** PEM of the key that signs service account tokens. */
   readonly serviceAccountKey: string
   readonly issuer?: string
+  /** Users by static token. */
+  readonly staticTokens?: ReadonlyMap<string, UserInfo>
+  /** Stands between authentication and everything else: audit. */
+  readonly afterAuthentication?: Filter
 }
 
 export interface Auth {
@@ -44,23 +49,26 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     keys: [jwtKey(options.serviceAccountKey)],
     reads,
   })
-  const authenticator = createAuthenticator(runtime, { serviceAccounts: tokens })
+  const authenticator = createAuthenticator(runtime, {
+    serviceAccounts: tokens,
+    otherToken: (token) => options.staticTokens?.get(token) ?? bootstrapTokenUser(reads, runtime.clock, token),
+  })
   const roles = createRoleReads(reads, options.rolesChanged)
   const authorizer = union([
     superusers,
-    alwaysAllowPaths,
     createNodeAuthorizer({ get: reads.get, podsOnNode: options.podsOnNode }),
     createRbacAuthorizer(roles),
   ])
   const authenticate = authentication(runtime, authenticator)
   const authorize = authorization(authorizer)
   const impersonate = impersonation(authorizer)
+  const afterwards = options.afterAuthentication ?? ((next: Handler) => next)
   return {
     tokens,
     authenticator,
     authorizer,
     roles,
     guard: createEscalationGuard(authorizer, roles),
-    filter: (next: Handler) => authenticate(impersonate(authorize(next))),
+    filter: (next: Handler) => authenticate(afterwards(impersonate(authorize(next)))),
   }
 }

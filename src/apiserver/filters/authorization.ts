@@ -1,13 +1,7 @@
 /** Asks whether the user may do this, or refuses with 403 and Kubernetes' sentence about it. */
 import type { Filter, RequestInfo, UserInfo } from '../../api/request.ts'
 import { forbidden, internalError, StatusError } from '../../api/status.ts'
-import { type Authorizer, attributesOf, noOpinion } from '../auth/authorizer.ts'
-
-/** Health is told to everybody, with or without a role that says so. */
-export const alwaysAllowPaths: Authorizer = {
-  authorize: ({ isResource, path }) =>
-    !isResource && /^\/(healthz|livez|readyz)(\/|$)/.test(path) ? { verdict: 'allow', reason: '' } : noOpinion,
-}
+import { type Authorizer, attributesOf } from '../auth/authorizer.ts'
 
 export function authorization(authorizer: Authorizer): Filter {
   return (next) => (request) => {
@@ -15,6 +9,10 @@ export function authorization(authorizer: Authorizer): Filter {
     if (user === undefined || info === undefined) throw internalError('the request was not authenticated')
     const fieldSelector = request.query.get('fieldSelector') ?? undefined
     const { verdict, reason } = authorizer.authorize(attributesOf(user, info, fieldSelector))
+    if (request.audit !== undefined) {
+      request.audit.annotations['authorization.k8s.io/decision'] = verdict === 'allow' ? 'allow' : 'forbid'
+      request.audit.annotations['authorization.k8s.io/reason'] = reason
+    }
     if (verdict !== 'allow') throw refusal(user, info, reason)
     return next(request)
   }

@@ -3,10 +3,12 @@
  * over a wire it leaves in the encoding that was asked for, with the warnings given before it.
  */
 import { encodeJson } from '../../api/codec/json.ts'
-import type { Json, KubeObject } from '../../api/object.ts'
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Filter } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Logger } from '../../base/log.ts'
+import { CONTENT_TYPES, type Encoding, errorEncoding } from '../handlers/negotiate.ts'
+import { objectBytes } from '../handlers/protobuf.ts'
 import { warningHeaders } from '../handlers/respond.ts'
 import { encodeYaml } from '../handlers/yaml.ts'
 
@@ -35,7 +37,7 @@ function statusErrorOf(thrown: unknown, request: ApiRequest, log: Logger): Statu
 /** The Status of an error as an answer. */
 export function errorResponse(request: ApiRequest, error: StatusError): ApiResponse {
   const status = error.toStatus()
-  const yaml = /^application\/yaml\b/.test(request.headers['accept'] ?? '')
+  const encoding = errorEncoding(request.headers['accept'])
   const retryAfter = error.details?.retryAfterSeconds
   const { headers } = warningHeaders(error.warnings ?? [])
   return {
@@ -45,7 +47,13 @@ export function errorResponse(request: ApiRequest, error: StatusError): ApiRespo
       ...headers,
       ...(retryAfter === undefined || retryAfter <= 0 ? {} : { 'retry-after': String(retryAfter) }),
     },
-    contentType: yaml ? 'application/yaml' : 'application/json',
-    bytes: yaml ? [Buffer.from(encodeYaml(status as Json))] : [encodeJson(status as unknown as KubeObject), NEWLINE],
+    contentType: CONTENT_TYPES[encoding],
+    bytes: statusBytes(status, encoding),
   }
+}
+
+function statusBytes(status: JsonObject, encoding: Encoding): readonly Uint8Array[] {
+  if (encoding === 'yaml') return [Buffer.from(encodeYaml(status as Json))]
+  const object = status as unknown as KubeObject
+  return encoding === 'protobuf' ? [objectBytes(object)] : [encodeJson(object), NEWLINE]
 }

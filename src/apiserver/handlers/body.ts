@@ -16,6 +16,7 @@ export function decodeObject(
 ): KubeObject {
   const decoded = decodeBody(bodyOf(request), row, decodeWith(context.decodeProtobuf, fieldValidation))
   warnings.push(...decoded.warnings)
+  if (request.audit !== undefined) request.audit.requestObject = decoded.object
   return applyDefaults(decoded.object, row.schema)
 }
 

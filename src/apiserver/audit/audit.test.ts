@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
+import { notFound } from '../../api/status.ts'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import { audit } from '../filters/audit.ts'
+import { type AuditLog, openAuditLog } from './log.ts'
+import { type Policy, parsePolicy } from './policy.ts'
+
+const alice: UserInfo = { name: 'alice', groups: ['dev', 'system:authenticated'] }
+
+function info(more: Partial<RequestInfo> = {}): RequestInfo {
+  return {
+    isResource: true,
+    verb: 'get',
+    path: '/api/v1/namespaces/n/secrets/s',
+    group: '',
+    version: 'v1',
+    resource: 'secrets',
+    subresource: '',
+    namespace: 'n',
+    name: 's',
+    ...more,
+  }
+}
+
+const policyText = (rules: string) =>
+  `apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:\n${rules}`
+
+test('the first rule that matches decides, and a request that none matches is not told', () => {
+  const policy = parsePolicy(
+    policyText(`
+- {level: None, users: [system:kube-proxy]}
+- {level: Metadata, resources: [{group: "", resources: [secrets]}]}
+- {level: Request, verbs: [create], namespaces: [n]}
+- {level: RequestResponse, nonResourceURLs: [/healthz*]}
+`),
+  )
+  assert.equal(policy.verdict({ name: 'system:kube-proxy', groups: [] }, info()).level, 'None')
+  assert.equal(policy.verdict(alice, info()).level, 'Metadata')
+  assert.equal(policy.verdict(alice, info({ resource: 'pods', verb: 'create' })).level, 'Request')
+  assert.equal(policy.verdict(alice, info({ resource: 'pods' })).level, 'None')
+  assert.equal(policy.verdict(alice, info({ isResource: false, path: '/healthz/ping' })).level, 'RequestResponse')
+  // A rule about a resource is not about its subresources.
+  assert.equal(policy.verdict(alice, info({ subresource: 'status' })).level, 'None')
+})
+
+for (const [what, text, message] of [
+  ['of another kind', 'kind: Pod', /kind Policy/],
+  ['without rules', 'apiVersion: audit.k8s.io/v1\nkind: Policy', /no rules/],
+  ['with an unknown level', policyText('- {level: Everything}'), /rules\[0\].level: Everything/],
+  ['that is not YAML', '{', /not YAML/],
+  ['that mixes resources and URLs', policyText('- {level: None, nonResourceURLs: [/x], namespaces: [a]}'), /not both/],
+] as const)
+  test(`a policy ${what} is refused with the reason`, () => {
+    assert.throws(() => parsePolicy(text), message)
+  })
+
+function memoryLog(): AuditLog & { readonly events: () => { [field: string]: unknown }[] } {
+  const lines: string[] = []
+  return {
+    append: async (line) => {
+      lines.push(line)
+    },
+    close: async () => {},
+    events: () => lines.map((line) => JSON.parse(line)),
+  }
+}
+
+function request(): ApiRequest {
+  return {
+    method: 'GET',
+    path: info().path,
+    query: new URLSearchParams('x=1'),
+    headers: { 'user-agent': 'kubectl' },
+    user: alice,
+    info: info(),
+    signal: new AbortController().signal,
+  }
+}
+
+const everything: Policy = {
+  verdict: () => ({ level: 'RequestResponse', omitStages: new Set(), omitManagedFields: true }),
+}
+
+test('a request is told when it comes and when it is answered, without managedFields when the policy says so', async () => {
+  const log = memoryLog()
+  const answer: ApiResponse = {
+    kind: 'object',
+    status: 200,
+    object: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', managedFields: [] } },
+  }
+  await audit(simulatedRuntime(1), everything, log)(async () => answer)(request())
+  const [received, complete] = log.events()
+  assert.equal(received?.['stage'], 'RequestReceived')
+  assert.equal(complete?.['stage'], 'ResponseComplete')
+  assert.equal(complete?.['auditID'], received?.['auditID'])
+  assert.equal(complete?.['requestURI'], '/api/v1/namespaces/n/secrets/s?x=1')
+  assert.deepEqual(complete?.['responseStatus'], { metadata: {}, code: 200 })
+  assert.deepEqual((complete?.['responseObject'] as { metadata: unknown }).metadata, { name: 's' })
+  assert.deepEqual(complete?.['objectRef'], { resource: 'secrets', namespace: 'n', name: 's', apiVersion: 'v1' })
+})
+
+test('what is refused is told with its status', async () => {
+  const log = memoryLog()
+  const handler = audit(
+    simulatedRuntime(1),
+    everything,
+    log,
+  )(async () => {
+    throw notFound({ group: '', resource: 'secrets' }, 's')
+  })
+  await assert.rejects(handler(request()), /not found/)
+  assert.equal((log.events().at(-1)?.['responseStatus'] as { code: number }).code, 404)
+})
+
+test('an answer whose event cannot be written is an error, never a silent loss', async () => {
+  const broken: AuditLog = { append: async () => Promise.reject(new Error('disk full')), close: async () => {} }
+  const quiet: Policy = {
+    verdict: () => ({ level: 'Metadata', omitStages: new Set(['RequestReceived' as const]), omitManagedFields: false }),
+  }
+  const answer: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }
+  await assert.rejects(audit(simulatedRuntime(1), quiet, broken)(async () => answer)(request()), /audit event/)
+})
+
+test('the log is rotated by size and keeps as many old files as it should', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const runtime = simulatedRuntime(1)
+  const log = await openAuditLog(runtime.clock, { path: join(folder, 'audit.log'), maxSizeMb: 0.001, maxBackups: 2 })
+  for (let i = 0; i < 8; i++) {
+    await log.append(`${i}`.repeat(600))
+    await runtime.advance(1000)
+  }
+  await log.close()
+  const files = readdirSync(folder).sort()
+  assert.equal(files.length, 3)
+  assert.equal(readFileSync(join(folder, 'audit.log'), 'utf8'), `${'7'.repeat(600)}\n`)
+  rmSync(folder, { recursive: true })
+})

@@ -1,0 +1,89 @@
+/**
+ * The audit log: one JSON document a line, appended in batches and rotated by size.
+ *
+ * Guarantee: `append` resolves after its line was handed to the operating system, or rejects: an event is never lost without
+ * its request knowing. What arrives while a batch is being written goes with the next one.
+ */
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+
+export interface AuditLogOptions {
+  readonly path: string
+  /** Megabytes after which the file is rotated. Default 100. */
+  readonly maxSizeMb?: number
+  /** Rotated files kept; 0 keeps all. */
+  readonly maxBackups?: number
+  /** Days a rotated file is kept; 0 keeps all. */
+  readonly maxAgeDays?: number
+}
+
+export interface AuditLog {
+  append(line: string): Promise<void>
+  close(): Promise<void>
+}
+
+const DAY_MS = 24 * 3600 * 1000
+
+/** @throws when the file cannot be opened */
+export async function openAuditLog(clock: Clock, options: AuditLogOptions): Promise<AuditLog> {
+  const limit = (options.maxSizeMb ?? 100) * 1024 * 1024
+  let file: FileHandle = await open(options.path, 'a', 0o600)
+  let size = (await file.stat()).size
+  let waiting: { line: string; resolve: () => void; reject: (error: unknown) => void }[] = []
+  let writing: Promise<void> | undefined
+
+  const rotate = async () => {
+    await file.close()
+    const stamp = new Date(clock.now()).toISOString().replace(/:/g, '-')
+    const dot = options.path.lastIndexOf('.')
+    const cut = dot > options.path.lastIndexOf('/') + 1 ? dot : options.path.length
+    renameSync(options.path, `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`)
+    removeOld(clock, options)
+    file = await open(options.path, 'a', 0o600)
+    size = 0
+  }
+  const write = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        const bytes = Buffer.from(batch.map(({ line }) => `${line}\n`).join(''))
+        if (size > 0 && size + bytes.length > limit) await rotate()
+        await file.appendFile(bytes)
+        size += bytes.length
+        for (const { resolve } of batch) resolve()
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    writing = undefined
+  }
+  return {
+    append: (line) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ line, resolve, reject })
+        writing ??= write()
+      }),
+    close: async () => {
+      await writing
+      await file.close()
+    },
+  }
+}
+
+function removeOld(clock: Clock, { path, maxBackups = 0, maxAgeDays = 0 }: AuditLogOptions): void {
+  const folder = dirname(path)
+  const name = basename(path)
+  const stem = name.includes('.') ? name.slice(0, name.lastIndexOf('.')) : name
+  const rotated = readdirSync(folder)
+    .filter((file) => file !== name && file.startsWith(`${stem}-`))
+    .sort()
+    .reverse()
+  for (const [i, file] of rotated.entries()) {
+    const tooMany = maxBackups > 0 && i >= maxBackups
+    const tooOld = maxAgeDays > 0 && clock.now() - statSync(join(folder, file)).mtimeMs > maxAgeDays * DAY_MS
+    if (tooMany || tooOld) rmSync(join(folder, file), { force: true })
+  }
+}

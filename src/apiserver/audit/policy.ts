@@ -1,0 +1,127 @@
+/**
+ * audit: who did what (API concept: auditing; audit.k8s.io/v1). A policy says how much is told of which request, a log takes
+ * the events. Called by the audit filter; knows no handlers.
+ */
+import { parse } from 'yaml'
+import type { Fields } from '../../api/object.ts'
+import type { RequestInfo, UserInfo } from '../../api/request.ts'
+
+export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
+export type Level = (typeof LEVELS)[number]
+
+export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
+export type Stage = (typeof STAGES)[number]
+
+export interface Verdict {
+  readonly level: Level
+  readonly omitStages: ReadonlySet<Stage>
+  readonly omitManagedFields: boolean
+}
+
+export interface Policy {
+  /** What the first rule that matches says; level None when none does. */
+  verdict(user: UserInfo | undefined, info: RequestInfo): Verdict
+}
+
+export class PolicyError extends Error {}
+
+interface Rule {
+  readonly matches: (user: UserInfo | undefined, info: RequestInfo) => boolean
+  readonly verdict: Verdict
+}
+
+const silent: Verdict = { level: 'None', omitStages: new Set(), omitManagedFields: false }
+
+/** A policy file's text (YAML or JSON). @throws PolicyError in one line, saying which rule is wrong */
+export function parsePolicy(text: string): Policy {
+  let document: unknown
+  try {
+    document = parse(text, { maxAliasCount: 100 })
+  } catch (error) {
+    throw new PolicyError(`the audit policy is not YAML: ${(error as Error).message.split('\n')[0]}`)
+  }
+  const policy = (document ?? {}) as Fields
+  if (policy['kind'] !== 'Policy' || policy['apiVersion'] !== 'audit.k8s.io/v1')
+    throw new PolicyError('the audit policy must be of kind Policy, apiVersion audit.k8s.io/v1')
+  if (!Array.isArray(policy['rules']) || policy['rules'].length === 0)
+    throw new PolicyError('the audit policy has no rules: it must have at least one')
+  const everywhere = stagesOf(policy['omitStages'], 'omitStages')
+  const rules = policy['rules'].map((rule: Fields, i: number) =>
+    ruleOf(rule, `rules[${i}]`, everywhere, policy['omitManagedFields'] === true),
+  )
+  return {
+    verdict: (user, info) => rules.find((rule: Rule) => rule.matches(user, info))?.verdict ?? silent,
+  }
+}
+
+/** The policy that tells of every request who made it, and nothing of what was in it. */
+export const metadataPolicy: Policy = {
+  verdict: () => ({ level: 'Metadata', omitStages: new Set<Stage>(['RequestReceived']), omitManagedFields: false }),
+}
+
+function stagesOf(value: unknown, where: string): readonly Stage[] {
+  const stages = (value ?? []) as readonly Stage[]
+  if (!Array.isArray(stages)) throw new PolicyError(`${where} must be a list of stages`)
+  for (const stage of stages)
+    if (!STAGES.includes(stage)) throw new PolicyError(`${where}: ${stage} is no stage: use ${STAGES.join(', ')}`)
+  return stages
+}
+
+function ruleOf(rule: Fields, where: string, everywhere: readonly Stage[], omitManagedFields: boolean): Rule {
+  const level = rule?.['level'] as Level
+  if (!LEVELS.includes(level)) throw new PolicyError(`${where}.level: ${level} is no level: use ${LEVELS.join(', ')}`)
+  const strings = (field: string): readonly string[] => {
+    const value = rule[field] ?? []
+    if (!Array.isArray(value) || value.some((item) => typeof item !== 'string'))
+      throw new PolicyError(`${where}.${field} must be a list of strings`)
+    return value
+  }
+  const [users, groups, verbs, namespaces, urls] = [
+    'users',
+    'userGroups',
+    'verbs',
+    'namespaces',
+    'nonResourceURLs',
+  ].map(strings) as [string[], string[], string[], string[], string[]]
+  const resources = (rule['resources'] ?? []) as readonly Fields[]
+  if (urls.length > 0 && (resources.length > 0 || namespaces.length > 0))
+    throw new PolicyError(`${where}: rules are about resources or about nonResourceURLs, not both`)
+  const any = (list: readonly string[], value: string) => list.length === 0 || list.includes(value)
+  return {
+    matches: (user, info) => {
+      if (!any(users, user?.name ?? '')) return false
+      if (groups.length > 0 && !groups.some((group) => user?.groups.includes(group))) return false
+      if (!any(verbs, info.verb)) return false
+      if (info.isResource) {
+        if (urls.length > 0) return false
+        if (!any(namespaces, info.namespace)) return false
+        return resources.length === 0 || resources.some((wanted) => resourceMatches(wanted, info))
+      }
+      if (resources.length > 0 || namespaces.length > 0) return false
+      return urls.length === 0 || urls.some((url) => urlMatches(url, info.path))
+    },
+    verdict: {
+      level,
+      omitStages: new Set([...everywhere, ...stagesOf(rule['omitStages'], `${where}.omitStages`)]),
+      omitManagedFields: rule['omitManagedFields'] ?? omitManagedFields,
+    },
+  }
+}
+
+function resourceMatches(wanted: Fields, info: RequestInfo): boolean {
+  if ((wanted['group'] ?? '') !== info.group) return false
+  const names = (wanted['resourceNames'] ?? []) as readonly string[]
+  if (names.length > 0 && !names.includes(info.name)) return false
+  const resources = (wanted['resources'] ?? []) as readonly string[]
+  if (resources.length === 0) return true
+  const combined = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
+  return resources.some(
+    (resource) =>
+      resource === combined ||
+      resource === '*' ||
+      (info.subresource !== '' && (resource === `${info.resource}/*` || resource === `*/${info.subresource}`)),
+  )
+}
+
+const urlMatches = (pattern: string, path: string): boolean =>
+  pattern === path || (pattern.endsWith('*') && path.startsWith(pattern.slice(0, -1)))

@@ -1,0 +1,126 @@
+/** EncryptionConfiguration (apiserver.config.k8s.io/v1): which resources are encrypted, and how. */
+import { parse } from 'yaml'
+import type { Fields } from '../../api/object.ts'
+import type { Scheme } from '../../api/scheme/resource.ts'
+import type { Random } from '../../base/random.ts'
+import type { Transformer } from '../../storage/transform.ts'
+import { aescbc, aesgcm, type EncryptionKey, identity, type Provider } from './providers.ts'
+
+export class EncryptionConfigError extends Error {}
+
+interface Entry {
+  readonly resources: readonly string[]
+  readonly providers: readonly Provider[]
+}
+
+/** The transformer of a configuration file's text. @throws EncryptionConfigError in one line, saying what is wrong */
+export function encryptionOf(text: string, scheme: Scheme, random: Random): Transformer {
+  const entries = parseConfiguration(text, random)
+  const byPrefix = new Map<string, readonly Provider[]>()
+  for (const row of scheme.rows()) {
+    if (row.storagePrefix === '' || byPrefix.has(row.storagePrefix)) continue
+    const entry = entries.find(({ resources }) => resources.some((named) => names(named, row)))
+    if (entry) byPrefix.set(row.storagePrefix, entry.providers)
+  }
+  const providersOf = (key: string): readonly Provider[] => {
+    for (let slash = key.indexOf('/', ROOT.length); slash > 0; slash = key.indexOf('/', slash + 1)) {
+      const found = byPrefix.get(key.slice(ROOT.length, slash))
+      if (found) return found
+    }
+    return []
+  }
+  return {
+    encode: (key, plain) => providersOf(key)[0]?.encrypt(key, plain) ?? plain,
+    decode: (key, stored) => {
+      const encrypted = startsWith(stored, 'k8s:enc:')
+      const providers = providersOf(key)
+      const provider = providers.find(({ prefix }) => (prefix === '' ? !encrypted : startsWith(stored, prefix)))
+      if (provider) return provider.decrypt(key, stored)
+      if (!encrypted && providers.length === 0) return stored
+      throw new Error(
+        encrypted
+          ? 'it is encrypted, and no provider of the configuration fits'
+          : 'it is not encrypted, and the configuration does not list the identity provider',
+      )
+    },
+  }
+}
+
+const ROOT = '/registry/'
+
+function startsWith(bytes: Uint8Array, prefix: string): boolean {
+  return (
+    bytes.length >= prefix.length && Buffer.from(bytes.buffer, bytes.byteOffset, prefix.length).toString() === prefix
+  )
+}
+
+/** `secrets`, `deployments.apps`, `*.apps` (a whole group), `*.` (the core group), `*.*` (everything). */
+function names(named: string, row: { readonly group: string; readonly resource: string }): boolean {
+  const dot = named.indexOf('.')
+  const [resource, group] = dot < 0 ? [named, ''] : [named.slice(0, dot), named.slice(dot + 1)]
+  return (resource === '*' || resource === row.resource) && (group === '*' || group === row.group)
+}
+
+function parseConfiguration(text: string, random: Random): readonly Entry[] {
+  let document: Fields
+  try {
+    document = parse(text, { maxAliasCount: 100 }) ?? {}
+  } catch (error) {
+    throw new EncryptionConfigError(
+      `the encryption configuration is not YAML: ${(error as Error).message.split('\n')[0]}`,
+    )
+  }
+  if (document['kind'] !== 'EncryptionConfiguration')
+    throw new EncryptionConfigError('the encryption configuration must be of kind EncryptionConfiguration')
+  const list = document['resources']
+  if (!Array.isArray(list) || list.length === 0)
+    throw new EncryptionConfigError('the encryption configuration has no resources')
+  return list.map((entry: Fields, i: number) => {
+    const where = `resources[${i}]`
+    const resources: unknown = entry?.['resources']
+    if (!Array.isArray(resources) || resources.length === 0 || resources.some((name) => typeof name !== 'string'))
+      throw new EncryptionConfigError(`${where}.resources must name at least one resource`)
+    const providers: unknown = entry['providers']
+    if (!Array.isArray(providers) || providers.length === 0)
+      throw new EncryptionConfigError(`${where}.providers must have at least one provider`)
+    return {
+      resources,
+      providers: providers.map((provider: Fields, j) => providerOf(provider, `${where}.providers[${j}]`, random)),
+    }
+  })
+}
+
+function providerOf(provider: Fields, where: string, random: Random): Provider {
+  const [name] = Object.keys(provider ?? {})
+  switch (name) {
+    case 'identity':
+      return identity
+    case 'aesgcm':
+      return aesgcm(random, keysOf(provider['aesgcm'], `${where}.aesgcm`))
+    case 'aescbc':
+      return aescbc(random, keysOf(provider['aescbc'], `${where}.aescbc`))
+    default:
+      throw new EncryptionConfigError(
+        `${where}: ${name ?? 'an empty provider'} cannot be used here: use aesgcm, aescbc or identity`,
+      )
+  }
+}
+
+function keysOf(provider: Fields | undefined, where: string): readonly EncryptionKey[] {
+  const keys: unknown = provider?.['keys']
+  if (!Array.isArray(keys) || keys.length === 0)
+    throw new EncryptionConfigError(`${where}.keys must have at least one key`)
+  const seen = new Set<string>()
+  return keys.map((key: Fields, i) => {
+    const at = `${where}.keys[${i}]`
+    const name: unknown = key?.['name']
+    if (typeof name !== 'string' || name === '' || name.includes(':'))
+      throw new EncryptionConfigError(`${at}.name must be a text without colons`)
+    if (seen.has(name)) throw new EncryptionConfigError(`${at}.name: ${name} is there twice`)
+    seen.add(name)
+    const secret = Buffer.from(String(key['secret'] ?? ''), 'base64')
+    if (![16, 24, 32].includes(secret.length))
+      throw new EncryptionConfigError(`${at}.secret must be base64 of 16, 24 or 32 bytes; it has ${secret.length}`)
+    return { name, secret }
+  })
+}

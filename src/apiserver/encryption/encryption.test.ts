@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createScheme } from '../../api/scheme/scheme.ts'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import { openStorage } from '../../storage/open.ts'
+import { transformed } from '../../storage/transform.ts'
+import { encryptionOf } from './config.ts'
+
+const runtime = simulatedRuntime(1)
+const secret = (fill: number) => Buffer.alloc(32, fill).toString('base64')
+const config = (providers: string) =>
+  `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n- resources: [secrets]\n  providers:\n${providers}`
+const key = (name: string, fill: number) => `{name: ${name}, secret: ${secret(fill)}}`
+const encryption = (providers: string) => encryptionOf(config(providers), createScheme(), runtime.random)
+const SECRET = '/registry/secrets/default/s'
+const plain = Buffer.from('{"kind":"Secret"}')
+
+for (const provider of ['aesgcm', 'aescbc']) {
+  test(`${provider}: what is stored is not readable, and comes back`, () => {
+    const { encode, decode } = encryption(`  - ${provider}: {keys: [${key('one', 1)}]}`)
+    const stored = Buffer.from(encode(SECRET, plain))
+    assert.match(stored.toString('latin1'), new RegExp(`^k8s:enc:${provider}:v1:one:`))
+    assert.ok(!stored.includes('Secret'))
+    assert.deepEqual(Buffer.from(decode(SECRET, stored)), plain)
+  })
+
+  test(`${provider}: after a new key is put first the old values are still read, and new ones use the new key`, () => {
+    const before = encryption(`  - ${provider}: {keys: [${key('one', 1)}]}`)
+    const after = encryption(`  - ${provider}: {keys: [${key('two', 2)}, ${key('one', 1)}]}`)
+    assert.deepEqual(Buffer.from(after.decode(SECRET, before.encode(SECRET, plain))), plain)
+    assert.match(Buffer.from(after.encode(SECRET, plain)).toString('latin1'), /:two:/)
+  })
+}
+
+test('aesgcm: a value that was changed or moved to another key is refused', () => {
+  const { encode, decode } = encryption(`  - aesgcm: {keys: [${key('one', 1)}]}`)
+  const stored = Buffer.from(encode(SECRET, plain))
+  const changed = Buffer.from(stored)
+  changed[changed.length - 1]! ^= 1
+  assert.throws(() => decode(SECRET, changed))
+  assert.throws(() => decode('/registry/secrets/default/other', stored))
+})
+
+test('plain values are read only where identity is listed, and other resources are left alone', () => {
+  const strict = encryption(`  - aesgcm: {keys: [${key('one', 1)}]}`)
+  const lenient = encryption(`  - aesgcm: {keys: [${key('one', 1)}]}\n  - identity: {}`)
+  assert.throws(() => strict.decode(SECRET, plain), /identity/)
+  assert.equal(lenient.decode(SECRET, plain), plain)
+  assert.equal(strict.encode('/registry/configmaps/default/c', plain), plain)
+})
+
+for (const [what, providers, message] of [
+  ['a key of the wrong length', `  - aesgcm: {keys: [{name: a, secret: YQ==}]}`, /16, 24 or 32 bytes; it has 1/],
+  ['an unknown provider', '  - rot13: {}', /rot13 cannot be used/],
+  ['no keys', '  - aesgcm: {keys: []}', /at least one key/],
+] as const)
+  test(`a configuration with ${what} is refused with the reason`, () => {
+    assert.throws(() => encryption(providers), message)
+  })
+
+test('a storage under encryption gives plain values to readers and the writer’s own bytes to its subscriber', async () => {
+  const disk = await openStorage({ runtime, driver: 'memory' })
+  const storage = transformed(disk, encryption(`  - aesgcm: {keys: [${key('one', 1)}]}`))
+  const seen: (Uint8Array | undefined)[] = []
+  storage.subscribe('/registry/', 0, { events: (events) => seen.push(...events.map((event) => event.value)) })
+  await runtime.complete(storage.write({ type: 'put', key: SECRET, value: plain, expectRevision: 0 }))
+  const read = await runtime.complete(storage.get(SECRET))
+  const raw = await runtime.complete(disk.get(SECRET))
+  assert.equal(seen[0], plain)
+  assert.deepEqual(Buffer.from(read.item!.value), plain)
+  assert.notDeepEqual(Buffer.from(raw.item!.value), plain)
+})

@@ -1,0 +1,142 @@
+/**
+ * Tells the audit log what is asked and how it was answered. Stands right behind authentication, so that what is refused is
+ * told as well. A request that changes something is answered only once its event is in the log; when the log cannot be
+ * written it is answered with an error, and the server's own log says so.
+ */
+import { encodeJson } from '../../api/codec/json.ts'
+import type { Fields, Json, JsonObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse, AuditRecord, Filter, UserInfo } from '../../api/request.ts'
+import { internalError, StatusError } from '../../api/status.ts'
+import { formatMicroTime } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { AuditLog } from '../audit/log.ts'
+import type { Level, Policy, Stage, Verdict } from '../audit/policy.ts'
+import { userInfoOf } from '../handlers/reviews.ts'
+
+export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
+  const { clock, random } = runtime
+  const serverLog = runtime.log.named('audit')
+  return (next) => async (request) => {
+    const { info } = request
+    if (info === undefined) throw internalError('the request has not passed request info')
+    const verdict = policy.verdict(request.user, info)
+    if (verdict.level === 'None') return next(request)
+    const record: AuditRecord = { annotations: {} }
+    const id = request.headers['audit-id'] || random.uuid()
+    const received = clock.now()
+    const tell = (stage: Stage, response?: JsonObject, responseObject?: Json) =>
+      verdict.omitStages.has(stage)
+        ? undefined
+        : append(eventOf({ request, record, verdict, id, received, now: clock.now(), stage, response, responseObject }))
+    const append = async (event: JsonObject) => {
+      try {
+        await log.append(Buffer.from(encodeJson(event)).toString())
+      } catch (error) {
+        serverLog.error('the audit log cannot be written', error, { auditID: id })
+        throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
+      }
+    }
+    await tell('RequestReceived')
+    let response: ApiResponse
+    try {
+      response = await next({ ...request, audit: record })
+    } catch (error) {
+      const status = error instanceof StatusError ? error : internalError(error)
+      await tell(error instanceof StatusError ? 'ResponseComplete' : 'Panic', status.toStatus())
+      throw error
+    }
+    if (response.kind === 'watch') {
+      await tell('ResponseStarted', { metadata: {}, code: response.status })
+      return response
+    }
+    const body = verdict.level === 'RequestResponse' ? bodyOf(response) : undefined
+    await tell('ResponseComplete', { metadata: {}, code: response.status }, body)
+    return response
+  }
+}
+
+/** The answer's object, where it is JSON or an object of this process. */
+function bodyOf(response: ApiResponse): Json | undefined {
+  if (response.kind === 'object') return response.object as Json
+  if (response.kind !== 'bytes' || !response.contentType.startsWith('application/json')) return undefined
+  try {
+    return JSON.parse(Buffer.concat(response.bytes).toString()) as Json
+  } catch {
+    return undefined
+  }
+}
+
+interface EventParts {
+  readonly request: ApiRequest
+  readonly record: AuditRecord
+  readonly verdict: Verdict
+  readonly id: string
+  readonly received: number
+  readonly now: number
+  readonly stage: Stage
+  readonly response: JsonObject | undefined
+  readonly responseObject: Json | undefined
+}
+
+const atLeast = (level: Level, wanted: 'Request' | 'RequestResponse') =>
+  level === wanted || (wanted === 'Request' && level === 'RequestResponse')
+
+function eventOf({
+  request,
+  record,
+  verdict,
+  id,
+  received,
+  now,
+  stage,
+  response,
+  responseObject,
+}: EventParts): JsonObject {
+  const query = request.query.toString()
+  const body = (object: Json | undefined) => (verdict.omitManagedFields ? withoutManagedFields(object) : object)
+  const requestObject = atLeast(verdict.level, 'Request') ? body(record.requestObject as Json | undefined) : undefined
+  const answered = body(responseObject)
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: verdict.level,
+    auditID: id,
+    stage,
+    requestURI: query === '' ? request.path : `${request.path}?${query}`,
+    verb: request.info?.verb,
+    user: user(request.user),
+    ...(record.impersonatedUser ? { impersonatedUser: user(record.impersonatedUser) } : {}),
+    sourceIPs: [request.connection?.remoteAddress || '127.0.0.1'],
+    ...(request.headers['user-agent'] ? { userAgent: request.headers['user-agent'] } : {}),
+    ...objectRef(request),
+    ...(response ? { responseStatus: response } : {}),
+    ...(requestObject === undefined ? {} : { requestObject }),
+    ...(answered === undefined ? {} : { responseObject: answered }),
+    requestReceivedTimestamp: formatMicroTime(received),
+    stageTimestamp: formatMicroTime(now),
+    ...(Object.keys(record.annotations).length ? { annotations: record.annotations } : {}),
+  }
+}
+
+const user = (who: UserInfo | undefined): JsonObject => (who ? (userInfoOf(who) as JsonObject) : {})
+
+function objectRef({ info }: ApiRequest): { objectRef?: JsonObject } {
+  if (!info?.isResource) return {}
+  return {
+    objectRef: {
+      resource: info.resource,
+      ...(info.namespace ? { namespace: info.namespace } : {}),
+      ...(info.name ? { name: info.name } : {}),
+      ...(info.group ? { apiGroup: info.group } : {}),
+      apiVersion: info.version,
+      ...(info.subresource ? { subresource: info.subresource } : {}),
+    },
+  }
+}
+
+function withoutManagedFields(object: Json | undefined): Json | undefined {
+  const metadata = (object as Fields | undefined)?.['metadata']
+  if (metadata?.managedFields === undefined) return object
+  const { managedFields: _, ...rest } = metadata
+  return { ...(object as JsonObject), metadata: rest }
+}

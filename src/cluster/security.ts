@@ -1,0 +1,107 @@
+/** What an administrator may say about audit, encryption and tokens, read from the files named and refused with a reason. */
+import { readFileSync } from 'node:fs'
+import type { Filter, UserInfo } from '../api/request.ts'
+import type { Scheme } from '../api/scheme/resource.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Transformer } from '../storage/transform.ts'
+import { messageOf, StartError } from './errors.ts'
+
+/** Named after kube-apiserver's flags. */
+export interface SecurityOptions {
+  /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
+  readonly auditPolicyFile?: string
+  /** Default: audit.log beside the cluster's own log. */
+  readonly auditLogPath?: string
+  /** Megabytes. */
+  readonly auditLogMaxsize?: number
+  readonly auditLogMaxbackup?: number
+  /** Days. */
+  readonly auditLogMaxage?: number
+  /** EncryptionConfiguration. Without it values are stored as they are. */
+  readonly encryptionProviderConfig?: string
+  /** Lines of token,user,uid,"groups". */
+  readonly tokenAuthFile?: string
+}
+
+export interface Security {
+  readonly audit?: Filter
+  readonly transformer?: Transformer
+  readonly tokens?: ReadonlyMap<string, UserInfo>
+  close(): Promise<void>
+}
+
+/** @throws StartError with the file and what is wrong in it */
+export async function loadSecurity(
+  runtime: Runtime,
+  scheme: Scheme,
+  options: SecurityOptions,
+  defaultAuditLog: string,
+): Promise<Security> {
+  const undo: (() => Promise<void>)[] = []
+  const audit = await loadAudit(runtime, options, defaultAuditLog, undo)
+  const encryption = options.encryptionProviderConfig
+  const tokenFile = options.tokenAuthFile
+  return {
+    ...(audit === undefined ? {} : { audit }),
+    ...(encryption === undefined
+      ? {}
+      : {
+          transformer: await from(encryption, async (text) =>
+            (await import('../apiserver/encryption/config.ts')).encryptionOf(text, scheme, runtime.random),
+          ),
+        }),
+    ...(tokenFile === undefined
+      ? {}
+      : {
+          tokens: await from(tokenFile, async (text) =>
+            (await import('../apiserver/auth/token-file.ts')).parseTokenFile(text),
+          ),
+        }),
+    close: async () => {
+      for (const step of undo) await step()
+    },
+  }
+}
+
+async function loadAudit(
+  runtime: Runtime,
+  options: SecurityOptions,
+  defaultAuditLog: string,
+  undo: (() => Promise<void>)[],
+): Promise<Filter | undefined> {
+  if (options.auditPolicyFile === undefined) return undefined
+  const policy = await from(options.auditPolicyFile, async (text) =>
+    (await import('../apiserver/audit/policy.ts')).parsePolicy(text),
+  )
+  const [{ openAuditLog }, { audit }] = await Promise.all([
+    import('../apiserver/audit/log.ts'),
+    import('../apiserver/filters/audit.ts'),
+  ])
+  const path = options.auditLogPath ?? defaultAuditLog
+  try {
+    const log = await openAuditLog(runtime.clock, {
+      path,
+      ...(options.auditLogMaxsize === undefined ? {} : { maxSizeMb: options.auditLogMaxsize }),
+      ...(options.auditLogMaxbackup === undefined ? {} : { maxBackups: options.auditLogMaxbackup }),
+      ...(options.auditLogMaxage === undefined ? {} : { maxAgeDays: options.auditLogMaxage }),
+    })
+    undo.push(() => log.close())
+    return audit(runtime, policy, log)
+  } catch (cause) {
+    throw new StartError(`cannot write the audit log ${path}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+async function from<T>(file: string, read: (text: string) => Promise<T>): Promise<T> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new StartError(`cannot read ${file}: ${messageOf(cause)}`, { cause })
+  }
+  try {
+    return await read(text)
+  } catch (cause) {
+    throw new StartError(`${file}: ${messageOf(cause)}`, { cause })
+  }
+}

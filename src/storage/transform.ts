@@ -1,0 +1,91 @@
+/**
+ * Values changed on their way to the disk and back (encryption at rest). Everything above sees plain values; a value this
+ * process wrote comes back as the very bytes that were given, so nobody parses it again.
+ */
+import type { StreamReader } from '../base/stream.ts'
+import { type KeyValue, type Storage, type StorageEvent, StoreError } from './storage.ts'
+
+export interface Transformer {
+  /** What to store for `plain`; the same bytes where the key's values are stored as they are. */
+  encode(key: string, plain: Uint8Array): Uint8Array
+  /** @throws when the value cannot be read back */
+  decode(key: string, stored: Uint8Array): Uint8Array
+}
+
+export function transformed(storage: Storage, transformer: Transformer): Storage {
+  const own = new WeakMap<Uint8Array, Uint8Array>()
+  const plain = (key: string, stored: Uint8Array): Uint8Array => {
+    const known = own.get(stored)
+    if (known !== undefined) return known
+    try {
+      return transformer.decode(key, stored)
+    } catch (cause) {
+      throw new StoreError(
+        `${key} cannot be read: ${(cause as Error).message}; start with the encryption configuration it was written with`,
+        { cause },
+      )
+    }
+  }
+  const item = (found: KeyValue): KeyValue => ({ ...found, value: plain(found.key, found.value) })
+  const event = (seen: StorageEvent): StorageEvent => ({
+    ...seen,
+    value: seen.value && plain(seen.key, seen.value),
+    previous: seen.previous && { ...seen.previous, value: plain(seen.key, seen.previous.value) },
+  })
+  return {
+    get revision() {
+      return storage.revision
+    },
+    get compactedRevision() {
+      return storage.compactedRevision
+    },
+    async get(key, revision) {
+      const found = await storage.get(key, revision)
+      return { ...found, item: found.item && item(found.item) }
+    },
+    async range(start, end, options) {
+      const found = await storage.range(start, end, options)
+      return { ...found, items: found.items.map(item) }
+    },
+    async write(write) {
+      if (write.type === 'delete') return withCurrent(await storage.write(write))
+      const value = transformer.encode(write.key, write.value)
+      if (value !== write.value) own.set(value, write.value)
+      return withCurrent(await storage.write({ ...write, value }))
+    },
+    watch: (prefix, afterRevision, signal) => mapped(storage.watch(prefix, afterRevision, signal), event),
+    async history(prefix, afterRevision) {
+      const page = await storage.history(prefix, afterRevision)
+      return { ...page, events: page.events.map(event) }
+    },
+    subscribe: (prefix, afterRevision, subscriber) =>
+      storage.subscribe(prefix, afterRevision, {
+        ...subscriber,
+        events: (events, revision) => subscriber.events(events.map(event), revision),
+      }),
+    compact: (revision) => storage.compact(revision),
+    close: () => storage.close(),
+  }
+
+  function withCurrent(result: Awaited<ReturnType<Storage['write']>>) {
+    return result.ok || result.current === undefined ? result : { ...result, current: item(result.current) }
+  }
+}
+
+function mapped(
+  reader: StreamReader<readonly StorageEvent[]>,
+  event: (seen: StorageEvent) => StorageEvent,
+): StreamReader<readonly StorageEvent[]> {
+  const one = (events: readonly StorageEvent[]) => events.map(event)
+  return {
+    next: async () => {
+      const events = await reader.next()
+      return events && one(events)
+    },
+    drain: () => reader.drain().map(one),
+    get closed() {
+      return reader.closed
+    },
+    close: (error) => reader.close(error),
+  }
+}
