@@ -3,8 +3,8 @@
  * cured by evicting pods from the node, the others could be.
  */
 import type { Fields } from '../api/object.ts'
+import { selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
-import { selectsNode } from './node-affinity.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type HostPort, type PodInfo, termMatches } from './pod-info.ts'
 

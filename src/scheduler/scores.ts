@@ -3,9 +3,9 @@
  * and taints that would rather not have it. Each is 0 to 100; weights are those of Kubernetes' default plugins.
  */
 import type { Fields } from '../api/object.ts'
+import { nodeTermMatches } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { countByTopology } from './filters.ts'
-import { nodeTermMatches } from './node-affinity.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type PodInfo, termMatches } from './pod-info.ts'
 

@@ -1,5 +1,5 @@
 /** Node selectors: spec.nodeSelector and node affinity terms (API concept: assigning pods to nodes). */
-import type { Fields, KubeObject } from '../api/object.ts'
+import type { Fields, KubeObject } from '../object.ts'
 
 type Labels = Readonly<Record<string, string>>
 

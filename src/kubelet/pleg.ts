@@ -1,0 +1,168 @@
+/**
+ * PLEG, the pod lifecycle event generator: learns from the runtime what became of sandboxes and containers, keeps the
+ * PodCache, and tells which pods need a look. A runtime that tells of its changes is listened to, so that nothing polls;
+ * one that does not is relisted every second.
+ */
+import type { Runtime } from '../base/runtime.ts'
+import type { PodCache, RuntimePodStatus } from './pod-cache.ts'
+import {
+  type ContainerRuntime,
+  type ListFilter,
+  POD_UID_LABEL,
+  type PodSandboxStatus,
+  type RuntimeContainerStatus,
+} from './runtimes/runtime.ts'
+
+export type PodLifecycleEventType = 'ContainerStarted' | 'ContainerDied' | 'ContainerRemoved' | 'ContainerChanged'
+
+export interface PodLifecycleEvent {
+  readonly uid: string
+  readonly type: PodLifecycleEventType
+  /** A container's or sandbox's id. */
+  readonly id: string
+}
+
+export interface Pleg {
+  /** Reads one pod's state from the runtime now, into the cache; what changed is told. */
+  relistPod(uid: string): Promise<RuntimePodStatus>
+  /** Reads all pods' state. */
+  relist(): Promise<void>
+  run(signal: AbortSignal): void
+  /** The pod is gone: nothing more is told about it. */
+  forget(uid: string): void
+}
+
+const RELIST_PERIOD_MS = 1000
+
+export function createPleg(
+  runtime: Runtime,
+  containerRuntime: ContainerRuntime,
+  cache: PodCache,
+  tell: (events: readonly PodLifecycleEvent[]) => void,
+): Pleg {
+  const dirty = new Set<string>()
+  const known = new Set<string>()
+  let scheduled = false
+
+  async function read(filter: ListFilter): Promise<Map<string, RuntimePodStatus>> {
+    const [sandboxes, containers] = await Promise.all([
+      containerRuntime.listPodSandboxes(filter),
+      containerRuntime.listContainers(filter),
+    ])
+    const pods = new Map<string, { sandboxes: PodSandboxStatus[]; containers: RuntimeContainerStatus[] }>()
+    const podOf = (uid: string) => {
+      let pod = pods.get(uid)
+      if (pod === undefined) {
+        pod = { sandboxes: [], containers: [] }
+        pods.set(uid, pod)
+      }
+      return pod
+    }
+    for (const sandbox of sandboxes) podOf(sandbox.metadata.uid).sandboxes.push(sandbox)
+    for (const container of containers) podOf(container.labels[POD_UID_LABEL] ?? '').containers.push(container)
+    const statuses = new Map<string, RuntimePodStatus>()
+    for (const [uid, pod] of pods) {
+      if (pod.sandboxes.length > 1) pod.sandboxes.sort((a, b) => b.metadata.attempt - a.metadata.attempt)
+      if (pod.containers.length > 1) pod.containers.sort(newestFirst)
+      const current = pod.sandboxes[0]
+      const ips = current !== undefined && current.ips.length > 0 ? current.ips : cache.get(uid).ips
+      statuses.set(uid, { uid, ips, ...pod })
+    }
+    return statuses
+  }
+
+  function take(uid: string, status: RuntimePodStatus | undefined): PodLifecycleEvent[] {
+    const events = changes(cache.get(uid), status ?? { uid, ips: [], sandboxes: [], containers: [] })
+    if (status === undefined) {
+      known.delete(uid)
+      cache.delete(uid)
+    } else {
+      known.add(uid)
+      cache.set(status)
+    }
+    return events
+  }
+
+  async function relistPod(uid: string): Promise<RuntimePodStatus> {
+    dirty.delete(uid)
+    const statuses = await read({ labels: { [POD_UID_LABEL]: uid } })
+    const events = take(uid, statuses.get(uid))
+    if (events.length > 0) tell(events)
+    return cache.get(uid)
+  }
+
+  async function relist(): Promise<void> {
+    const statuses = await read({})
+    const events: PodLifecycleEvent[] = []
+    for (const uid of [...known]) if (!statuses.has(uid)) events.push(...take(uid, undefined))
+    for (const [uid, status] of statuses) events.push(...take(uid, status))
+    if (events.length > 0) tell(events)
+  }
+
+  function readDirty(): void {
+    scheduled = false
+    const uids = [...dirty]
+    for (const uid of uids) {
+      relistPod(uid).catch((error) => {
+        runtime.log.error('Relisting failed', error, { podUID: uid })
+      })
+    }
+  }
+
+  return {
+    relistPod,
+    relist,
+    forget(uid) {
+      dirty.delete(uid)
+      known.delete(uid)
+      cache.delete(uid)
+    },
+    run(signal) {
+      if (containerRuntime.containerEvents !== undefined) {
+        containerRuntime.containerEvents(({ podUid }) => {
+          dirty.add(podUid)
+          if (scheduled) return
+          scheduled = true
+          runtime.scheduler.handOver('pleg', readDirty)
+        }, signal)
+        return
+      }
+      const again = () => {
+        const timer = runtime.clock.setTimer(RELIST_PERIOD_MS, 'pleg relist', () => {
+          signal.removeEventListener('abort', timer.cancel)
+          void relist()
+            .catch((error) => runtime.log.error('Relisting failed', error))
+            .finally(() => {
+              if (!signal.aborted) again()
+            })
+        })
+        signal.addEventListener('abort', timer.cancel, { once: true })
+      }
+      again()
+    },
+  }
+}
+
+function newestFirst(a: RuntimeContainerStatus, b: RuntimeContainerStatus): number {
+  return b.createdAt - a.createdAt || b.metadata.attempt - a.metadata.attempt
+}
+
+function changes(old: RuntimePodStatus, now: RuntimePodStatus): PodLifecycleEvent[] {
+  const { uid } = now
+  const events: PodLifecycleEvent[] = []
+  const before = new Map<string, string>()
+  for (const { id, state } of [...old.containers, ...old.sandboxes]) before.set(id, state)
+  for (const { id, state } of [...now.containers, ...now.sandboxes]) {
+    const was = before.get(id)
+    before.delete(id)
+    if (was === state) continue
+    if (state === 'running' || state === 'ready') events.push({ uid, type: 'ContainerStarted', id })
+    else if (state === 'exited' || state === 'notReady') events.push({ uid, type: 'ContainerDied', id })
+    else events.push({ uid, type: 'ContainerChanged', id })
+  }
+  for (const [id, was] of before) {
+    if (was === 'running' || was === 'ready') events.push({ uid, type: 'ContainerDied', id })
+    events.push({ uid, type: 'ContainerRemoved', id })
+  }
+  return events
+}

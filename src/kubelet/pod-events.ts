@@ -1,0 +1,27 @@
+/** Events about pods, in the words of the kubelet. */
+import type { EventRecorder } from '../client/events.ts'
+import type { Pod } from './pod.ts'
+
+export interface PodEvents {
+  /** `fieldPath`: the container it is about, `spec.containers{c}`. */
+  normal(pod: Pod, reason: string, message: string, fieldPath?: string): void
+  warning(pod: Pod, reason: string, message: string, fieldPath?: string): void
+}
+
+export function createPodEvents(recorder: EventRecorder): PodEvents {
+  const tell = (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string, fieldPath?: string) => {
+    const { name, namespace, uid, resourceVersion } = pod.metadata
+    const metadata = {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    }
+    const subject = { apiVersion: 'v1', kind: 'Pod', metadata, ...(fieldPath === undefined ? {} : { fieldPath }) }
+    recorder.event(subject, type, reason, message)
+  }
+  return {
+    normal: (pod, reason, message, fieldPath) => tell(pod, 'Normal', reason, message, fieldPath),
+    warning: (pod, reason, message, fieldPath) => tell(pod, 'Warning', reason, message, fieldPath),
+  }
+}

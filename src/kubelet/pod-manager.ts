@@ -1,0 +1,23 @@
+/** PodManager: the pods this node should have, as the API server last said. */
+import { type Pod, uidOf } from './pod.ts'
+
+export interface PodManager {
+  get(uid: string): Pod | undefined
+  set(pod: Pod): void
+  delete(uid: string): void
+  list(): readonly Pod[]
+}
+
+export function createPodManager(): PodManager {
+  const pods = new Map<string, Pod>()
+  return {
+    get: (uid) => pods.get(uid),
+    set(pod) {
+      pods.set(uidOf(pod), pod)
+    },
+    delete(uid) {
+      pods.delete(uid)
+    },
+    list: () => [...pods.values()],
+  }
+}

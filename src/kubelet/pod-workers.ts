@@ -1,0 +1,222 @@
+/**
+ * PodWorkers: one worker per pod, which syncs it, then terminates it, then finishes it, one step at a time. What arrives
+ * while a step runs waits as one pending update, the newest replacing the older. A pod that began to terminate never goes
+ * back, and its grace period only gets shorter.
+ */
+import type { Timer } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
+import { SyncError } from './sync-error.ts'
+
+export interface PodUpdate {
+  readonly pod: Pod
+  /** `kill`: the pod has to end although its object does not say so (it is gone, or was evicted). */
+  readonly type: 'create' | 'update' | 'sync' | 'kill'
+  /** Seconds; of a kill. */
+  readonly gracePeriodSeconds?: number
+}
+
+export interface PodWorkers {
+  update(update: PodUpdate): void
+  /** Looks at the pod again, as it is known. */
+  sync(uid: string): void
+  /** The object is gone: the pod ends if it has not, then its worker is forgotten. */
+  remove(pod: Pod): void
+  couldHaveRunningContainers(uid: string): boolean
+  /** Nothing is left to do for the pod. */
+  finished(uid: string): boolean
+  /** Pods that hold resources of the node. */
+  active(): readonly Pod[]
+}
+
+export interface PodWorkerOptions {
+  readonly runtime: Runtime
+  /** The newest object of the pod; undefined when it is gone. */
+  readonly pod: (uid: string) => Pod | undefined
+  /** True when the pod has ended by itself. */
+  readonly syncPod: (pod: Pod, signal: AbortSignal) => Promise<boolean>
+  readonly syncTerminatingPod: (pod: Pod, gracePeriodSeconds: number | undefined) => Promise<void>
+  readonly syncTerminatedPod: (pod: Pod) => void
+  /** The pod that is being killed has less time than it had. */
+  readonly shorten: (uid: string, gracePeriodSeconds: number) => void
+  /** Object and worker are gone. */
+  readonly forget: (uid: string) => void
+}
+
+type Phase = 'syncing' | 'terminating' | 'terminated'
+
+interface Worker {
+  readonly uid: string
+  phase: Phase
+  pod: Pod
+  pending: PodUpdate | undefined
+  working: AbortController | undefined
+  scheduled: boolean
+  retry: Timer | undefined
+  gracePeriodSeconds: number | undefined
+  finished: boolean
+  removed: boolean
+}
+
+/** A failed step is tried again after this, and up to half as much more. */
+const BACK_OFF_MS = 10_000
+
+export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
+  const { runtime } = options
+  const { clock, scheduler, random, log } = runtime
+  const workers = new Map<string, Worker>()
+
+  function workerOf(pod: Pod): Worker {
+    const uid = uidOf(pod)
+    let worker = workers.get(uid)
+    if (worker === undefined) {
+      worker = {
+        uid,
+        phase: 'syncing',
+        pod,
+        pending: undefined,
+        working: undefined,
+        scheduled: false,
+        retry: undefined,
+        gracePeriodSeconds: undefined,
+        finished: false,
+        removed: false,
+      }
+      workers.set(uid, worker)
+    }
+    return worker
+  }
+
+  function schedule(worker: Worker): void {
+    if (worker.scheduled || worker.working !== undefined) return
+    worker.scheduled = true
+    scheduler.handOver('pod worker', () => {
+      worker.scheduled = false
+      void work(worker)
+    })
+  }
+
+  function terminate(worker: Worker, update: PodUpdate): void {
+    const grace = graceOf(update)
+    if (worker.phase === 'syncing') {
+      worker.phase = 'terminating'
+      worker.gracePeriodSeconds = grace
+      worker.working?.abort()
+      return
+    }
+    if (worker.phase !== 'terminating' || grace === undefined) return
+    if (worker.gracePeriodSeconds !== undefined && grace >= worker.gracePeriodSeconds) return
+    worker.gracePeriodSeconds = grace
+    options.shorten(worker.uid, grace)
+  }
+
+  async function work(worker: Worker): Promise<void> {
+    const update = worker.pending
+    if (update === undefined || worker.working !== undefined || worker.finished) return
+    worker.pending = undefined
+    worker.retry?.cancel()
+    worker.retry = undefined
+    const abort = new AbortController()
+    worker.working = abort
+    const phase = worker.phase
+    try {
+      await step(worker, phase, abort.signal)
+    } catch (error) {
+      if (!abort.signal.aborted) {
+        log.info(2, 'Error syncing pod, skipping', { podUID: worker.uid, err: String(error) })
+        retry(worker, error)
+      }
+    } finally {
+      worker.working = undefined
+    }
+    if (worker.finished && worker.removed) {
+      workers.delete(worker.uid)
+      options.forget(worker.uid)
+      return
+    }
+    if (worker.phase !== phase && !worker.finished) worker.pending ??= { pod: worker.pod, type: 'sync' }
+    if (worker.pending !== undefined) schedule(worker)
+  }
+
+  async function step(worker: Worker, phase: Phase, signal: AbortSignal): Promise<void> {
+    const { pod } = worker
+    switch (phase) {
+      case 'syncing':
+        if ((await options.syncPod(pod, signal)) && worker.phase === 'syncing') worker.phase = 'terminating'
+        return
+      case 'terminating':
+        await options.syncTerminatingPod(pod, worker.gracePeriodSeconds)
+        worker.phase = 'terminated'
+        return
+      case 'terminated':
+        worker.finished = true
+        options.syncTerminatedPod(pod)
+    }
+  }
+
+  function retry(worker: Worker, error: unknown): void {
+    const wait = error instanceof SyncError ? error.retryMs : undefined
+    const ms = wait ?? BACK_OFF_MS * (1 + random.float() / 2)
+    worker.retry = clock.setTimer(ms, 'pod worker retry', () => {
+      worker.retry = undefined
+      sync(worker.uid)
+    })
+  }
+
+  function update(next: PodUpdate): void {
+    const { pod, type } = next
+    const known = workers.has(uidOf(pod))
+    const worker = workerOf(pod)
+    worker.pod = pod
+    if (worker.finished) return
+    const ended = isTerminalPhase(pod.status?.phase)
+    if (!known && ended && pod.metadata.deletionTimestamp === undefined) {
+      // It ended in an earlier life of this kubelet: there is nothing to run and nothing to say.
+      worker.phase = 'terminated'
+      worker.finished = true
+      return
+    }
+    if (type === 'kill' || pod.metadata.deletionTimestamp !== undefined || ended) terminate(worker, next)
+    worker.pending = next
+    schedule(worker)
+  }
+
+  function sync(uid: string): void {
+    const worker = workers.get(uid)
+    if (worker === undefined || worker.finished) return
+    worker.pending ??= { pod: worker.pod, type: 'sync' }
+    schedule(worker)
+  }
+
+  return {
+    update,
+    sync,
+    remove(pod) {
+      const worker = workers.get(uidOf(pod))
+      if (worker === undefined) return options.forget(uidOf(pod))
+      worker.removed = true
+      if (!worker.finished) update({ pod, type: 'kill' })
+      else {
+        workers.delete(worker.uid)
+        options.forget(worker.uid)
+      }
+    },
+    couldHaveRunningContainers(uid) {
+      const worker = workers.get(uid)
+      return worker !== undefined && worker.phase !== 'terminated'
+    },
+    finished: (uid) => workers.get(uid)?.finished ?? false,
+    active: () => [...workers.values()].filter(({ phase }) => phase !== 'terminated').map(({ pod }) => pod),
+  }
+}
+
+/** The time the pod has to end, in whole seconds, at least 1; undefined: what its spec says. */
+function graceOf({ pod, gracePeriodSeconds }: PodUpdate): number | undefined {
+  const given = [pod.metadata.deletionGracePeriodSeconds, gracePeriodSeconds].filter((s) => s !== undefined)
+  if (given.length === 0) return undefined
+  const own = specOf(pod).terminationGracePeriodSeconds
+  return Math.max(
+    1,
+    Math.min(...given, ...(pod.metadata.deletionGracePeriodSeconds === undefined && own !== undefined ? [own] : [])),
+  )
+}

@@ -1,0 +1,54 @@
+/** What a kubelet asks a Pod object, as pure functions. */
+import type { Container, Pod, PodSpec } from '../api/generated/types.ts'
+
+export type { Container, Pod, PodSpec }
+
+export const uidOf = (pod: Pod): string => pod.metadata.uid ?? ''
+export const namespaceOf = (pod: Pod): string => pod.metadata.namespace ?? ''
+export const nameOf = (pod: Pod): string => pod.metadata.name ?? ''
+export const annotationsOf = (pod: Pod): Readonly<Record<string, string>> => pod.metadata.annotations ?? noAnnotations
+const noAnnotations: Readonly<Record<string, string>> = {}
+
+export const specOf = (pod: Pod): PodSpec => pod.spec ?? { containers: [] }
+
+/** `name_namespace(uid)`, as Events and messages name a pod. */
+export const formatPod = (pod: Pod): string => `${nameOf(pod)}_${namespaceOf(pod)}(${uidOf(pod)})`
+
+/** An init container that keeps running beside the others (KEP-753). */
+export const isSidecar = (container: Container): boolean => container.restartPolicy === 'Always'
+
+export const initContainersOf = (pod: Pod): readonly Container[] => specOf(pod).initContainers ?? []
+
+export const isTerminalPhase = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
+
+/** Whether a container that ended with this code runs again: its own rules and policy first, then the pod's. */
+export function restartsAfter(container: Container, pod: Pod, exitCode: number): boolean {
+  for (const rule of container.restartPolicyRules ?? []) {
+    const values = rule.exitCodes?.values ?? []
+    const within = values.includes(exitCode)
+    if (rule.action === 'Restart' && (rule.exitCodes?.operator === 'NotIn' ? !within : within)) return true
+  }
+  switch (container.restartPolicy ?? specOf(pod).restartPolicy ?? 'Always') {
+    case 'Never':
+      return false
+    case 'OnFailure':
+      return exitCode !== 0
+    default:
+      return true
+  }
+}
+
+/** `spec.containers{c}`: what in the pod an Event is about. */
+export function containerPath(pod: Pod, name: string): string {
+  const list = initContainersOf(pod).some((container) => container.name === name) ? 'initContainers' : 'containers'
+  return `spec.${list}{${name}}`
+}
+
+/** A container of the spec by name, of any kind. */
+export function containerNamed(pod: Pod, name: string): Container | undefined {
+  const spec = specOf(pod)
+  return (
+    spec.containers.find((container) => container.name === name) ??
+    spec.initContainers?.find((container) => container.name === name)
+  )
+}

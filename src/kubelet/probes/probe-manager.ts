@@ -1,0 +1,117 @@
+/** The probes of all pods: starts one prober per probe and running container, and knows the latest results. */
+import type { Runtime } from '../../base/runtime.ts'
+import { type Container, containerPath, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
+import type { ContainerChecks } from '../pod-actions.ts'
+import { latestContainer, type RuntimePodStatus } from '../pod-cache.ts'
+import type { PodEvents } from '../pod-events.ts'
+import type { ContainerRuntime, RuntimeContainerStatus } from '../runtimes/runtime.ts'
+import { type ProbeKind, type Prober, startProber } from './prober.ts'
+
+export interface ProbeManager extends ContainerChecks {
+  ready(containerId: string, container: Container): boolean
+  /** Probes what runs of the pod. */
+  add(pod: Pod, status: RuntimePodStatus): void
+  /** A pod that ends is only asked whether it is ready. */
+  stopLivenessAndStartup(uid: string): void
+  remove(uid: string): void
+}
+
+const KINDS: readonly ProbeKind[] = ['startup', 'liveness', 'readiness']
+const titles: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' }
+
+export function createProbeManager(
+  runtime: Runtime,
+  containerRuntime: ContainerRuntime,
+  events: PodEvents,
+  sync: (uid: string) => void,
+): ProbeManager {
+  /** By kind, by container id. */
+  const results: Readonly<Record<ProbeKind, Map<string, boolean>>> = {
+    startup: new Map(),
+    liveness: new Map(),
+    readiness: new Map(),
+  }
+  /** By pod, by kind and container name. */
+  const probers = new Map<string, Map<string, Prober>>()
+
+  const started = (id: string, container: Container) =>
+    container.startupProbe === undefined || results.startup.get(id) === true
+
+  function end(own: Map<string, Prober>, key: string): void {
+    const prober = own.get(key)
+    if (prober === undefined) return
+    prober.stop()
+    own.delete(key)
+  }
+
+  function drop(own: Map<string, Prober>, key: string): void {
+    const id = own.get(key)?.containerId
+    end(own, key)
+    if (id !== undefined) results[key.slice(0, key.indexOf('/')) as ProbeKind].delete(id)
+  }
+
+  function start(pod: Pod, container: Container, status: RuntimeContainerStatus, kind: ProbeKind): Prober | undefined {
+    const probe = container[`${kind}Probe`]
+    if (probe === undefined) return undefined
+    const uid = uidOf(pod)
+    const path = containerPath(pod, container.name)
+    return startProber({
+      runtime,
+      containerRuntime,
+      kind,
+      probe,
+      container: status,
+      initial: kind === 'liveness',
+      allowed: () => kind === 'startup' || started(status.id, container),
+      failed: (output) => events.warning(pod, 'Unhealthy', `${titles[kind]} probe failed: ${output}`, path),
+      changed(success) {
+        results[kind].set(status.id, success)
+        if (kind !== 'liveness' || !success) sync(uid)
+        // A startup probe has done its work either way; a container that failed its liveness probe is killed.
+        return kind === 'readiness' || (kind === 'liveness' && success)
+      },
+    })
+  }
+
+  return {
+    started,
+    ready: (id, container) => container.readinessProbe === undefined || results.readiness.get(id) === true,
+    livenessFailed: (id) => results.liveness.get(id) === false,
+    startupFailed: (id) => results.startup.get(id) === false,
+    add(pod, status) {
+      const uid = uidOf(pod)
+      let own = probers.get(uid)
+      for (const container of [...initContainersOf(pod).filter(isSidecar), ...specOf(pod).containers]) {
+        for (const kind of KINDS) {
+          if (container[`${kind}Probe`] === undefined) continue
+          const key = `${kind}/${container.name}`
+          const latest = latestContainer(status, container.name)
+          if (own?.get(key)?.containerId === latest?.id) {
+            if (latest?.state !== 'running' && own !== undefined) end(own, key)
+            continue
+          }
+          if (own !== undefined) drop(own, key)
+          if (latest?.state !== 'running') continue
+          const prober = start(pod, container, latest, kind)
+          if (prober === undefined) continue
+          if (own === undefined) {
+            own = new Map()
+            probers.set(uid, own)
+          }
+          own.set(key, prober)
+        }
+      }
+    },
+    stopLivenessAndStartup(uid) {
+      const own = probers.get(uid)
+      if (own === undefined) return
+      for (const key of [...own.keys()]) if (!key.startsWith('readiness/')) end(own, key)
+    },
+    remove(uid) {
+      const own = probers.get(uid)
+      if (own === undefined) return
+      for (const key of [...own.keys()]) drop(own, key)
+      probers.delete(uid)
+    },
+  }
+}

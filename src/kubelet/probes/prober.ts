@@ -1,0 +1,73 @@
+/** One probe of one container: when it runs, and what follows from its results (API concept: probes). */
+import type { Probe } from '../../api/generated/types.ts'
+import type { Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { ContainerRuntime, RuntimeContainerStatus } from '../runtimes/runtime.ts'
+
+export type ProbeKind = 'liveness' | 'readiness' | 'startup'
+
+export interface Prober {
+  readonly containerId: string
+  stop(): void
+}
+
+export interface ProberOptions {
+  readonly runtime: Runtime
+  readonly containerRuntime: ContainerRuntime
+  readonly kind: ProbeKind
+  readonly probe: Probe
+  readonly container: RuntimeContainerStatus
+  /** What the container counts as before the first result. */
+  readonly initial: boolean
+  /** A threshold was reached and the result is another than before. False ends the probing of this container. */
+  readonly changed: (success: boolean) => boolean
+  readonly failed: (output: string) => void
+  /** While false, nothing is probed (liveness and readiness before the startup probe succeeded). */
+  readonly allowed: () => boolean
+}
+
+export function startProber(options: ProberOptions): Prober {
+  const { runtime, containerRuntime, kind, probe, container } = options
+  const { clock } = runtime
+  const periodMs = (probe.periodSeconds ?? 10) * 1000
+  const abort = new AbortController()
+  let timer: Timer | undefined
+  let result = options.initial
+  let known = false
+  let last: boolean | undefined
+  let runs = 0
+
+  const wait = (ms: number) => {
+    timer = clock.setTimer(ms, `${kind} probe`, () => void run())
+  }
+
+  async function run(): Promise<void> {
+    if (abort.signal.aborted) return
+    if (!options.allowed()) return wait(periodMs)
+    const startedAt = clock.monotonic()
+    const { success, output } = await containerRuntime
+      .probe(container.id, { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1 }, abort.signal)
+      .catch((error) => ({ success: false, output: String(error) }))
+    if (abort.signal.aborted) return
+    if (!success) options.failed(output)
+    runs = last === success ? runs + 1 : 1
+    last = success
+    const threshold = (success ? probe.successThreshold : probe.failureThreshold) ?? (success ? 1 : 3)
+    if (runs >= threshold && (!known || result !== success)) {
+      const isNews = !known || result !== success
+      known = true
+      result = success
+      if (isNews && !options.changed(success)) return
+    }
+    wait(Math.max(0, periodMs - (clock.monotonic() - startedAt)))
+  }
+
+  wait(Math.max(0, container.startedAt + (probe.initialDelaySeconds ?? 0) * 1000 - clock.now()))
+  return {
+    containerId: container.id,
+    stop() {
+      timer?.cancel()
+      abort.abort()
+    },
+  }
+}

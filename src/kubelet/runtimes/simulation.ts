@@ -1,0 +1,50 @@
+/**
+ * What a pod's annotations ask of the simulation (docs/simulation.md): `sim.skiff.dev/NAME` for all its containers,
+ * `CONTAINER.sim.skiff.dev/NAME` for one.
+ */
+type Annotations = Readonly<Record<string, string>>
+
+const DOMAIN = 'sim.skiff.dev'
+
+/** The value for one container: its own annotation, else the pod's. */
+export function simulationOf(annotations: Annotations, name: string, container = ''): string | undefined {
+  const own = container === '' ? undefined : annotations[`${container}.${DOMAIN}/${name}`]
+  return own ?? annotations[`${DOMAIN}/${name}`]
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** `1500ms`, `2s`, `1m30s`, or a number of seconds; undefined when it is none of these. */
+export function durationMs(text: string | undefined): number | undefined {
+  if (text === undefined || text.length > 40) return undefined
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined
+  let total = 0
+  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) total += Number(number) * units[unit!]!
+  return total
+}
+
+export function simulatedDelay(annotations: Annotations, name: string, container = ''): number {
+  return durationMs(simulationOf(annotations, name, container)) ?? 0
+}
+
+export function simulatedFlag(annotations: Annotations, name: string, container = ''): boolean {
+  return simulationOf(annotations, name, container) === 'true'
+}
+
+export function simulatedNumber(annotations: Annotations, name: string, container = ''): number | undefined {
+  const text = simulationOf(annotations, name, container)
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+/** `success`, `failure`, `success-after=3s`, `failure-after=1m`: how a probe fares when its container has run for `ageMs`. */
+export function simulatedOutcome(text: string | undefined, ageMs: number): boolean {
+  if (text === undefined || text === 'success') return true
+  if (text === 'failure') return false
+  const [kind, after] = text.split('=')
+  const ms = durationMs(after)
+  if (ms === undefined) return true
+  if (kind === 'success-after') return ageMs >= ms
+  if (kind === 'failure-after') return ageMs < ms
+  return true
+}

@@ -1,0 +1,21 @@
+/** Equality of JSON values, whatever the order of their keys; undefined fields count as absent. */
+type Fields = { readonly [field: string]: unknown }
+
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    for (let at = 0; at < a.length; at++) if (!sameJson(a[at], b[at])) return false
+    return true
+  }
+  let fields = 0
+  for (const key in a) {
+    const value = (a as Fields)[key]
+    if (value === undefined) continue
+    fields++
+    if (!Object.hasOwn(b, key) || !sameJson(value, (b as Fields)[key])) return false
+  }
+  for (const key in b) if ((b as Fields)[key] !== undefined) fields--
+  return fields === 0
+}

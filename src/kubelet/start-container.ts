@@ -1,0 +1,186 @@
+/** Starts one container: back-off, image, environment, create, start, postStart hook; with the Events of each step. */
+import { sleep } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { createBackOff } from './backoff.ts'
+import { environmentOf } from './environment.ts'
+import type { Images } from './images.ts'
+import type { Killer } from './kill-pod.ts'
+import {
+  annotationsOf,
+  type Container,
+  containerPath,
+  formatPod,
+  initContainersOf,
+  nameOf,
+  namespaceOf,
+  type Pod,
+  uidOf,
+} from './pod.ts'
+import { IMAGE_LABEL } from './pod-actions.ts'
+import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
+import type { PodEvents } from './pod-events.ts'
+import type { References } from './references.ts'
+import {
+  CONTAINER_NAME_LABEL,
+  type ContainerRuntime,
+  POD_NAME_LABEL,
+  POD_NAMESPACE_LABEL,
+  POD_UID_LABEL,
+} from './runtimes/runtime.ts'
+import type { StartFailures } from './start-failures.ts'
+import { StartContainerError } from './sync-error.ts'
+
+export interface ContainerStarter {
+  /** @throws StartContainerError, which is also noted as the container's start failure */
+  start(pod: Pod, container: Container, sandboxId: string, status: RuntimePodStatus, signal: AbortSignal): Promise<void>
+  forget(uid: string): void
+}
+
+export interface ContainerStarterOptions {
+  readonly runtime: Runtime
+  readonly containerRuntime: ContainerRuntime
+  readonly images: Images
+  readonly references: References
+  readonly failures: StartFailures
+  readonly events: PodEvents
+  readonly killer: Killer
+  readonly hostIP: string
+}
+
+const FIRST_MS = 10_000
+const LONGEST_MS = 300_000
+
+export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
+  const { runtime, containerRuntime, images, references, failures, events, killer, hostIP } = options
+  const { clock } = runtime
+  const backOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
+
+  function checkBackOff(pod: Pod, container: Container, status: RuntimePodStatus): void {
+    const last = status.containers.find(({ metadata, state }) => metadata.name === container.name && state === 'exited')
+    if (last === undefined) return
+    const key = `${uidOf(pod)}_${container.name}`
+    const left = backOff.remaining(key, last.finishedAt)
+    if (left > 0) {
+      const path = containerPath(pod, container.name)
+      events.warning(
+        pod,
+        'BackOff',
+        `Back-off restarting failed container ${container.name} in pod ${formatPod(pod)}`,
+        path,
+      )
+      const wait = formatWait(backOff.current(key))
+      const message = `back-off ${wait} restarting failed container=${container.name} pod=${formatPod(pod)}`
+      throw new StartContainerError('CrashLoopBackOff', message, left)
+    }
+    backOff.next(key, last.finishedAt)
+  }
+
+  async function run(
+    pod: Pod,
+    container: Container,
+    sandboxId: string,
+    status: RuntimePodStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const path = containerPath(pod, container.name)
+    const failed = (text: string) => events.warning(pod, 'Failed', `Error: ${text}`, path)
+    checkBackOff(pod, container, status)
+    try {
+      await images.ensure(pod, container, signal)
+    } catch (error) {
+      if (error instanceof StartContainerError) failed(error.reason)
+      throw error
+    }
+
+    const config = await environmentOf(pod, container, references, { hostIP, podIPs: status.ips }).catch((error) => {
+      failed(messageOf(error))
+      throw new StartContainerError('CreateContainerConfigError', messageOf(error), undefined, { cause: error })
+    })
+    const id = await containerRuntime
+      .createContainer(sandboxId, {
+        metadata: { name: container.name, attempt: attemptOf(pod, container, status) },
+        image: container.image ?? '',
+        command: container.command ?? [],
+        args: container.args ?? [],
+        workingDir: container.workingDir ?? '',
+        envs: config,
+        mounts: (container.volumeMounts ?? []).map(({ mountPath, name, readOnly }) => ({
+          containerPath: mountPath,
+          volume: name,
+          readOnly: readOnly === true,
+        })),
+        labels: {
+          [POD_UID_LABEL]: uidOf(pod),
+          [POD_NAME_LABEL]: nameOf(pod),
+          [POD_NAMESPACE_LABEL]: namespaceOf(pod),
+          [CONTAINER_NAME_LABEL]: container.name,
+          [IMAGE_LABEL]: container.image ?? '',
+        },
+        annotations: annotationsOf(pod),
+      })
+      .catch((error) => {
+        failed(messageOf(error))
+        throw new StartContainerError('CreateContainerError', messageOf(error), undefined, { cause: error })
+      })
+    events.normal(pod, 'Created', 'Container created', path)
+    await containerRuntime.startContainer(id).catch((error) => {
+      failed(messageOf(error))
+      throw new StartContainerError('RunContainerError', messageOf(error), undefined, { cause: error })
+    })
+    events.normal(pod, 'Started', 'Container started', path)
+    await postStart(pod, container, id, signal)
+  }
+
+  async function postStart(pod: Pod, container: Container, id: string, signal: AbortSignal): Promise<void> {
+    const handler = container.lifecycle?.postStart
+    if (handler === undefined) return
+    try {
+      if (handler.sleep !== undefined) await sleep(clock, handler.sleep.seconds * 1000, signal)
+      else {
+        const action = { kind: 'postStart', handler, timeoutSeconds: Number.MAX_SAFE_INTEGER / 1000 } as const
+        const { success, output } = await containerRuntime.probe(id, action, signal)
+        if (!success) throw new Error(output)
+      }
+    } catch (error) {
+      events.warning(pod, 'FailedPostStartHook', 'PostStartHook failed', containerPath(pod, container.name))
+      const own = await containerRuntime.listContainers({ labels: { [POD_UID_LABEL]: uidOf(pod) } })
+      const status = own.find((one) => one.id === id)
+      if (status !== undefined) await killer.killContainer(pod, status, 'postStart', 'FailedPostStartHook')
+      throw new StartContainerError('PostStartHookError', 'PostStartHook failed', undefined, { cause: error })
+    }
+  }
+
+  return {
+    async start(pod, container, sandboxId, status, signal) {
+      try {
+        await run(pod, container, sandboxId, status, signal)
+        failures.delete(uidOf(pod), container.name)
+      } catch (error) {
+        if (error instanceof StartContainerError)
+          failures.set(uidOf(pod), container.name, { reason: error.reason, message: error.message })
+        throw error
+      }
+    },
+    forget(uid) {
+      backOff.delete(`${uid}_`)
+    },
+  }
+}
+
+/** The container's restart count: one more than its last, also when only the API still remembers that one. */
+function attemptOf(pod: Pod, container: Container, status: RuntimePodStatus): number {
+  const latest = latestContainer(status, container.name)
+  if (latest !== undefined) return latest.metadata.attempt + 1
+  const isInit = initContainersOf(pod).some(({ name }) => name === container.name)
+  const told = isInit ? pod.status?.initContainerStatuses : pod.status?.containerStatuses
+  const old = told?.find(({ name }) => name === container.name)
+  return old?.containerID === undefined ? (old?.restartCount ?? 0) : old.restartCount + 1
+}
+
+/** `10s`, `1m20s`, `5m0s`. */
+function formatWait(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,264 @@
+/**
+ * StatusManager: holds the newest status of every pod, brings it to the API server by patches against what is known to be
+ * there, and deletes a pod for good (grace period 0, its uid as precondition) once everything of it has ended.
+ */
+import type { PodCondition, PodStatus } from '../api/generated/types.ts'
+import { StatusError } from '../api/status.ts'
+import { formatTime } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
+import { KUBELET_CONDITIONS } from './pod-conditions.ts'
+import { statusPatch } from './status-patch.ts'
+
+export interface StatusManager {
+  /** The newest status told, if any. */
+  get(uid: string): PodStatus | undefined
+  set(pod: Pod, status: PodStatus): void
+  /** Changes a status already told. */
+  update(pod: Pod, change: (status: PodStatus) => PodStatus): void
+  /** The pod has ended: what never started is marked so, the phase is final, and the object may be deleted. */
+  terminate(pod: Pod): void
+  /** The API server's object changed: what it says that we did not is put right. */
+  observed(pod: Pod): void
+  forget(uid: string): void
+  /** Everything told so far is written or given up. For tests. */
+  readonly idle: boolean
+}
+
+export interface StatusManagerOptions {
+  readonly runtime: Runtime
+  readonly client: Client
+  /** The pod as the API server last had it; undefined when it is gone. */
+  readonly pod: (uid: string) => Pod | undefined
+  /** Containers may still run, so a final phase must not be told yet. */
+  readonly couldHaveRunningContainers: (uid: string) => boolean
+  /** The pod worker has nothing left to do for the pod. */
+  readonly finished: (uid: string) => boolean
+}
+
+const PODS = { group: '', version: 'v1', resource: 'pods' }
+/** Writes under way at once. */
+const WRITES = 64
+const RETRY_MS = 10_000
+/** Parts of a pod's status that others write. */
+const FOREIGN = ['nominatedNodeName', 'resourceClaimStatuses', 'extendedResourceClaimStatus', 'resize'] as const
+
+interface Entry {
+  readonly uid: string
+  pod: Pod
+  status: PodStatus
+  /** What the API server is known to have. */
+  base: PodStatus
+  baseVersion: string | undefined
+  queued: boolean
+  writing: boolean
+  deleted: boolean
+}
+
+export function createStatusManager(options: StatusManagerOptions): StatusManager {
+  const { runtime, client } = options
+  const { clock, scheduler, log } = runtime
+  const pods = client.resource<Pod>(PODS)
+  const entries = new Map<string, Entry>()
+  let queue: Entry[] = []
+  let writes = 0
+  let scheduled = false
+
+  function enqueue(entry: Entry): void {
+    if (entry.queued) return
+    entry.queued = true
+    if (entry.writing) return
+    queue.push(entry)
+    schedule()
+  }
+
+  // Behind what is ready now: what happens to the pod in this turn goes into the same patch.
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    scheduler.later('status manager', () => {
+      scheduled = false
+      let at = 0
+      while (at < queue.length && writes < WRITES) void sync(queue[at++]!)
+      queue = queue.slice(at)
+    })
+  }
+
+  async function sync(entry: Entry): Promise<void> {
+    entry.queued = false
+    if (entries.get(entry.uid) !== entry) return
+    entry.writing = true
+    writes++
+    let again = false
+    try {
+      await write(entry)
+    } catch (error) {
+      again = !gone(error)
+      log.info(2, 'Failed to update status for pod', { pod: nameOf(entry.pod), err: String(error) })
+    } finally {
+      entry.writing = false
+      writes--
+      if (entries.get(entry.uid) === entry) {
+        if (again) clock.setTimer(RETRY_MS, 'status retry', () => enqueue(entry))
+        else if (entry.queued) {
+          queue.push(entry)
+          schedule()
+        }
+      }
+      if (queue.length > 0) schedule()
+    }
+  }
+
+  async function write(entry: Entry): Promise<void> {
+    const pod = options.pod(entry.uid)
+    if (pod === undefined) return
+    const ofNamespace = pods.namespace(namespaceOf(pod))
+    const patch = statusPatch(entry.uid, entry.base, entry.status)
+    if (patch !== undefined) {
+      const told = entry.status
+      const answer = await ofNamespace.patch(nameOf(pod), 'strategic', patch, { subresource: 'status' })
+      if (uidOf(answer) === entry.uid) {
+        entry.base = answer.status ?? told
+        entry.baseVersion = answer.metadata.resourceVersion
+      }
+    }
+    if (entry.queued || !mayDelete(entry)) return
+    entry.deleted = true
+    try {
+      await ofNamespace.delete(nameOf(pod), { gracePeriodSeconds: 0, preconditions: { uid: entry.uid } })
+    } catch (error) {
+      if (!gone(error)) {
+        entry.deleted = false
+        throw error
+      }
+    }
+  }
+
+  function mayDelete(entry: Entry): boolean {
+    const pod = options.pod(entry.uid)
+    return (
+      !entry.deleted &&
+      pod?.metadata.deletionTimestamp !== undefined &&
+      options.finished(entry.uid) &&
+      isTerminalPhase(entry.status.phase)
+    )
+  }
+
+  function set(pod: Pod, given: PodStatus): void {
+    const uid = uidOf(pod)
+    let entry = entries.get(uid)
+    if (entry === undefined) {
+      const known = options.pod(uid) ?? pod
+      const base = known.status ?? {}
+      entry = {
+        uid,
+        pod,
+        status: base,
+        base,
+        baseVersion: known.metadata.resourceVersion,
+        queued: false,
+        writing: false,
+        deleted: false,
+      }
+      entries.set(uid, entry)
+    }
+    entry.pod = pod
+    entry.status = merged(
+      given,
+      entry.status,
+      entry.base,
+      formatTime(clock.now()),
+      options.couldHaveRunningContainers(uid),
+    )
+    enqueue(entry)
+  }
+
+  return {
+    get: (uid) => entries.get(uid)?.status,
+    set,
+    update(pod, change) {
+      const entry = entries.get(uidOf(pod))
+      if (entry !== undefined) set(pod, change(entry.status))
+    },
+    terminate(pod) {
+      const entry = entries.get(uidOf(pod))
+      set(pod, terminated(pod, entry?.status ?? pod.status ?? {}))
+    },
+    observed(pod) {
+      const entry = entries.get(uidOf(pod))
+      if (entry === undefined) return
+      const version = pod.metadata.resourceVersion
+      if (version === entry.baseVersion || isOlder(version, entry.baseVersion)) return
+      entry.pod = pod
+      entry.base = pod.status ?? {}
+      entry.baseVersion = version
+      entry.status = withForeign(entry.status, entry.base)
+      if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
+    },
+    forget(uid) {
+      entries.delete(uid)
+    },
+    get idle() {
+      return writes === 0 && queue.length === 0
+    },
+  }
+}
+
+/** The object is no longer there, or another has its name. */
+function gone(error: unknown): boolean {
+  return error instanceof StatusError && (error.code === 404 || error.code === 409)
+}
+
+function isOlder(version: string | undefined, than: string | undefined): boolean {
+  if (version === undefined || than === undefined) return false
+  return version.length === than.length ? version < than : version.length < than.length
+}
+
+/** The new status with transition times, the conditions and fields of others, and no final phase before its time. */
+function merged(given: PodStatus, last: PodStatus, base: PodStatus, now: string, couldRun: boolean): PodStatus {
+  const early = couldRun && isTerminalPhase(given.phase) && !isTerminalPhase(last.phase)
+  const { phase: _phase, reason: _reason, message: _message, ...rest } = given
+  const outcome = early ? last : given
+  const status: PodStatus = {
+    ...rest,
+    ...(outcome.phase === undefined ? {} : { phase: outcome.phase }),
+    ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
+    ...(outcome.message === undefined ? {} : { message: outcome.message }),
+  }
+  const conditions = (given.conditions ?? []).map((condition) => timed(condition, last.conditions, now))
+  return withForeign({ ...status, conditions }, base)
+}
+
+function timed(condition: PodCondition, before: readonly PodCondition[] | undefined, now: string): PodCondition {
+  const old = before?.find(({ type }) => type === condition.type)
+  const same = old !== undefined && old.status === condition.status && old.lastTransitionTime !== undefined
+  return { lastProbeTime: null, ...condition, lastTransitionTime: same ? old.lastTransitionTime : now } as PodCondition
+}
+
+function withForeign(status: PodStatus, base: PodStatus): PodStatus {
+  const foreign: Record<string, unknown> = {}
+  for (const field of FOREIGN) if (base[field] !== undefined) foreign[field] = base[field]
+  const others = (base.conditions ?? []).filter(({ type }) => !KUBELET_CONDITIONS.has(type))
+  const own = (status.conditions ?? []).filter(({ type }) => KUBELET_CONDITIONS.has(type))
+  return { ...status, ...foreign, conditions: others.length === 0 ? own : [...others, ...own] }
+}
+
+const NOT_LOCATED = 'The container could not be located when the pod was terminated'
+
+function terminated(pod: Pod, status: PodStatus): PodStatus {
+  const initialized = (status.conditions ?? []).some(({ type, status: s }) => type === 'Initialized' && s === 'True')
+  const ended = isTerminalPhase(status.phase)
+  if (!initialized && ended) return status
+  const statuses = (status.containerStatuses ?? []).map((container) => {
+    if (!initialized || container.state?.terminated !== undefined) return container
+    const unknown = { exitCode: 137, message: NOT_LOCATED, reason: 'ContainerStatusUnknown' }
+    return { ...container, ready: false, started: false, state: { terminated: unknown } }
+  })
+  return {
+    ...status,
+    ...(status.containerStatuses === undefined ? {} : { containerStatuses: statuses }),
+    phase: ended ? status.phase! : 'Failed',
+    ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
+  }
+}

@@ -1,0 +1,151 @@
+/** syncPod: brings one pod nearer to what its spec asks. Called by its pod worker, again and again, until the pod has to end. */
+import type { PodStatus } from '../api/generated/types.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { ActiveDeadlines } from './active-deadline.ts'
+import type { Killer } from './kill-pod.ts'
+import { annotationsOf, type Container, isTerminalPhase, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
+import { computePodActions, type PodActions } from './pod-actions.ts'
+import type { PodCache, RuntimePodStatus } from './pod-cache.ts'
+import type { PodEvents } from './pod-events.ts'
+import type { ProbeManager } from './probes/probe-manager.ts'
+import type { ContainerRuntime } from './runtimes/runtime.ts'
+import type { ContainerStarter } from './start-container.ts'
+import { podStatusOf, type StatusSources } from './status.ts'
+import type { StatusManager } from './status-manager.ts'
+import { SyncError } from './sync-error.ts'
+import type { Volumes } from './volumes.ts'
+
+export interface SyncParts {
+  readonly runtime: Runtime
+  readonly containerRuntime: ContainerRuntime
+  readonly cache: PodCache
+  readonly statuses: StatusManager
+  readonly sources: StatusSources
+  readonly events: PodEvents
+  readonly probes: ProbeManager
+  readonly volumes: Volumes
+  readonly killer: Killer
+  readonly starter: ContainerStarter
+  readonly deadlines: ActiveDeadlines
+}
+
+/** The status the pod deserves now. `terminal`: it has ended for good. */
+export function currentStatus(parts: SyncParts, pod: Pod, terminal: boolean): PodStatus {
+  const { runtime, cache, statuses, sources, deadlines } = parts
+  const uid = uidOf(pod)
+  const old = statuses.get(uid) ?? pod.status ?? {}
+  const situation = { now: runtime.clock.now(), terminal, old, failure: deadlines.failure(uid) }
+  return podStatusOf(pod, cache.get(uid), sources, situation)
+}
+
+/** Resolves to true when the pod has ended by itself or has to. @throws SyncError when it should be tried again */
+export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): Promise<boolean> {
+  const { cache, statuses, probes, volumes, deadlines } = parts
+  const uid = uidOf(pod)
+  deadlines.check(pod, statuses.get(uid) ?? pod.status ?? {})
+  const status = currentStatus(parts, pod, false)
+  statuses.set(pod, status)
+  if (isTerminalPhase(status.phase)) return true
+  deadlines.check(pod, status)
+  probes.add(pod, cache.get(uid))
+  await volumes.mount(pod)
+  if (signal.aborted) return false
+  const runtimeStatus = cache.get(uid)
+  const actions = computePodActions(pod, runtimeStatus, probes)
+  await perform(parts, pod, runtimeStatus, actions, signal)
+  return false
+}
+
+async function perform(
+  parts: SyncParts,
+  pod: Pod,
+  status: RuntimePodStatus,
+  actions: PodActions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { killer, events, containerRuntime } = parts
+  let current = status
+  if (actions.killPod) {
+    if (actions.createSandbox)
+      events.normal(pod, 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.')
+    await killer.killPod(pod, status)
+    if (!actions.createSandbox) return
+    // What ran in the old sandbox before the containers does not count for the new one.
+    const inits = new Set((specOf(pod).initContainers ?? []).map(({ name }) => name))
+    const purged = status.containers.filter(({ metadata }) => inits.has(metadata.name))
+    await Promise.all(purged.map(({ id }) => containerRuntime.removeContainer(id)))
+    current = { ...status, containers: status.containers.filter((one) => !purged.includes(one)) }
+  }
+  if (actions.kill.length > 0)
+    await Promise.all(
+      actions.kill.map(({ status: one, reason, message }) => killer.killContainer(pod, one, reason, message)),
+    )
+  if (signal.aborted) return
+  const sandboxId = actions.createSandbox ? await createSandbox(parts, pod, actions.attempt) : actions.sandboxId
+  if (sandboxId === undefined) return
+  await startAll(parts, pod, actions.start, sandboxId, current, signal)
+  await prune(containerRuntime, current)
+}
+
+async function createSandbox(parts: SyncParts, pod: Pod, attempt: number): Promise<string> {
+  const { containerRuntime, events, statuses } = parts
+  const metadata = { name: nameOf(pod), namespace: namespaceOf(pod), uid: uidOf(pod), attempt }
+  const { hostNetwork, hostname } = specOf(pod)
+  try {
+    const id = await containerRuntime.runPodSandbox({
+      metadata,
+      hostname: hostname ?? nameOf(pod),
+      labels: pod.metadata.labels ?? {},
+      annotations: annotationsOf(pod),
+      hostNetwork: hostNetwork === true,
+    })
+    statuses.update(pod, withReadySandbox)
+    return id
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    events.warning(pod, 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`)
+    throw new SyncError(message, undefined, { cause: error })
+  }
+}
+
+function withReadySandbox(status: PodStatus): PodStatus {
+  const conditions = (status.conditions ?? []).map((condition) => {
+    if (condition.type !== 'PodReadyToStartContainers') return condition
+    const { reason: _reason, message: _message, ...rest } = condition
+    return { ...rest, status: 'True' }
+  })
+  return { ...status, conditions }
+}
+
+/** Starts them one after the other; one that cannot be started keeps none of the others back. */
+async function startAll(
+  parts: SyncParts,
+  pod: Pod,
+  containers: readonly Container[],
+  sandboxId: string,
+  status: RuntimePodStatus,
+  signal: AbortSignal,
+): Promise<void> {
+  let problem: SyncError | undefined
+  for (const container of containers) {
+    if (signal.aborted) return
+    try {
+      await parts.starter.start(pod, container, sandboxId, status, signal)
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error
+      const sooner = problem?.retryMs === undefined || (error.retryMs !== undefined && error.retryMs < problem.retryMs)
+      if (sooner) problem = error
+    }
+  }
+  if (problem !== undefined) throw problem
+}
+
+/** Of the containers that ended, the newest of each name is kept: the last state is shown from it. */
+async function prune(containerRuntime: ContainerRuntime, status: RuntimePodStatus): Promise<void> {
+  const seen = new Set<string>()
+  for (const { id, state, metadata } of status.containers) {
+    if (state !== 'exited') continue
+    if (seen.has(metadata.name)) await containerRuntime.removeContainer(id)
+    seen.add(metadata.name)
+  }
+}

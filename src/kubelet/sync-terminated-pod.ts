@@ -1,0 +1,10 @@
+/** syncTerminatedPod: the pod's final status, and the end of what was held for it. */
+import { type Pod, uidOf } from './pod.ts'
+import { currentStatus, type SyncParts } from './sync-pod.ts'
+
+export function syncTerminatedPod(parts: SyncParts, pod: Pod): void {
+  const { statuses, volumes } = parts
+  statuses.set(pod, currentStatus(parts, pod, true))
+  volumes.forget(uidOf(pod))
+  statuses.terminate(pod)
+}
