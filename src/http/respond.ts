@@ -51,8 +51,8 @@ export function createResponder(runtime: Runtime): Responder {
     const headers: OutHeaders = {
       'audit-id': asked !== undefined && asked !== '' && asked.length <= 64 ? asked : runtime.random.uuid(),
       'cache-control': 'no-cache, private',
-      'content-type': contentType,
     }
+    if (contentType !== '') headers['content-type'] = contentType
     if (extra !== undefined) for (const name in extra) headers[name.toLowerCase()] = extra[name] as string
     return headers
   }

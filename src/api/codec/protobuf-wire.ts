@@ -11,6 +11,9 @@ export class ProtobufError extends StatusError {
 
 export type Writer = ReturnType<typeof createWriter>
 
+/** A writer that is used again does not hold on to more. */
+const MAX_KEPT = 1024 * 1024
+
 /** Everything is written back to front: a field's content first, then its length and tag. */
 export function createWriter(size = 4096) {
   let buffer = Buffer.allocUnsafe(size)
@@ -113,7 +116,12 @@ export function createWriter(size = 4096) {
       buffer.writeDoubleLE(value, at)
       varint(number * 8 + 1)
     },
+    /** What was written; a view, good until the next reset. */
     finish: (): Uint8Array => buffer.subarray(at),
+    reset(): void {
+      if (buffer.length > MAX_KEPT) buffer = Buffer.allocUnsafe(size)
+      at = buffer.length
+    },
   }
 }
 

@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { readMessage } from './protobuf-decode.ts'
 import { messageWriter } from './protobuf-encode.ts'
+import { messageFields } from './protobuf-forms.ts'
 import { createReader, createWriter, ProtobufError } from './protobuf-wire.ts'
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
@@ -42,10 +43,80 @@ function writeEnvelope(writer: ReturnType<typeof createWriter>, object: JsonObje
   writer.text(3, '')
   const end = writer.length()
   messageWriter(schema)(writer, object)
-  writer.lengthTag(2, writer.length() - end)
+  writeHead(writer, textOf(object['apiVersion']), textOf(object['kind']), writer.length() - end)
+}
+
+/** Whether the kind has a protobuf form: custom resources have none. */
+export function hasMessage(schema: StructSchema): boolean {
+  return messageFields(schema).length > 0
+}
+
+/** One at a time: encoding is not interrupted. */
+const shared = createWriter(64 * 1024)
+
+/** The object's message alone, as lists and envelopes hold it; bytes of their own, to be kept. */
+export function encodeMessage(object: JsonObject, schema: StructSchema): Uint8Array {
+  shared.reset()
+  messageWriter(schema)(shared, object)
+  return Uint8Array.prototype.slice.call(shared.finish())
+}
+
+/** No contentEncoding, no contentType: what stands behind every message. */
+const ENVELOPE_END = Uint8Array.of(0x1a, 0, 0x22, 0)
+
+/** An encoded object from its message of `size` bytes: what stands before it and what behind. */
+export function envelopeAround(apiVersion: string, kind: string, size: number): readonly [Uint8Array, Uint8Array] {
+  shared.reset()
+  writeHead(shared, apiVersion, kind, size)
+  return [Uint8Array.prototype.slice.call(shared.finish()), ENVELOPE_END]
+}
+
+/** A message as one frame of a watch. */
+export function frameAround(type: string, apiVersion: string, kind: string, message: Uint8Array): Uint8Array {
+  shared.reset()
+  const end = shared.length()
+  shared.raw(ENVELOPE_END)
+  shared.raw(message)
+  writeHead(shared, apiVersion, kind, message.length)
+  shared.lengthTag(1, shared.length() - end)
+  shared.lengthTag(2, shared.length() - end)
+  shared.text(1, type)
+  const size = shared.length() - end
+  shared.raw(Uint8Array.of(size >>> 24, (size >>> 16) & 255, (size >>> 8) & 255, size & 255))
+  return Uint8Array.prototype.slice.call(shared.finish())
+}
+
+/** A list from the messages of its items: pieces in order. Every list kind has its metadata as 1 and its items as 2. */
+export function listAround(
+  list: { readonly apiVersion: string; readonly kind: string; readonly metadata: JsonObject },
+  schema: StructSchema,
+  items: readonly Uint8Array[],
+): readonly Uint8Array[] {
+  const head = encodeMessage({ metadata: list.metadata }, schema)
+  const pieces: Uint8Array[] = [head]
+  let size = head.length
+  for (const item of items) {
+    const tag = lengthTagOf(2, item.length)
+    pieces.push(tag, item)
+    size += tag.length + item.length
+  }
+  const [before, after] = envelopeAround(list.apiVersion, list.kind, size)
+  return [before, ...pieces, after]
+}
+
+function lengthTagOf(number: number, length: number): Uint8Array {
+  const bytes = [number * 8 + 2]
+  let rest = length
+  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
+  bytes.push(rest)
+  return Uint8Array.from(bytes)
+}
+
+function writeHead(writer: ReturnType<typeof createWriter>, apiVersion: string, kind: string, size: number): void {
+  writer.lengthTag(2, size)
   const typeEnd = writer.length()
-  writer.text(2, textOf(object['kind']))
-  writer.text(1, textOf(object['apiVersion']))
+  writer.text(2, kind)
+  writer.text(1, apiVersion)
   writer.lengthTag(1, writer.length() - typeEnd)
   writer.raw(MAGIC)
 }

@@ -15,6 +15,7 @@ export interface CacheEntry extends StoredObject {
    * copy.
    */
   tail(): Uint8Array
+  message(encode: (object: KubeObject) => Uint8Array): Uint8Array
   /** Bytes held; for bounding what holds entries. */
   readonly size: number
   /** The same object in another representation (a served version), made once. */
@@ -78,6 +79,7 @@ class Entry implements CacheEntry {
   #tailStart = 0
   #object: KubeObject | undefined
   #others: Map<Representation, CacheEntry> | undefined
+  #message: Uint8Array | undefined
 
   constructor(key: string, revision: number, value: Uint8Array, options: EntryOptions, known: KubeObject | undefined) {
     this.key = key
@@ -89,13 +91,14 @@ class Entry implements CacheEntry {
   }
 
   get object(): KubeObject {
-    if (!this.#object) {
-      const parsed = this.#full
-        ? (parseExactly(textOf(this.#full)) as KubeObject)
-        : decodeStored(this.#stored as Uint8Array, this.revision)
-      this.#object = freezeIf(this.#options, parsed)
-    }
+    if (!this.#object) this.#object = freezeIf(this.#options, this.#parsed())
     return this.#object
+  }
+
+  #parsed(): KubeObject {
+    return this.#full
+      ? (parseExactly(textOf(this.#full)) as KubeObject)
+      : decodeStored(this.#stored as Uint8Array, this.revision)
   }
 
   json(form: 'full' | 'item'): Uint8Array {
@@ -109,6 +112,12 @@ class Entry implements CacheEntry {
 
   tail(): Uint8Array {
     return this.#fullBytes().subarray(this.#tailStart)
+  }
+
+  message(encode: (object: KubeObject) => Uint8Array): Uint8Array {
+    // The object is not kept for it: a list of thousands would hold them all.
+    this.#message ??= encode(this.#object ?? this.#parsed())
+    return this.#message
   }
 
   as(representation: Representation): CacheEntry {

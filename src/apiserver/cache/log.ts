@@ -145,6 +145,7 @@ export function createChange(
 /** An event whose line is encoded at most once. */
 export function eventOf(type: WatchEvent['type'], entry: CacheEntry): WatchEvent {
   let line: Uint8Array | undefined
+  let frame: Uint8Array | undefined
   return {
     type,
     get object() {
@@ -153,6 +154,10 @@ export function eventOf(type: WatchEvent['type'], entry: CacheEntry): WatchEvent
     json() {
       line ??= eventLine(type, entry.json('full'))
       return line
+    },
+    frame(encode) {
+      frame ??= encode(type, entry)
+      return frame
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Filter } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Logger } from '../../base/log.ts'
-import { CONTENT_TYPES, type Encoding, errorEncoding } from '../handlers/negotiate.ts'
+import { CONTENT_TYPES, type Encoding, errorEncoding, wantsPretty } from '../handlers/negotiate.ts'
 import { objectBytes } from '../handlers/protobuf.ts'
 import { warningHeaders } from '../handlers/respond.ts'
 import { encodeYaml } from '../handlers/yaml.ts'
@@ -48,12 +48,13 @@ export function errorResponse(request: ApiRequest, error: StatusError): ApiRespo
       ...(retryAfter === undefined || retryAfter <= 0 ? {} : { 'retry-after': String(retryAfter) }),
     },
     contentType: CONTENT_TYPES[encoding],
-    bytes: statusBytes(status, encoding),
+    bytes: statusBytes(status, encoding, wantsPretty(request)),
   }
 }
 
-function statusBytes(status: JsonObject, encoding: Encoding): readonly Uint8Array[] {
+function statusBytes(status: JsonObject, encoding: Encoding, pretty: boolean): readonly Uint8Array[] {
   if (encoding === 'yaml') return [Buffer.from(encodeYaml(status as Json))]
   const object = status as unknown as KubeObject
-  return encoding === 'protobuf' ? [objectBytes(object)] : [encodeJson(object), NEWLINE]
+  if (encoding === 'protobuf') return [objectBytes(object)]
+  return pretty ? [Buffer.from(JSON.stringify(status, null, 2))] : [encodeJson(object), NEWLINE]
 }

@@ -15,8 +15,8 @@ const WORKERS = 10
 
 /** Answers with the objects as they were listed. */
 export async function handleDeleteCollection(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, info } = resource
-  const representation = negotiate(request, { list: true, protobuf: true })
+  const { context, request, info, row } = resource
+  const representation = negotiate(request, { list: true, protobuf: true, row })
   const selector = listOptions(request.query)
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options)

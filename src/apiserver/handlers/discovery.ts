@@ -4,11 +4,12 @@
  */
 import { createHash } from 'node:crypto'
 import { encodeJson } from '../../api/codec/json.ts'
-import { apiVersionOf, type Json, type JsonObject } from '../../api/object.ts'
+import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
-import { type Encoding, negotiate } from './negotiate.ts'
+import { CONTENT_TYPES, type Encoding, negotiate } from './negotiate.ts'
+import { objectBytes } from './protobuf.ts'
 import { noSuchResource, notAllowed } from './route.ts'
 import { encodeYaml } from './yaml.ts'
 
@@ -85,7 +86,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
       ? { encoding: 'json' as Encoding }
       : negotiate(
           { ...request, connection: request.connection ?? { remoteAddress: '' } },
-          { list: false, protobuf: false },
+          { list: false, protobuf: true },
         )
     const key = `${aggregated ? 'aggregated ' : ''}${encoding} ${path}`
     let bytes = documents.byKey.get(key)
@@ -97,7 +98,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
       return {
         kind: 'bytes',
         status: 200,
-        contentType: `application/${encoding === 'yaml' ? 'yaml' : 'json'}`,
+        contentType: CONTENT_TYPES[encoding],
         bytes: [bytes],
       }
     const etag = `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`
@@ -110,6 +111,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
 
 function encode(document: JsonObject, encoding: Encoding): Uint8Array {
   if (encoding === 'yaml') return Buffer.from(encodeYaml(document as Json))
+  if (encoding === 'protobuf') return objectBytes(document as unknown as KubeObject)
   return Buffer.concat([encodeJson(document), Buffer.from('\n')])
 }
 

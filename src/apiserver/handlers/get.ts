@@ -8,7 +8,7 @@ import { respondStored } from './respond.ts'
 
 export function handleGet(resource: ResourceRequest): ApiResponse | Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, { list: false, protobuf: true, row })
   const version = request.query.size > 0 ? request.query.get('resourceVersion') : null
   if (version !== null) checkResourceVersion(version)
   const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))

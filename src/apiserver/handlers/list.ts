@@ -9,9 +9,19 @@ import { storageKey, storageRange } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 import { badVersion } from './get.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
-import { negotiate, type Representation } from './negotiate.ts'
+import { CONTENT_TYPES, negotiate, type Representation } from './negotiate.ts'
 import { type ListOptions, listOptions } from './options.ts'
-import { encoded, isHub, type ListMetadata, META_V1, partialMetadata, tableOf, warningHeaders } from './respond.ts'
+import { listBytes, type MessageForm, messageForm } from './protobuf.ts'
+import {
+  encoded,
+  isHub,
+  type ListMetadata,
+  META_V1,
+  metadataView,
+  partialMetadata,
+  tableOf,
+  warningHeaders,
+} from './respond.ts'
 import { type Selection, selectionOf } from './selectors.ts'
 
 /** How long a list waits for a version that has not come yet. */
@@ -23,8 +33,8 @@ export interface Listed {
 }
 
 export async function handleList(resource: ResourceRequest): Promise<ApiResponse> {
-  const { request } = resource
-  const representation = negotiate(request, { list: true, protobuf: true, streams: true })
+  const { request, row } = resource
+  const representation = negotiate(request, { list: true, protobuf: true, streams: true, row })
   const listed = await list(resource, listOptions(request.query))
   return respondList(resource, listed, representation)
 }
@@ -177,18 +187,15 @@ export async function respondList(
       warnings,
     )
   if (representation.shape === 'metadata') {
-    const partial = served.map((item) => partialMetadata(item.object, representation.shapeVersion))
-    return encoded(
-      200,
-      {
-        kind: 'PartialObjectMetadataList',
-        apiVersion: representation.shapeVersion || META_V1,
-        metadata: metadata as KubeObject['metadata'],
-        items: partial.length === 0 ? null : partial,
-      },
-      representation,
-      warnings,
-    )
+    const apiVersion = representation.shapeVersion || META_V1
+    const list = { kind: 'PartialObjectMetadataList', apiVersion, metadata: metadata as KubeObject['metadata'] }
+    if (representation.encoding === 'protobuf') {
+      const view = metadataView(row, apiVersion)
+      const partial = (served as readonly CacheEntry[]).map((item) => item.as(view))
+      return protobufList(resource, list, partial, messageForm(apiVersion, 'PartialObjectMetadata'))
+    }
+    const partial = served.map((item) => partialMetadata(item.object, apiVersion))
+    return encoded(200, { ...list, items: partial.length === 0 ? null : partial }, representation, warnings)
   }
   const envelope: KubeObject = {
     kind: row.listKind,
@@ -197,11 +204,24 @@ export async function respondList(
   }
   if (representation.encoding === 'json' && !representation.pretty)
     return { kind: 'list', status: 200, ...headers, list: envelope, items: served }
+  if (representation.encoding === 'protobuf')
+    return protobufList(resource, envelope, served, messageForm(envelope.apiVersion, row.kind))
   const whole = served.map((item) => {
     const { kind: _, apiVersion: __, ...rest } = item.object
     return rest
   })
   return encoded(200, { ...envelope, items: whole }, representation, warnings)
+}
+
+async function protobufList(
+  { context: { runtime }, warnings }: ResourceRequest,
+  list: KubeObject,
+  items: readonly StoredObject[],
+  form: MessageForm,
+): Promise<ApiResponse> {
+  const turn = () => new Promise<void>((resolve) => runtime.scheduler.later('protobuf list', resolve))
+  const bytes = await listBytes(list, items, form, turn)
+  return { kind: 'bytes', status: 200, ...warningHeaders(warnings), contentType: CONTENT_TYPES.protobuf, bytes }
 }
 
 async function servedItems(

@@ -2,7 +2,9 @@
  * Content negotiation, in one place: which encoding an answer has, and whether it is the object itself, its metadata
  * alone or a Table. Requests from components in this process have no Accept header and get objects by reference.
  */
+import { hasMessage } from '../../api/codec/protobuf.ts'
 import type { ApiRequest } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
 
 export type Encoding = 'json' | 'yaml' | 'protobuf'
@@ -44,27 +46,62 @@ export interface Offer {
   /** Kinds other than the resource's own: lists have the List forms. */
   readonly list: boolean
   readonly protobuf: boolean
-  /** Watches name their streams among the available representations. */
+  /** Whose kind it is: what has no message (custom resources) is protobuf as metadata only. */
+  readonly row?: ResourceRow
+  /** Lists and watches name their streams among the available representations. */
   readonly streams?: boolean
+  /** A watch: there are no streams of YAML. */
+  readonly watch?: boolean
 }
 
 /** @throws StatusError 406 */
 export function negotiate(request: ApiRequest, offer: Offer): Representation {
   const accept = request.headers['accept']
   if (accept === undefined && request.connection === undefined) return native
-  const pretty = request.query.size > 0 && isPretty(request.query.get('pretty'))
+  const pretty = wantsPretty(request)
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json')
     return pretty ? { ...plainJson, pretty } : plainJson
   const ranges = parseAccept(accept)
-  if (!ranges.some((range) => offered(range.type, offer) !== undefined)) throw notAvailable(offer)
+  const isPlain = offer.row === undefined || hasMessage(offer.row.schema)
+  if (isPlain && !ranges.some((range) => offered(range.type, offer) !== undefined)) throw notAvailable(offer)
   for (const range of ranges) {
     const encoding = offered(range.type, offer)
-    if (encoding === undefined) continue
+    if (encoding === undefined || (offer.watch === true && encoding === 'yaml')) continue
     const shape = shapeOf(range.parameters, offer)
     if (shape === undefined) continue
+    // Tables have no message.
+    if (encoding === 'protobuf' && (shape.shape === 'table' || (shape.shape === 'object' && !isPlain))) continue
     return { native: false, encoding, ...shape, pretty: pretty || isPretty(range.parameters['pretty'] ?? null) }
   }
-  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${types(offer).join(', ')}`)
+  const accepted =
+    offer.watch === true && isPlain
+      ? ['json', 'protobuf'].map((name) => `${CONTENT_TYPES[name as Encoding]};stream=watch`)
+      : types(offer)
+  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+}
+
+/** Where nothing else is spoken. @throws StatusError 406 */
+export function requireJson(request: ApiRequest): void {
+  const accept = request.headers['accept']
+  if (accept === undefined || accept === '') return
+  if (parseAccept(accept).some(({ type }) => /^(\*\/\*|application\/(\*|json))$/.test(type))) return
+  throw new StatusError(406, 'NotAcceptable', '406: Not Acceptable\n\nAvailable representations: application/json', {})
+}
+
+/** The encoding for an error: the first that the client takes, whatever form of objects it asked for. */
+export function errorEncoding(accept: string | undefined): Encoding {
+  if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return 'json'
+  for (const { type, parameters } of parseAccept(accept)) {
+    const encoding = offered(type, { list: false, protobuf: true })
+    if (encoding !== undefined && (parameters['as'] ?? '') === '') return encoding
+  }
+  return 'json'
+}
+
+/** Asked for, or by a client that people read: curl, wget, a browser. */
+export function wantsPretty(request: ApiRequest): boolean {
+  const asked = request.query.size > 0 ? request.query.get('pretty') : null
+  return asked === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers['user-agent'] ?? '') : isPretty(asked)
 }
 
 function isPretty(value: string | null): boolean {

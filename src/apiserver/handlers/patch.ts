@@ -35,7 +35,7 @@ function patchTypeOf({ request }: ResourceRequest): PatchType | 'apply' {
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
   const type = patchTypeOf(resource)
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, { list: false, protobuf: true, row })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const write = writeContext(resource, { dryRun: options.dryRun })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }

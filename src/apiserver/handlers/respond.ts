@@ -1,13 +1,15 @@
 /** From an object of the storage version to the answer that was asked for. */
 import { encodeJson, jsonText } from '../../api/codec/json.ts'
-import type { Json, KubeObject } from '../../api/object.ts'
+import { apiVersionOf, type Json, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, internalError, StatusError } from '../../api/status.ts'
 import { invalid } from '../../api/validation/errors.ts'
+import type { Representation as View } from '../cache/entry.ts'
 import { storageKey } from '../registry/registry.ts'
 import type { ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation } from './negotiate.ts'
+import { messageForm, objectBytes, storedPieces } from './protobuf.ts'
 import { encodeYaml } from './yaml.ts'
 
 export const META_V1 = 'meta.k8s.io/v1'
@@ -38,11 +40,12 @@ export function encoded(
 
 function bodyOf(object: KubeObject, representation: Representation): { contentType: string; bytes: Uint8Array[] } {
   const contentType = CONTENT_TYPES[representation.encoding]
+  if (representation.encoding === 'protobuf') return { contentType, bytes: [objectBytes(object)] }
   if (representation.encoding === 'yaml')
     return { contentType, bytes: [Buffer.from(encodeYaml(object as unknown as Json))] }
   if (representation.pretty)
-    return { contentType, bytes: [Buffer.from(`${JSON.stringify(JSON.parse(jsonText(object)), null, 2)}\n`)] }
-  return { contentType: CONTENT_TYPES.json, bytes: [encodeJson(object), NEWLINE] }
+    return { contentType, bytes: [Buffer.from(JSON.stringify(JSON.parse(jsonText(object)), null, 2))] }
+  return { contentType, bytes: [encodeJson(object), NEWLINE] }
 }
 
 /** One object: as itself, as its metadata, or as a Table of one row. */
@@ -94,17 +97,19 @@ export function respondStored(
 ): ApiResponse | Promise<ApiResponse> {
   if (
     !representation.native &&
-    representation.encoding === 'json' &&
     representation.shape === 'object' &&
-    !representation.pretty &&
-    isHub(row)
+    isHub(row) &&
+    (representation.encoding === 'protobuf' || (representation.encoding === 'json' && !representation.pretty))
   )
     return {
       kind: 'bytes',
       status: 200,
       ...warningHeaders(warnings),
-      contentType: CONTENT_TYPES.json,
-      bytes: [stored.json('full'), NEWLINE],
+      contentType: CONTENT_TYPES[representation.encoding],
+      bytes:
+        representation.encoding === 'json'
+          ? [stored.json('full'), NEWLINE]
+          : storedPieces(stored, messageForm(apiVersionOf(row.group, row.version), row.kind)),
     }
   return respondObject(context, request, row, stored.object, representation, { warnings })
 }
@@ -145,6 +150,23 @@ export function isHub(row: ResourceRow): boolean {
 
 export function partialMetadata(object: KubeObject, apiVersion: string = META_V1): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata }
+}
+
+const metadataViews = new Map<string, WeakMap<ResourceRow, View>>()
+
+/** Metadata alone, as the caches keep it beside the objects; the same object every time. */
+export function metadataView(row: ResourceRow, apiVersion: string): View {
+  let views = metadataViews.get(apiVersion)
+  if (views === undefined) {
+    views = new WeakMap()
+    metadataViews.set(apiVersion, views)
+  }
+  let view = views.get(row)
+  if (view === undefined) {
+    view = { name: `metadata ${apiVersion}`, convert: (object) => partialMetadata(object, apiVersion) }
+    views.set(row, view)
+  }
+  return view
 }
 
 export interface ListMetadata {

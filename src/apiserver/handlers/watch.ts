@@ -1,6 +1,7 @@
 /** Watches: from a version, from what there is, with or without bookmarks (KEP-956, KEP-3157). */
 
 import { jsonText } from '../../api/codec/json.ts'
+import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
 import { apiVersionOf } from '../../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
 import type { Representation as View } from '../cache/entry.ts'
@@ -10,7 +11,8 @@ import { checkResourceVersion } from './get.ts'
 import { untilReached } from './list.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { listOptions } from './options.ts'
-import { isHub, META_V1, partialMetadata, tableOf, warningHeaders } from './respond.ts'
+import { frameEncoder, messageForm } from './protobuf.ts'
+import { isHub, META_V1, metadataView, tableOf, warningHeaders } from './respond.ts'
 import { selectionOf } from './selectors.ts'
 
 /** A watch that says nothing of its end is ended after half an hour to an hour, so that clients spread. */
@@ -20,7 +22,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const { context, request, row, info } = resource
   const { runtime } = context
   // A watch of the single form has no List shapes.
-  const representation = negotiate(request, { list: false, protobuf: true, streams: true })
+  const representation = negotiate(request, { list: false, protobuf: true, streams: true, watch: true, row })
   const options = listOptions(request.query, true)
   const named = info.name !== '' && !options.fieldSelector.includes('metadata.name') ? `metadata.name=${info.name}` : ''
   const fieldSelector = [options.fieldSelector, named].filter((part) => part !== '').join(',')
@@ -54,34 +56,27 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     kind: 'watch',
     status: 200,
     ...warningHeaders(resource.warnings),
-    contentType: 'application/json',
+    contentType: representation.encoding === 'protobuf' ? PROTOBUF_WATCH : 'application/json',
     events,
     encode: encoderOf(resource, representation),
   }
 }
 
-const metadataViews = new Map<string, WeakMap<object, View>>()
-
 /** The form in which the caches keep events for watchers like this one; undefined for objects as they are stored. */
 function viewOf({ context, row }: ResourceRequest, representation: Representation): View | undefined {
-  if (representation.shape !== 'metadata') return isHub(row) ? undefined : context.versionView(row)
-  const apiVersion = representation.shapeVersion || META_V1
-  let views = metadataViews.get(apiVersion)
-  if (views === undefined) {
-    views = new WeakMap()
-    metadataViews.set(apiVersion, views)
-  }
-  let view = views.get(row)
-  if (view === undefined) {
-    view = { name: `metadata ${apiVersion}`, convert: (object) => partialMetadata(object, apiVersion) }
-    views.set(row, view)
-  }
-  return view
+  if (representation.shape === 'metadata') return metadataView(row, representation.shapeVersion || META_V1)
+  return isHub(row) ? undefined : context.versionView(row)
 }
 
 function encoderOf(resource: ResourceRequest, representation: Representation): (event: WatchEvent) => Uint8Array {
-  if (representation.shape !== 'table') return lineOf
   const { context, request, row } = resource
+  if (representation.encoding === 'protobuf')
+    return frameEncoder(
+      representation.shape === 'metadata'
+        ? messageForm(representation.shapeVersion, 'PartialObjectMetadata')
+        : messageForm(apiVersionOf(row.group, row.version), row.kind),
+    )
+  if (representation.shape !== 'table') return lineOf
   let withColumns = true
   return (event) => {
     if (event.type === 'ERROR') return lineOf(event)

@@ -48,7 +48,7 @@ export function scaleOf(object: KubeObject): KubeObject {
 
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, { list: false, protobuf: true, row })
   const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return encoded(200, scaleOf(stored.object), representation, warnings)
@@ -74,7 +74,7 @@ async function writeScale(
   uid: string | undefined,
 ): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, { list: false, protobuf: true, row })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   // The workload's own rules, not those of a subresource: a change of replicas is a new generation.
   const write = {
