@@ -133,7 +133,7 @@ async function start(
   const transport = inProcessTransport(control.handler)
   const clientFor = (user: UserInfo, userAgent = 'skiff') => createClient(runtime, transport, { userAgent, user })
   const client = clientFor(ADMIN)
-  const running = await startComponents(runtime, { components, clientFor, pki, progress })
+  const running = await startComponents(runtime, { components, nodes, clientFor, pki, progress })
   undo.push(running.stop)
 
   writeState(directory, {

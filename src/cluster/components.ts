@@ -8,6 +8,8 @@ import type { Pki } from './pki.ts'
 
 export interface ComponentsOptions {
   readonly components: readonly Component[]
+  /** How many simulated nodes. */
+  readonly nodes: number
   readonly clientFor: (user: UserInfo, userAgent?: string) => Client
   readonly pki: Pki
   readonly progress: (text: string) => void
@@ -45,6 +47,11 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     const { startScheduler } = await import('../scheduler/scheduler.ts')
     const client = clientFor(SCHEDULER, 'kube-scheduler')
     starting.push(startScheduler({ runtime: { ...runtime, log: runtime.log.named('scheduler') }, client, signal }))
+  }
+  if (options.nodes > 0) {
+    progress(options.nodes === 1 ? 'starting a simulated node' : `starting ${options.nodes} simulated nodes`)
+    const { startNodes } = await import('./nodes.ts')
+    starting.push(startNodes(runtime, options.nodes, clientFor, signal))
   }
   const failed = (await Promise.allSettled(starting)).find((result) => result.status === 'rejected')
   if (failed !== undefined) {

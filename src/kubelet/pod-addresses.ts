@@ -9,10 +9,16 @@ export interface PodAddresses {
 /** Addresses of one node: enough for 2,000 pods. */
 const PREFIX = 21
 const FIRST = parseIPv4('10.244.0.0') as number
+const FIRST_NODE = parseIPv4('172.18.0.2') as number
 
 /** The pod range of the node with this number, 0 and up. */
 export function podCIDROf(nodeIndex: number): string {
   return `${formatIPv4(FIRST + nodeIndex * 2 ** (32 - PREFIX))}/${PREFIX}`
+}
+
+/** The address of the node with this number. */
+export function nodeIPOf(nodeIndex: number): string {
+  return formatIPv4(FIRST_NODE + nodeIndex)
 }
 
 /** @throws Error for a range that is no IPv4 network; `take` throws when no address is free. */
