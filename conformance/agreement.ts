@@ -89,8 +89,8 @@ export function agreementOf(
         if (likeness.body) tally.body++
         if (likeness.managedFields) tally.managedFields++
       }
-      if (likeness.body) continue
-      differing.add(c.name)
+      if (likeness.managedFields) continue
+      if (!likeness.body) differing.add(c.name)
       differences.push({
         set,
         name: c.name,

@@ -6,7 +6,7 @@ export interface Likeness {
   readonly reason: boolean
   readonly body: boolean
   readonly managedFields: boolean
-  /** Where the bodies first differ. */
+  /** Where the bodies first differ: outside managedFields when they differ there. */
   readonly difference?: { readonly at: string; readonly want: unknown; readonly got: unknown }
 }
 
@@ -72,6 +72,6 @@ export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: 
   const bareGot = withoutManagedFields(gotBody)
   const body = reason && same(bareWant, bareGot)
   const managedFields = body && same(wantBody, gotBody)
-  const difference = body ? undefined : firstDifference(bareWant, bareGot)
+  const difference = body ? firstDifference(wantBody, gotBody) : firstDifference(bareWant, bareGot)
   return { code, reason, body, managedFields, ...(difference ? { difference } : {}) }
 }

@@ -3,11 +3,12 @@
  * docs/conformance.md.
  *
  *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]      any other cluster; nothing is written
- *   npm run conformance -- --set NAME --show N                            one set, and the first N differences
+ *   npm run conformance -- --set NAME --show N                            one set (or a recording's file), and the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
  *   GENERATOR: mutate-create | mutate-update | walk | access | crd-mutate | gadgets, or a recording's file: asked again
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { agreementOf, type Difference, type SetAgreement } from './agreement.ts'
 import { askAll, createAsker } from './ask.ts'
@@ -23,6 +24,15 @@ import { recordingFile, replayCases, sets } from './sets.ts'
 
 const here = (name: string) => new URL(name, import.meta.url)
 
+/** Both values as text from a little before where they part. */
+function shortened(d: Difference): readonly [string, string] {
+  const [want, got] = [JSON.stringify(d.want) ?? '', JSON.stringify(d.got) ?? '']
+  let at = 0
+  while (at < want.length && want[at] === got[at]) at++
+  const from = at > 100 ? at - 60 : 0
+  return [want.slice(from, from + 300), got.slice(from, from + 300)]
+}
+
 async function replay(options: { kubeconfig?: string; set?: string; show: number }): Promise<void> {
   const started = options.kubeconfig === undefined ? await startApiServer() : undefined
   const kubeconfig = options.kubeconfig ?? started!.kubeconfig
@@ -32,7 +42,7 @@ async function replay(options: { kubeconfig?: string; set?: string; show: number
   try {
     for (const set of options.set ? [options.set] : sets()) {
       const cases = replayCases(set)
-      const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}-${set.slice(0, 6)}` })
+      const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}-${basename(set).slice(0, 6)}` })
       const outcome = agreementOf(set, cases, answers)
       result[set] = outcome.agreement
       differences.push(...outcome.differences)
@@ -47,10 +57,10 @@ async function replay(options: { kubeconfig?: string; set?: string; show: number
     asker.close()
     await started?.stop()
   }
-  for (const d of differences.slice(0, options.show))
-    console.log(
-      `  ${d.set}: ${d.name} | ${d.request} | ${d.codes.join('→')} ${d.at} want ${JSON.stringify(d.want)?.slice(0, 300)} got ${JSON.stringify(d.got)?.slice(0, 300)}`,
-    )
+  for (const d of differences.slice(0, options.show)) {
+    const [want, got] = shortened(d)
+    console.log(`  ${d.set}: ${d.name} | ${d.request} | ${d.codes.join('→')} ${d.at} want ${want} got ${got}`)
+  }
   if (options.kubeconfig === undefined && options.set === undefined) {
     writeFileSync(here('agreement.json'), `${JSON.stringify(result, null, 1)}\n`)
     writeFileSync(here('../docs/conformance.md'), writeReport(result))

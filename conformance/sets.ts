@@ -1,5 +1,5 @@
 /** The recorded sets, and the few cases that are left out of replays because their answers depend on timing. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type RecordedCase, readRecording } from './recording.ts'
 
@@ -12,7 +12,9 @@ export function sets(): readonly string[] {
     .sort()
 }
 
+/** The file of a recorded set, or of a recording elsewhere. @throws when there is none. */
 export function recordingFile(set: string): string {
+  if (existsSync(set)) return set
   const name = readdirSync(folder).find((file) => file.replace(/\.jsonl(\.gz)?$/, '') === set)
   if (name === undefined) throw new Error(`no recording named ${set} in ${folder}`)
   return folder + name

@@ -40,7 +40,9 @@ const deployment = ofSpec((spec) =>
   ),
 )
 
-const daemonSet = ofSpec((spec) =>
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
+
+const daemonSetSpec = ofSpec((spec) =>
   withStrategy(
     missing(spec, { revisionHistoryLimit: 10 }),
     'updateStrategy',
@@ -48,6 +50,14 @@ const daemonSet = ofSpec((spec) =>
     rolling(spec['updateStrategy'], { maxUnavailable: 1, maxSurge: 0 }),
   ),
 )
+
+/** Every DaemonSet carries its template's generation, once a field, in an annotation: who writes without it owns it too. */
+const daemonSet: Defaulter = (value) => {
+  const metadata: Fields = value['metadata'] ?? {}
+  if (metadata['annotations']?.[TEMPLATE_GENERATION] !== undefined) return daemonSetSpec(value)
+  const annotations = { ...metadata['annotations'], [TEMPLATE_GENERATION]: '0' }
+  return { ...daemonSetSpec(value), metadata: { ...metadata, annotations } }
+}
 
 const statefulSet = ofSpec((spec) => {
   const retention: Fields = spec['persistentVolumeClaimRetentionPolicy'] ?? {}

@@ -90,7 +90,7 @@ export function trackManager(
   const { row, request } = resource
   return updateManagedFields({
     live,
-    next,
+    next: write.kindStrategy.timedDefaults?.(next, write.now) ?? next,
     schema: row.schema,
     manager: managerOf(request, options),
     apiVersion: apiVersionOf(row.group, row.version),

@@ -154,6 +154,7 @@ export type DeleteStep =
   | { readonly action: 'update'; readonly object: KubeObject }
   /** Write first (watchers see the mark), then remove. */
   | { readonly action: 'update-and-remove'; readonly object: KubeObject }
+  /** Nothing is written before: the object goes, and is answered, with the finalizers it had. */
   | { readonly action: 'remove'; readonly object: KubeObject }
 
 export function deleteStep(
@@ -176,7 +177,7 @@ export function deleteStep(
   if (grace.state === 'none') {
     return finalizers.length > 0
       ? { action: 'update', object: markAsDeleting(next, context.nowMs) }
-      : { action: 'remove', object: next }
+      : { action: 'remove', object }
   }
   if (finalizers.length > 0 || grace.seconds > 0) return { action: 'update', object: next }
   return { action: 'update-and-remove', object: next }

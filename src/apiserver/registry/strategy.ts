@@ -44,6 +44,8 @@ export interface Strategy {
   /** Takes from shared pools before anything is prepared or validated (services). Throws a StatusError to refuse. */
   beginCreate?(object: KubeObject, context: StrategyContext, pools: Pools): Begun
   beginUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext, pools: Pools): Begun
+  /** Defaults that need the time of the request: set on what was sent, before its fields are counted as the sender's. */
+  timedDefaults?(object: KubeObject, now: string): KubeObject
   prepareForCreate?(object: KubeObject, context: StrategyContext): KubeObject
   /** Rules of the kind; object-meta rules are the store's. */
   validate?(object: KubeObject, context: StrategyContext): readonly FieldError[]

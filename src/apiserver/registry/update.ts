@@ -70,7 +70,7 @@ async function attempt(
     throw conflict(
       gr,
       name,
-      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${input.uid}, UID in object meta: ${existing?.metadata.uid ?? ''}`,
+      `StorageError: invalid object, Code: 4, Key: ${context.dryRun ? key.slice('/registry'.length) : key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${input.uid}, UID in object meta: ${existing?.metadata.uid ?? ''}`,
     )
 
   const next = await input.next(existing)
@@ -78,7 +78,7 @@ async function attempt(
   if (existing === undefined) {
     const begun = strategy.beginCreate?.(next, context, registry.pools)
     try {
-      return await createByUpdate(registry, context, input, key, begun?.object ?? next, asked)
+      return await createByUpdate(registry, context, input, key, begun?.object ?? next)
     } finally {
       begun?.finish()
     }
@@ -150,11 +150,9 @@ async function createByUpdate(
   input: UpdateInput,
   key: string,
   next: KubeObject,
-  asked: bigint,
 ): Promise<Updated | { readonly retry: State }> {
   const object = beforeCreate(registry, context, next)
   await input.validateCreate(object)
-  if (asked !== 0n) throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   const canonical = canonicalObject(object, '')
   if (context.dryRun) return { object: canonical, created: true }
   const result = await registry.storage.write({

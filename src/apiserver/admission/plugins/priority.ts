@@ -31,8 +31,11 @@ export const priority: AdmissionPluginFactory = (reads) => ({
 
 /** An update that leaves the fields out means the old values. */
 function keep(pod: KubeObject, old: KubeObject | undefined): KubeObject {
-  if (pod['spec'].priority !== undefined || old?.['spec']?.priority === undefined) return pod
-  return withSpec(pod, { priority: old['spec'].priority })
+  const before: Fields = old?.['spec'] ?? {}
+  const kept: Record<string, unknown> = {}
+  for (const field of ['priority', 'preemptionPolicy'])
+    if (pod['spec'][field] === undefined && before[field] !== undefined) kept[field] = before[field]
+  return Object.keys(kept).length === 0 ? pod : withSpec(pod, kept)
 }
 
 /** The default class; of several (a race) the lowest. */

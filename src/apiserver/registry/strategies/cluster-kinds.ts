@@ -82,14 +82,16 @@ const bindingOf = (validate: Validate): Strategy =>
 
 const webhooks = kind({ validate: admission.validateWebhookConfiguration, counts: ['webhooks'], more: CONDITIONAL })
 
-/** The taint's time is when it was first asked for. */
+/** A device taint's time is when it was first asked for. */
+const timedTaint = (taint: Fields, now: string): Fields => (taint['timeAdded'] ? taint : { ...taint, timeAdded: now })
+
 const deviceTaintRules: Strategy = {
   ...kind({ validate: devices.validateDeviceTaintRule, counts: SPEC, status: {}, more: CONDITIONAL }),
-  prepareForCreate(object, context) {
-    const taint: Fields = object['spec']?.taint ?? {}
-    const timed = taint['timeAdded'] ? taint : { ...taint, timeAdded: context.now }
-    return { ...withMeta(object, { generation: 1 }), spec: { ...object['spec'], taint: timed }, status: {} }
+  timedDefaults(object, now) {
+    const taint: Fields | undefined = object['spec']?.taint
+    return taint === undefined ? object : { ...object, spec: { ...object['spec'], taint: timedTaint(taint, now) } }
   },
+  prepareForCreate: (object) => ({ ...withMeta(object, { generation: 1 }), status: {} }),
 }
 
 /** Who asks is written into the request by the server, never by the one who asks. */
@@ -114,6 +116,7 @@ const certificateSigningRequests: Strategy = {
     }
   },
   prepareForUpdate: (object, old) => withFieldOf(withFieldOf(object, old, 'spec'), old, 'status'),
+  resetFields: [['f:spec'], ['f:status']],
   validateName: (name, prefix) => pathName(name, prefix),
   fieldLabels: ['spec.signerName'],
   selectableFields: (object) => ({ 'spec.signerName': object['spec']?.signerName ?? '' }),
