@@ -18,11 +18,13 @@ import { type Conversion, createConversion } from './conversion.ts'
 import { errorResponses } from './filters/errors.ts'
 import { defaultFairness, fairness } from './filters/fairness.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
+import { requestMetrics } from './filters/metrics.ts'
 import { withRequestInfo } from './filters/request-info.ts'
 import type { ResourceHandler, ServerContext } from './handlers/context.ts'
 import { createDiscovery } from './handlers/discovery.ts'
 import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
 import { type HealthCheck, healthResponse } from './handlers/health.ts'
+import { metricsResponse } from './handlers/metrics.ts'
 import { pathsResponse } from './handlers/paths.ts'
 import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
@@ -112,6 +114,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(auth === undefined ? {} : pick(auth, 'reviews', 'answerTokenRequest')),
   }
   for (const row of scheme.rows()) if (row.storagePrefix !== '') caches.resource(row.storagePrefix)
+  countObjects(options, caches)
 
   const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => ({ name, check: () => {} }))
   const discovery = createDiscovery({ scheme, serverAddress: options.serverAddress ?? (() => '') })
@@ -120,6 +123,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     (request) => (isHealth(request.path) ? healthResponse(request, checks) : undefined),
     discovery,
     versionResponse,
+    (request) => (runtime.metrics === undefined ? undefined : metricsResponse(request, runtime.metrics)),
     createOpenApi({
       scheme,
       clock: runtime.clock,
@@ -131,6 +135,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const filters: readonly Filter[] = [
     errorResponses(runtime.log.named('apiserver')),
     withRequestInfo,
+    ...(runtime.metrics === undefined ? [] : [requestMetrics(runtime.clock, runtime.metrics)]),
     ...(auth === undefined ? [] : [auth.filter, fairness(defaultFairness)]),
     ...(options.audit === undefined ? [] : [options.audit]),
     requestTimeout(runtime, options.requestTimeoutMs ?? 60_000),
@@ -164,6 +169,18 @@ const ALWAYS_HEALTHY = [
 ]
 
 const isHealth = (path: string) => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
+
+/** How many objects there are, by resource. */
+function countObjects({ runtime, scheme }: ApiServerOptions, caches: Caches): void {
+  runtime.metrics?.sampled('apiserver_resource_objects', 'Stored objects.', ['group', 'resource'], function* () {
+    const seen = new Set<string>()
+    for (const { storagePrefix, group, resource } of scheme.rows()) {
+      if (storagePrefix === '' || seen.has(storagePrefix)) continue
+      seen.add(storagePrefix)
+      yield [caches.resource(storagePrefix).size, group, resource] as const
+    }
+  })
+}
 
 function conversionContext(
   conversion: Conversion,

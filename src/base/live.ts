@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { destination, type Logger as PinoLogger, pino } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { type Random, suffixOf } from './random.ts'
 import type { Runtime } from './runtime.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -20,7 +21,21 @@ export function liveRuntime(options: LiveRuntimeOptions = {}): Runtime {
     random: liveRandom(),
     scheduler: liveScheduler(),
     log: liveLogger(options.level ?? 0, options.log),
+    metrics: processMetrics(),
   }
+}
+
+/** A registry that tells of the process itself. */
+function processMetrics(): Metrics {
+  const metrics = createMetrics()
+  const started = performance.timeOrigin / 1000
+  metrics.sampled('process_start_time_seconds', 'Start of the process, seconds since the epoch.', [], () => [[started]])
+  metrics.sampled('process_resident_memory_bytes', 'Resident memory.', [], () => [[process.memoryUsage.rss()]])
+  metrics.sampled('process_cpu_seconds_total', 'User and system CPU time.', [], () => {
+    const { user, system } = process.cpuUsage()
+    return [[(user + system) / 1e6]]
+  })
+  return metrics
 }
 
 /** setTimeout counts in 32 bits; longer waits are made of several. */

@@ -6,6 +6,7 @@
  */
 import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -14,4 +15,6 @@ export interface Runtime {
   readonly random: Random
   readonly scheduler: Scheduler
   readonly log: Logger
+  /** Where counts go, where anybody reads them. */
+  readonly metrics?: Metrics
 }

@@ -4,6 +4,7 @@
  */
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { queueMetrics } from './queue-metrics.ts'
 
 export interface WorkQueue<T> {
   add(item: T): void
@@ -41,6 +42,7 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
   const perSecond = options.retriesPerSecond ?? 10
   const burst = options.retryBurst ?? 100
   const label = `queue ${name}`
+  const metrics = queueMetrics<T>(runtime, name)
   const delayLabel = `delay ${name}`
 
   let ready: T[] = []
@@ -64,11 +66,13 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
     }
     processing.add(item)
     dirty.delete(item)
+    metrics.taken(item, ready.length - head)
     waiting.shift()?.(item)
   }
 
   const push = (item: T) => {
     ready.push(item)
+    metrics.depth(ready.length - head)
     if (waiting.length > 0) scheduler.handOver(label, give)
   }
 
@@ -76,6 +80,7 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
     add(item) {
       if (stopped || dirty.has(item)) return
       dirty.add(item)
+      metrics.added(item)
       if (!processing.has(item)) push(item)
     },
     addAfter(item, ms) {
@@ -94,6 +99,7 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
       delayed.set(item, { at, timer })
     },
     addRateLimited(item) {
+      metrics.retried()
       const tries = failures.get(item) ?? 0
       failures.set(item, tries + 1)
       const own = Math.min(baseDelay * 2 ** Math.min(tries, 40), maxDelay)
@@ -112,6 +118,7 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
     },
     done(item) {
       processing.delete(item)
+      metrics.done(item)
       if (dirty.has(item)) push(item)
     },
     get length() {

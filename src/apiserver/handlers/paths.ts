@@ -12,6 +12,7 @@ const FIXED = [
   '/apis/',
   '/healthz',
   '/livez',
+  '/metrics',
   '/openapi/v2',
   '/openapi/v3',
   '/openapi/v3/',

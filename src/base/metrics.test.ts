@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createMetrics } from './metrics.ts'
+
+test('counters and gauges print one line a series, sorted by name, with escaped labels', () => {
+  const metrics = createMetrics()
+  metrics.gauge('b', 'Bees.').child().set(3)
+  const hits = metrics.counter('a_total', 'Hits.', ['path'])
+  hits.child('say "hi"\n').add()
+  hits.child('say "hi"\n').add(2)
+  assert.equal(
+    metrics.text(),
+    '# HELP a_total Hits.\n# TYPE a_total counter\na_total{path="say \\"hi\\"\\n"} 3\n# HELP b Bees.\n# TYPE b gauge\nb 3\n',
+  )
+})
+
+test('a histogram counts into the first bucket that is large enough, and prints them added up', () => {
+  const metrics = createMetrics()
+  const seconds = metrics.histogram('s', 'Seconds.', ['verb'], [0.1, 1]).child('GET')
+  for (const value of [0.1, 0.5, 7]) seconds.observe(value)
+  assert.deepEqual(metrics.text().split('\n').slice(2, -1), [
+    's_bucket{verb="GET",le="0.1"} 1',
+    's_bucket{verb="GET",le="1"} 2',
+    's_bucket{verb="GET",le="+Inf"} 3',
+    's_sum{verb="GET"} 7.6',
+    's_count{verb="GET"} 3',
+  ])
+})
+
+test('a family asked for twice is the same, one without series prints nothing', () => {
+  const metrics = createMetrics()
+  metrics.counter('n', 'N.').child().add()
+  metrics.counter('n', 'N.').child().add()
+  metrics.counter('silent', 'Nothing.', ['x'])
+  metrics.sampled('z', 'Sampled.', ['k'], () => [[4, 'v']])
+  assert.equal(metrics.text(), '# HELP n N.\n# TYPE n counter\nn 2\n# HELP z Sampled.\n# TYPE z gauge\nz{k="v"} 4\n')
+})

@@ -1,0 +1,157 @@
+/**
+ * Counters, gauges and histograms, and their text (Prometheus exposition format 0.0.4). Counting is an addition on an object
+ * that was looked up once: who counts in a hot path keeps the child.
+ */
+export interface Counted {
+  add(amount?: number): void
+}
+
+export interface Observed {
+  observe(value: number): void
+}
+
+export interface Gauged extends Counted {
+  set(value: number): void
+}
+
+export interface Family<T> {
+  /** The time series with these label values, in the order of the family's label names; the same object every time. */
+  child(...values: readonly string[]): T
+}
+
+export interface Metrics {
+  counter(name: string, help: string, labels?: readonly string[]): Family<Counted>
+  gauge(name: string, help: string, labels?: readonly string[]): Family<Gauged>
+  /** `buckets` are upper bounds, rising; +Inf is added. */
+  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Family<Observed>
+  /** A gauge whose series are asked for when the text is made. */
+  sampled(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    sample: () => Iterable<readonly [number, ...string[]]>,
+  ): void
+  text(): string
+}
+
+interface Printable {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  lines(name: string): Iterable<string>
+}
+
+export function createMetrics(): Metrics {
+  const families = new Map<string, Printable>()
+  const made = new Map<string, Family<unknown>>()
+  /** Asked for twice, a family is the same: components of one kind share it. */
+  const once = <T>(name: string, make: () => { family: Family<T>; printable: Printable }): Family<T> => {
+    const known = made.get(name)
+    if (known !== undefined) return known as Family<T>
+    const { family, printable } = make()
+    made.set(name, family)
+    families.set(name, printable)
+    return family
+  }
+  return {
+    counter: (name, help, labels = []) => once(name, () => numbers('counter', help, labels)),
+    gauge: (name, help, labels = []) => once(name, () => numbers('gauge', help, labels)),
+    histogram: (name, help, labels, buckets) => once(name, () => histograms(help, labels, buckets)),
+    sampled(name, help, labels, sample) {
+      families.set(name, {
+        type: 'gauge',
+        help,
+        *lines() {
+          for (const [value, ...values] of sample()) yield `${name}${braces(labels, values)} ${value}`
+        },
+      })
+    },
+    text() {
+      const out: string[] = []
+      for (const [name, family] of [...families].sort(([a], [b]) => (a < b ? -1 : 1))) {
+        const lines = [...family.lines(name)]
+        if (lines.length > 0) out.push(`# HELP ${name} ${family.help}`, `# TYPE ${name} ${family.type}`, ...lines)
+      }
+      return `${out.join('\n')}\n`
+    },
+  }
+}
+
+function children<T>(make: () => T): { family: Family<T>; all: Map<string, { values: readonly string[]; child: T }> } {
+  const all = new Map<string, { values: readonly string[]; child: T }>()
+  return {
+    all,
+    family: {
+      child(...values) {
+        const key = values.join('\u0000')
+        let found = all.get(key)
+        if (found === undefined) {
+          found = { values, child: make() }
+          all.set(key, found)
+        }
+        return found.child
+      },
+    },
+  }
+}
+
+function numbers(type: 'counter' | 'gauge', help: string, labels: readonly string[]) {
+  const { family, all } = children(() => {
+    const series = {
+      value: 0,
+      add: (amount = 1) => {
+        series.value += amount
+      },
+      set: (value: number) => {
+        series.value = value
+      },
+    }
+    return series
+  })
+  const printable: Printable = {
+    type,
+    help,
+    *lines(name) {
+      for (const { values, child } of all.values()) yield `${name}${braces(labels, values)} ${child.value}`
+    },
+  }
+  return { family, printable }
+}
+
+function histograms(help: string, labels: readonly string[], buckets: readonly number[]) {
+  const { family, all } = children(() => {
+    const series = {
+      counts: new Float64Array(buckets.length + 1),
+      sum: 0,
+      observe: (value: number) => {
+        let at = 0
+        while (at < buckets.length && value > buckets[at]!) at++
+        series.counts[at]!++
+        series.sum += value
+      },
+    }
+    return series
+  })
+  const printable: Printable = {
+    type: 'histogram',
+    help,
+    *lines(name) {
+      for (const { values, child } of all.values()) {
+        let total = 0
+        for (const [i, count] of child.counts.entries()) {
+          total += count
+          yield `${name}_bucket${braces([...labels, 'le'], [...values, String(buckets[i] ?? '+Inf')])} ${total}`
+        }
+        yield `${name}_sum${braces(labels, values)} ${child.sum}`
+        yield `${name}_count${braces(labels, values)} ${total}`
+      }
+    },
+  }
+  return { family, printable }
+}
+
+function braces(labels: readonly string[], values: readonly string[]): string {
+  if (labels.length === 0) return ''
+  return `{${labels.map((label, i) => `${label}="${escaped(values[i] ?? '')}"`).join(',')}}`
+}
+
+const escaped = (value: string): string => value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))
