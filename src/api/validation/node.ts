@@ -72,9 +72,9 @@ export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly 
   })
   const now: readonly string[] = node['spec']?.podCIDRs ?? []
   const before: readonly string[] = old['spec']?.podCIDRs ?? []
+  errors.push(...validateNode({ ...node, spec: { podCIDRs: now }, status: {} }))
   if (before.length > 0 && (now.length !== before.length || now.some((text, i) => text !== before[i])))
     errors.push(forbiddenField('spec.podCIDRs', ONLY_ONCE('podCIDR')))
-  if (before.length === 0) errors.push(...validateNode({ ...node, spec: { podCIDRs: now }, status: {} }))
   if (old['spec']?.providerID && node['spec']?.providerID !== old['spec'].providerID)
     errors.push(forbiddenField('spec.providerID', ONLY_ONCE('providerID')))
   taints(node['spec']?.taints ?? [], errors)

@@ -47,7 +47,9 @@ test('each policy sets and swaps the finalizers of the garbage collector', () =>
   assert.deepEqual(finalizersAfter([], { propagationPolicy: 'Orphan' }), ['orphan'])
   assert.deepEqual(finalizersAfter([], { propagationPolicy: 'Foreground' }), ['foregroundDeletion'])
   assert.deepEqual(finalizersAfter(['f/f', 'foregroundDeletion'], { propagationPolicy: 'Orphan' }), ['f/f', 'orphan'])
-  assert.deepEqual(finalizersAfter(['orphan'], { propagationPolicy: 'Background' }), undefined)
+  // What goes at once is answered as it was.
+  assert.deepEqual(finalizersAfter(['orphan'], { propagationPolicy: 'Background' }), ['orphan'])
+  assert.equal(step(plain, { finalizers: ['orphan'] }, { propagationPolicy: 'Background' }).action, 'remove')
   assert.deepEqual(finalizersAfter([], {}, { defaultGarbageCollectionPolicy: 'OrphanDependents' }), ['orphan'])
   assert.deepEqual(finalizersAfter([], { orphanDependents: true }), ['orphan'])
   assert.deepEqual(finalizersAfter(['foregroundDeletion'], {}), ['foregroundDeletion'])

@@ -5,7 +5,7 @@
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseIPv4 } from '../../../api/objects/ip.ts'
-import { internalError, type StatusError } from '../../../api/status.ts'
+import { internalError, StatusError } from '../../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
 import {
   allocatesNodePorts,
@@ -77,7 +77,7 @@ export function allocate(service: KubeObject, old: KubeObject | undefined, pools
   try {
     const families = withFamilies(service, old)
     const addressed = withClusterIPs(families, old, pool, pools)
-    const ported = withNodePorts(addressed, pool, pools)
+    const ported = (old === undefined ? withNodePorts : withUpdatedNodePorts)(addressed, pool, pools)
     return { object: withHealthCheckPort(ported, pool, pools), finish: pool.release }
   } catch (error) {
     pool.release()
@@ -227,6 +227,25 @@ function withNodePorts(service: KubeObject, pool: Pool, pools: Pools): KubeObjec
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
     if (known === undefined) byPort.set(port['port'], number)
     return { ...port, nodePort: number }
+  })
+  return withSpec(service, { ports: chosen })
+}
+
+/** An update gives every port its own number, and does not ask why two have the same. */
+function withUpdatedNodePorts(service: KubeObject, pool: Pool, pools: Pools): KubeObject {
+  if (!mayHaveNodePorts(service)) return service
+  const ports: readonly Fields[] = service['spec']?.ports ?? []
+  const seen = new Set<string>()
+  const chosen = ports.map((port, i): Fields => {
+    const wanted: number | undefined = port['nodePort'] || undefined
+    if (wanted === undefined && !allocatesNodePorts(service)) return port
+    const number = wanted ?? nextPort(pool, pools)
+    const identity = `${port['protocol']} ${number}`
+    if (seen.has(identity)) throw new StatusError(500, '', `duplicate nodePort: {${identity}}`)
+    seen.add(identity)
+    const why = wanted === undefined ? undefined : whyNotPort(wanted, port['protocol'], pool)
+    if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
+    return wanted === undefined ? { ...port, nodePort: number } : port
   })
   return withSpec(service, { ports: chosen })
 }

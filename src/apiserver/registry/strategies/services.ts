@@ -57,9 +57,7 @@ function withAllocated(service: KubeObject, old: KubeObject): KubeObject {
     for (const port of before['ports'] ?? []) byName.set(port.name ?? '', port.nodePort ?? 0)
     spec['ports'] = ports.map((port) => {
       const kept = byName.get(port['name'] ?? '')
-      if (port['nodePort'] || !kept || used.has(kept)) return port
-      used.add(kept)
-      return { ...port, nodePort: kept }
+      return port['nodePort'] || !kept || used.has(kept) ? port : { ...port, nodePort: kept }
     })
   }
   if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(service))
