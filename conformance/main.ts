@@ -15,6 +15,7 @@ import { askAll, createAsker } from './ask.ts'
 import { accessReviews } from './generators/access.ts'
 import { gadgetCases } from './generators/gadgets.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates } from './generators/mutations.ts'
+import { permissionCases } from './generators/permissions.ts'
 import { chance } from './generators/random.ts'
 import { walks } from './generators/walks.ts'
 import { type Case, readRecording, writeRecording } from './recording.ts'
@@ -83,6 +84,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return accessReviews(corpus, rand, count)
     case 'crd-mutate':
       return mutatedDefinitions(gadget.crd, rand, count)
+    case 'permissions':
+      return permissionCases()
     case 'gadgets':
       return gadgetCases(gadget.objects, rand, count)
     default:
