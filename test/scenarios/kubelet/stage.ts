@@ -1,0 +1,127 @@
+/** One node on the simulated clock, as the recordings of scenarios/kubelet had it: an API server and our kubelet, no controllers. */
+import type { Json, JsonObject, KubeObject } from '../../../src/api/object.ts'
+import type { ApiRequest, Handler } from '../../../src/api/request.ts'
+import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
+import { createInformerFactory } from '../../../src/client/informer.ts'
+import { createClient, inProcessTransport } from '../../../src/client/transport.ts'
+import { type Kubelet, startKubelet } from '../../../src/kubelet/kubelet.ts'
+import { ADMIN, startTestApi, type TestAnswer } from '../../harness.ts'
+
+export const namespace = 't-kubelet'
+export const NODE = 'node-1'
+
+export interface NodeWrite {
+  readonly user: string
+  readonly verb: string
+  readonly uri: string
+  readonly code: number
+  readonly body: Json
+}
+
+export interface NodeStage {
+  readonly runtime: SimulatedRuntime
+  readonly kubelet: Kubelet
+  /** Of the kubelet, about pods and tokens. */
+  readonly writes: NodeWrite[]
+  readonly states: { readonly type: string; readonly object: KubeObject }[]
+  readonly events: JsonObject[]
+  /** Asks as kubernetes-admin; the runtime runs until the answer is there. */
+  ask(method: string, path: string, body?: unknown): Promise<TestAnswer>
+  /** Creates the pod and binds it to the node, as user and scheduler do. */
+  run(pod: KubeObject): Promise<void>
+  /** What the API server holds; undefined when it is gone. */
+  pod(name: string): KubeObject | undefined
+  stop(): Promise<void>
+}
+
+export async function startNodeStage(runtime: SimulatedRuntime): Promise<NodeStage> {
+  const many = { maxSteps: 2_000_000 }
+  const api = await runtime.complete(startTestApi(runtime), many)
+  for (const name of [namespace, 'kube-node-lease']) await runtime.complete(api.namespace(name), many)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const writes: NodeWrite[] = []
+  const states: NodeStage['states'] = []
+  const events: JsonObject[] = []
+  const pods = new Map<string, KubeObject>()
+
+  const handler: Handler = async (request) => {
+    const [, , , , own, resource] = request.path.split('/')
+    if (request.method === 'GET' || own !== namespace) return api.handler(request)
+    const body = (request.body?.kind === 'object' ? request.body.object : null) as Json
+    if (resource === 'events') {
+      if (request.method === 'POST') events.push(body as JsonObject)
+      return api.handler(request)
+    }
+    const answer = request.path.endsWith('/token') ? tokenAnswer(request) : await api.handler(request)
+    const verb = { POST: 'create', PATCH: 'patch', DELETE: 'delete', PUT: 'update' }[request.method] ?? ''
+    writes.push({ user: request.user?.name ?? '', verb, uri: request.path, code: answer.status, body })
+    return answer
+  }
+
+  const transport = inProcessTransport(handler)
+  const observer = createInformerFactory(
+    runtime,
+    createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'observer' }),
+    signal,
+  )
+  const note = (type: string) => (object: KubeObject) => {
+    states.push({ type, object })
+    if (type === 'DELETED') pods.delete(object.metadata.name ?? '')
+    else pods.set(object.metadata.name ?? '', object)
+  }
+  observer.informer({ group: '', version: 'v1', resource: 'pods' }).addHandlers({
+    added: note('ADDED'),
+    updated: (_, object) => note('MODIFIED')(object),
+    deleted: note('DELETED'),
+  })
+  observer.start()
+  const ask = (method: string, path: string, body?: unknown) => runtime.complete(api.request(method, path, body), many)
+  await ask('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'kube-root-ca.crt' },
+    data: { 'ca.crt': 'CA' },
+  })
+  const user = { name: `system:node:${NODE}`, groups: ['system:nodes', 'system:authenticated'] }
+  const client = createClient(runtime, transport, { user, userAgent: 'kubelet' })
+  const kubelet = await runtime.complete(startKubelet({ runtime, client, nodeName: NODE, signal }), many)
+  // Nobody else is there to do it.
+  await ask('PUT', `/api/v1/nodes/${NODE}`, await withoutTaints())
+
+  async function withoutTaints(): Promise<unknown> {
+    const { body } = await ask('GET', `/api/v1/nodes/${NODE}`)
+    return { ...body, spec: {} }
+  }
+
+  const podsPath = `/api/v1/namespaces/${namespace}/pods`
+  return {
+    runtime,
+    kubelet,
+    writes,
+    states,
+    events,
+    ask,
+    async run(pod) {
+      const name = pod.metadata.name
+      const created = await ask('POST', podsPath, pod)
+      if (created.code !== 201) throw new Error(created.text)
+      const target = { kind: 'Node', name: NODE }
+      const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name, uid: created.body.metadata.uid }, target }
+      const bound = await ask('POST', `${podsPath}/${name}/binding`, binding)
+      if (bound.code !== 201) throw new Error(bound.text)
+    },
+    pod: (name) => pods.get(name),
+    async stop() {
+      stopping.abort()
+      await runtime.complete(api.stop(), many)
+    },
+  }
+}
+
+/** The API server under test signs no tokens. */
+function tokenAnswer(request: ApiRequest) {
+  const object = request.body?.kind === 'object' ? request.body.object : undefined
+  if (object === undefined) throw new Error('a TokenRequest was expected')
+  return { kind: 'object', status: 201, object: { ...object, status: { token: 'token' } } } as const
+}
