@@ -12,6 +12,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
 import { type CacheEntry, createEntry, decodeStored, type EntryOptions, encodeStored } from './entry.ts'
+import { createRecent } from './recent.ts'
 import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource.ts'
 
 export interface Caches {
@@ -36,15 +37,22 @@ export interface CachesOptions extends Partial<EntryOptions> {
   readonly root?: string
 }
 
+/** Objects kept beside their bytes, and writes in flight whose objects are known: more are parsed again. */
+const RECENT_OBJECTS = 256
+const MOST_WRITTEN = 1024
+
 /** Loads everything from storage (parsing nothing) and follows it. */
 export async function createCaches(runtime: Runtime, storage: Storage, options: CachesOptions = {}): Promise<Caches> {
   const root = options.root ?? '/registry/'
-  const entryOptions = { freeze: options.freeze ?? process.env['NODE_TEST_CONTEXT'] !== undefined }
+  const entryOptions: EntryOptions = {
+    freeze: options.freeze ?? process.env['NODE_TEST_CONTEXT'] !== undefined,
+    recent: createRecent(RECENT_OBJECTS),
+  }
   const resources = new Map<string, OwnedResourceCache>()
   /** Those the commit at hand has changed. */
   const touched = new Set<OwnedResourceCache>()
   /** Objects whose bytes are on their way through storage. */
-  const written = new WeakMap<Uint8Array, KubeObject>()
+  const written = new Map<Uint8Array, KubeObject>()
   const waiting = new Set<{ readonly revision: number; resolve(reached: boolean): void }>()
 
   const loaded = await storage.range(root, prefixEnd(root))
@@ -71,6 +79,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     }
     const { key, value } = event
     cache.apply(event, value && createEntry(key, event.revision, value, entryOptions, written.get(value)))
+    if (value) written.delete(value)
     touched.add(cache)
   }
 
@@ -102,6 +111,8 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     resource,
     encode(object) {
       const value = encodeStored(object)
+      // A write that failed leaves its own behind: the oldest goes.
+      if (written.size >= MOST_WRITTEN) written.delete(written.keys().next().value as Uint8Array)
       written.set(value, object)
       return value
     },

@@ -8,6 +8,8 @@
 import { jsonText } from '../../api/codec/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { StoredObject } from '../../api/request.ts'
+import type { Holder, Recent } from './recent.ts'
+import { allocateKept } from './slab.ts'
 
 export interface CacheEntry extends StoredObject {
   /**
@@ -34,10 +36,23 @@ const METADATA = Buffer.from('"metadata":{')
 
 /** The bytes to store: the object without resourceVersion, with kind, apiVersion and metadata in front. */
 export function encodeStored(object: KubeObject): Uint8Array {
+  if (isStoredForm(object)) return Buffer.from(jsonText(object))
   const { kind, apiVersion, metadata, ...rest } = object
   const { resourceVersion: _, ...stored } = metadata ?? {}
   return Buffer.from(jsonText({ kind, apiVersion, metadata: stored, ...rest }))
 }
+
+function isStoredForm(object: KubeObject): boolean {
+  if (object.metadata === undefined || object.metadata.resourceVersion !== undefined) return false
+  let place = 0
+  for (const name in object) {
+    if (name !== FRONT[place++]) return false
+    if (place === FRONT.length) return true
+  }
+  return false
+}
+
+const FRONT = ['kind', 'apiVersion', 'metadata']
 
 /** @throws SyntaxError when the bytes are no JSON */
 export function decodeStored(value: Uint8Array, revision: number): KubeObject {
@@ -54,6 +69,8 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
 export interface EntryOptions {
   /** Objects are frozen deeply when parsed: in tests. */
   readonly freeze: boolean
+  /** Who may keep its object; without it everybody does. */
+  readonly recent?: Recent
 }
 
 /** `known`, when given, is what `value` encodes: it saves parsing. */
@@ -68,7 +85,7 @@ export function createEntry(
 }
 
 /** A class, because there are as many as objects: methods on a prototype take no memory per entry. */
-class Entry implements CacheEntry {
+class Entry implements CacheEntry, Holder {
   readonly key: string
   readonly revision: number
   readonly size: number
@@ -78,6 +95,13 @@ class Entry implements CacheEntry {
   #full: Buffer | undefined
   #tailStart = 0
   #object: KubeObject | undefined
+  /** Whether `#object` has the resourceVersion: what is known of a write has not. */
+  #complete = false
+  /** Whether the object was asked for: at all, and since release() was. */
+  #given = false
+  #used = false
+  /** The object that was given and then released: who was given it may have kept it, and shares it with the next one. */
+  #weak: WeakRef<KubeObject> | undefined
   #others: Map<Representation, CacheEntry> | undefined
   #message: Uint8Array | undefined
 
@@ -87,12 +111,37 @@ class Entry implements CacheEntry {
     this.size = value.byteLength
     this.#options = options
     this.#stored = value
-    if (known) this.#object = freezeIf(options, withRevision(known, revision))
+    if (known) this.#hold(known, false)
   }
 
   get object(): KubeObject {
-    if (!this.#object) this.#object = freezeIf(this.#options, this.#parsed())
-    return this.#object
+    this.#given = true
+    this.#used = true
+    if (this.#object === undefined) {
+      const shared = this.#weak?.deref()
+      this.#hold(shared ?? this.#parsed(), shared !== undefined)
+    }
+    if (!this.#complete) {
+      this.#object = freezeIf(this.#options, withRevision(this.#object as KubeObject, this.revision))
+      this.#complete = true
+    }
+    return this.#object as KubeObject
+  }
+
+  release(): boolean {
+    if (this.#used) {
+      this.#used = false
+      return false
+    }
+    if (this.#given && this.#object !== undefined) this.#weak = new WeakRef(this.#object)
+    this.#object = undefined
+    return true
+  }
+
+  #hold(object: KubeObject, complete: boolean): void {
+    this.#object = object
+    this.#complete = complete
+    this.#options.recent?.add(this)
   }
 
   #parsed(): KubeObject {
@@ -124,6 +173,7 @@ class Entry implements CacheEntry {
     let other = this.#others?.get(representation)
     if (!other) {
       const converted = representation.convert(this.object)
+      if (converted === this.object) return this
       other = new Entry(this.key, this.revision, encodeStored(converted), this.#options, converted)
       this.#others ??= new Map()
       this.#others.set(representation, other)
@@ -132,8 +182,16 @@ class Entry implements CacheEntry {
   }
 
   at(revision: number): CacheEntry {
-    if (this.#stored) return new Entry(this.key, revision, this.#stored, this.#options, this.#object)
-    return new Entry(this.key, revision, encodeStored(this.object), this.#options, this.object)
+    return new Entry(this.key, revision, this.#storedBytes(), this.#options, this.#object)
+  }
+
+  #storedBytes(): Uint8Array {
+    if (this.#stored) return this.#stored
+    const full = this.#full as Buffer
+    const start = this.#tailStart + METADATA.length
+    let end = start + `"resourceVersion":"${this.revision}"`.length
+    if (full[end] === 0x2c) end++
+    return Buffer.concat([full.subarray(0, start), full.subarray(end)])
   }
 
   #fullBytes(): Buffer {
@@ -152,19 +210,27 @@ class Entry implements CacheEntry {
   }
 }
 
+/** The beginning of the bytes looked at last, up to `"metadata":{`: those of the next object are mostly the same. */
+let lastHead = Buffer.alloc(0)
+
 /** Where `"metadata":{` begins when kind, apiVersion and metadata come first, as encodeStored writes them; else -1. */
 function metadataStart(bytes: Buffer): number {
+  const known = lastHead.length
+  if (known > 0 && bytes.length > known && bytes.compare(lastHead, 0, known, 0, known) === 0)
+    return known - METADATA.length
   const start = bytes.subarray(0, 512).indexOf(METADATA)
   if (start < 0) return -1
   const head = bytes.toString('latin1', 0, start)
-  return /^\{"kind":"[^"\\]*","apiVersion":"[^"\\]*",$/.test(head) ? start : -1
+  if (!/^\{"kind":"[^"\\]*","apiVersion":"[^"\\]*",$/.test(head)) return -1
+  lastHead = Buffer.from(bytes.subarray(0, start + METADATA.length))
+  return start
 }
 
 function insertRevision(bytes: Buffer, start: number, revision: number): Buffer {
   const at = start + METADATA.length
   const isEmpty = bytes[at] === 0x7d
   const inserted = `"resourceVersion":"${revision}"${isEmpty ? '' : ','}`
-  const out = Buffer.allocUnsafeSlow(bytes.length + inserted.length)
+  const out = allocateKept(bytes.length + inserted.length)
   bytes.copy(out, 0, 0, at)
   out.write(inserted, at, 'latin1')
   bytes.copy(out, at + inserted.length, at)

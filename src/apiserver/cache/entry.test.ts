@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { createEntry, type EntryOptions, encodeStored } from './entry.ts'
+import { createRecent } from './recent.ts'
+
+const pod = (name: string): KubeObject => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name },
+  spec: { nodeName: 'n' },
+})
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
+
+function entries(count: number, keep: number) {
+  const options: EntryOptions = { freeze: false, recent: createRecent(keep) }
+  return Array.from({ length: count }, (_, i) => {
+    const object = pod(`p${i}`)
+    return createEntry(`/registry/pods/x/p${i}`, i + 1, encodeStored(object), options, object)
+  })
+}
+
+test('only so many objects are kept beside their bytes; one that was given stays the same as long as somebody has it', () => {
+  const all = entries(20, 4)
+  const first = all[0]!
+  const given = first.object
+  assert.equal(given.metadata.resourceVersion, '1')
+  for (const entry of all) entry.object
+  assert.equal(first.object, given)
+  // One that nobody was given is parsed from its bytes when somebody asks: another object of the same content.
+  const known = pod('known')
+  const options: EntryOptions = { freeze: false, recent: createRecent(1) }
+  const entry = createEntry('/registry/pods/x/known', 7, encodeStored(known), options, known)
+  createEntry('/registry/pods/x/next', 8, encodeStored(pod('next')), options, pod('next'))
+  assert.notEqual(entry.object['spec'], known['spec'])
+  assert.deepEqual(entry.object, { ...known, metadata: { name: 'known', resourceVersion: '7' } })
+})
+
+test('what is used again and again outlasts what was used once', () => {
+  const released: string[] = []
+  const recent = createRecent(3)
+  const holder = (name: string, used: () => boolean) => ({
+    release: () => {
+      if (used()) return false
+      released.push(name)
+      return true
+    },
+  })
+  recent.add(holder('hot', () => true))
+  for (let i = 0; i < 6; i++) recent.add(holder(`cold ${i}`, () => false))
+  assert.deepEqual(released, ['cold 0', 'cold 1', 'cold 2', 'cold 3'])
+})
+
+test('the same object as of a later revision has the same bytes but for the revision', () => {
+  const bare: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} }
+  for (const object of [pod('a'), bare]) {
+    const entry = createEntry('/registry/x', 9, encodeStored(object), { freeze: false })
+    const before = text(entry.json('full'))
+    const later = entry.at(1234)
+    assert.equal(text(later.json('full')), before.replace('"resourceVersion":"9"', '"resourceVersion":"1234"'))
+    assert.equal(text(entry.at(9).json('full')), before)
+    assert.equal(later.object.metadata.resourceVersion, '1234')
+  }
+})
+
+test('bytes of different kinds, one after the other, are each cut at their own metadata', () => {
+  const kinds = ['Pod', 'ConfigMap', 'Pod', 'PodTemplate', 'Po']
+  for (const kind of kinds) {
+    const entry = createEntry('/registry/x', 1, encodeStored({ ...pod('a'), kind }), { freeze: false })
+    assert.equal(
+      text(entry.json('full')).indexOf('"metadata":{"resourceVersion":"1","name":"a"}'),
+      `{"kind":"${kind}","apiVersion":"v1",`.length,
+    )
+    assert.equal(`{${text(entry.tail())}`, text(entry.json('item')))
+  }
+})
