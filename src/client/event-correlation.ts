@@ -59,7 +59,7 @@ export function correlate(state: Correlation, event: KubeObject): CorrelatedEven
   const aggregateKey = JSON.stringify(groupKey)
 
   let candidate = event
-  let key = JSON.stringify([...groupKey, event['message']])
+  let key = JSON.stringify([...groupKey, object.fieldPath, event['message']])
   let similar = state.similar.get(aggregateKey)
   if (similar === undefined || now - similar.at > similarIntervalMs) similar = { messages: new Set(), at: now }
   similar.at = now
