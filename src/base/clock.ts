@@ -30,8 +30,17 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 
 /** `2026-01-02T03:04:05Z`, the form of metav1.Time. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(ms / 1000)
+  // Every request of a second asks for the same.
+  if (second !== lastSecond) {
+    lastTime = `${new Date(ms).toISOString().slice(0, 19)}Z`
+    lastSecond = second
+  }
+  return lastTime
 }
+
+let lastSecond = Number.NaN
+let lastTime = ''
 
 /** `2026-01-02T03:04:05.123456Z`, the form of metav1.MicroTime. */
 export function formatMicroTime(ms: number): string {

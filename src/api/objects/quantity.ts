@@ -37,8 +37,22 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 
 const shape = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([-+]?[0-9]*)$/
 
+/** A cluster's pods ask for few different amounts, again and again. */
+const parsed = new Map<string, Quantity>()
+const MOST_PARSED = 4096
+
 /** Parses `1500m`, `1.5Gi`, `1e3`, …. Throws QuantityError. */
 export function parseQuantity(text: string): Quantity {
+  let quantity = parsed.get(text)
+  if (quantity === undefined) {
+    quantity = parseAnew(text)
+    if (parsed.size >= MOST_PARSED) parsed.clear()
+    if (text.length <= 32) parsed.set(text, quantity)
+  }
+  return quantity
+}
+
+function parseAnew(text: string): Quantity {
   if (text === '') throw new QuantityError(FORMAT_ERROR)
   if (text === '0') return { nanos: 0n, format: 'DecimalSI' }
   const match = shape.exec(text)

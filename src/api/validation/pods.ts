@@ -84,9 +84,10 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
   validateContainers(spec['containers'] ?? [], at('containers'), facts, errors)
   validateInitContainers(spec['initContainers'] ?? [], at('initContainers'), facts, errors)
   validateEphemeralContainers(spec['ephemeralContainers'] ?? [], at('ephemeralContainers'), facts, errors)
-  const bare = { ...spec, resources: undefined, overhead: undefined }
-  if (spec['resources'])
+  if (spec['resources']) {
+    const bare = { ...spec, resources: undefined, overhead: undefined }
     validatePodResources(spec, { requests: podRequests(bare), limits: podLimits(bare) }, at('resources'), errors)
+  }
   validateHostNetwork(spec, path, errors)
   const restart: string = spec['restartPolicy'] ?? ''
   if (restart === '') errors.push(required(at('restartPolicy')))

@@ -19,9 +19,11 @@ export function withMetadata(
   changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined },
 ): KubeObject {
   const metadata: Record<string, unknown> = { ...object.metadata }
-  for (const [field, value] of Object.entries(changes)) {
-    if (value === undefined) delete metadata[field]
-    else metadata[field] = value
+  for (const field in changes) {
+    const value = changes[field as keyof ObjectMeta]
+    if (value !== undefined) metadata[field] = value
+    // Deleting makes an object slow for good: only what is there.
+    else if (metadata[field] !== undefined) delete metadata[field]
   }
   return { ...object, metadata: metadata as ObjectMeta }
 }
