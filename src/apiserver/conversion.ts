@@ -1,5 +1,6 @@
 /** Between the versions a resource is served in and the one in which it is stored. */
-import { apiVersionOf, type KubeObject } from '../api/object.ts'
+import { structured } from '../api/codec/custom.ts'
+import { apiVersionOf, type KubeObject, parseApiVersion } from '../api/object.ts'
 import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
 import { internalError } from '../api/status.ts'
 import type { Representation } from './cache/entry.ts'
@@ -41,18 +42,54 @@ export function createConversion(scheme: Scheme): Conversion {
       }
       return row.storagePrefix !== '' && (counted.byPrefix.get(row.storagePrefix) ?? 0) > 1
     },
-    served: (objects, row) => (isHub(row) ? objects : to(objects, apiVersionOf(row.group, row.version))),
-    stored: (objects, row) => (isHub(row) ? objects : to(objects, apiVersionOf(row.storageGroup, row.storageVersion))),
+    served: (objects, row) =>
+      row.custom !== undefined
+        ? objects.map((object) => convertCustom(object, row))
+        : isHub(row)
+          ? objects
+          : to(objects, apiVersionOf(row.group, row.version)),
+    stored: (objects, row) =>
+      row.custom !== undefined
+        ? objects.map((object) => storedCustom(object, row))
+        : isHub(row)
+          ? objects
+          : to(objects, apiVersionOf(row.storageGroup, row.storageVersion)),
     view(row) {
       let view = views.get(row)
       if (view === undefined) {
         const apiVersion = apiVersionOf(row.group, row.version)
-        view = { name: apiVersion, convert: (object) => convert(object, apiVersion) }
+        view = {
+          name: apiVersion,
+          convert:
+            row.custom === undefined ? (object) => convert(object, apiVersion) : (object) => convertCustom(object, row),
+        }
         views.set(row, view)
       }
       return view
     },
   }
+}
+
+/** A custom resource as the row's version has it: pruned and defaulted by that version's schema. */
+function convertCustom(object: KubeObject, row: ResourceRow): KubeObject {
+  const { group } = parseApiVersion(object.apiVersion)
+  // What a patch made of another kind is left for validation to refuse.
+  if (object.kind !== row.kind || group !== row.group) return object
+  const apiVersion = apiVersionOf(row.group, row.version)
+  const schema = row.custom?.structural
+  const { kind, apiVersion: _, metadata, ...fields } = object
+  const next = schema === undefined ? fields : structured(fields, schema)
+  if (next === fields && object.apiVersion === apiVersion) return object
+  return { kind, apiVersion, metadata, ...next }
+}
+
+/** A custom resource in the version that is stored. */
+function storedCustom(object: KubeObject, row: ResourceRow): KubeObject {
+  const { group } = parseApiVersion(object.apiVersion)
+  const apiVersion = apiVersionOf(row.storageGroup, row.storageVersion)
+  return object.kind !== row.kind || group !== row.group || object.apiVersion === apiVersion
+    ? object
+    : { ...object, apiVersion }
 }
 
 function convert(object: KubeObject, apiVersion: string): KubeObject {

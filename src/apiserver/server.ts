@@ -9,6 +9,7 @@ import type { ProtobufDecoder } from '../api/codec/decode.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Filter, Handler } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
+import { createScheme } from '../api/scheme/scheme.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
@@ -29,6 +30,7 @@ import { pathsResponse } from './handlers/paths.ts'
 import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
 import { versionResponse } from './handlers/version.ts'
+import { createDefinitionLoop } from './loops/crd-loop.ts'
 import type { CustomSchema } from './openapi/documents.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
@@ -83,7 +85,9 @@ export interface ApiServer {
 
 /** Resolves when the caches have loaded what storage holds. */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { runtime, storage, scheme } = options
+  const { runtime, storage } = options
+  // Custom resources come and go in a scheme of this server's own.
+  const scheme = createScheme(options.scheme.rows())
   const caches = await createCaches(runtime, storage)
   const reads = createReads(scheme, caches, storage)
   const conversion = createConversion(scheme)
@@ -107,14 +111,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     admission,
     reads,
     caches,
-    strategyOf: createStrategyLookup(options.strategies),
+    strategyOf: createStrategyLookup(options.strategies, scheme),
     ...conversionContext(conversion),
     printTable: createTablePrinter(runtime.clock),
     ...pick(options, 'decodeProtobuf', 'connect', 'subresources'),
     ...(auth === undefined ? {} : pick(auth, 'reviews', 'answerTokenRequest')),
   }
   for (const row of scheme.rows()) if (row.storagePrefix !== '') caches.resource(row.storagePrefix)
-  countObjects(options, caches)
+  const definitions = createDefinitionLoop(runtime, caches, scheme)
+  countObjects(runtime, scheme, caches)
 
   const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => ({ name, check: () => {} }))
   const discovery = createDiscovery({ scheme, serverAddress: options.serverAddress ?? (() => '') })
@@ -141,8 +146,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     requestTimeout(runtime, options.requestTimeoutMs ?? 60_000),
     bodyLimit(MAX_BODY_BYTES),
   ]
+  const handler = filters.reduceRight((next, filter) => filter(next), dispatch)
+  definitions.start(handler)
   return {
-    handler: filters.reduceRight((next, filter) => filter(next), dispatch),
+    handler,
     caches,
     reads,
     scheme,
@@ -151,6 +158,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     async stop() {
       if (stopped) return
       stopped = true
+      definitions.stop()
       caches.close()
     },
   }
@@ -171,7 +179,7 @@ const ALWAYS_HEALTHY = [
 const isHealth = (path: string) => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
 
 /** How many objects there are, by resource. */
-function countObjects({ runtime, scheme }: ApiServerOptions, caches: Caches): void {
+function countObjects(runtime: Runtime, scheme: Scheme, caches: Caches): void {
   runtime.metrics?.sampled('apiserver_resource_objects', 'Stored objects.', ['group', 'resource'], function* () {
     const seen = new Set<string>()
     for (const { storagePrefix, group, resource } of scheme.rows()) {

@@ -9,7 +9,9 @@ import { schemaOf } from '../schema/builtin.ts'
 import { type ExactResult, walkExactly } from '../schema/exact.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
+import type { CustomVersion } from '../scheme/resource.ts'
 import { badRequest, StatusError } from '../status.ts'
+import { decodeCustom } from './custom.ts'
 import { type JsonNode, jsonText, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
 import { parseYaml } from './yaml.ts'
@@ -19,6 +21,7 @@ export interface ExpectedKind {
   readonly version: string
   readonly kind: string
   readonly schema: StructSchema
+  readonly custom?: CustomVersion
 }
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
@@ -29,6 +32,8 @@ export type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => Jso
 export interface DecodeOptions {
   readonly fieldValidation: FieldValidation
   readonly decodeProtobuf?: ProtobufDecoder
+  /** The object comes from a patch: a custom resource may say there what it wants to be, validation judges it. */
+  readonly patched?: boolean
 }
 
 export interface Decoded {
@@ -54,6 +59,7 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
       `the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summary(bytes)})`,
     ),
   )
+  if (expected.custom !== undefined) return decodeCustom(source, expected, expected.custom, options)
   let actual = kindOf(source, expected)
   if (!isSame(actual, expected) && source.quick !== undefined) {
     source = exactly(source)
@@ -136,7 +142,7 @@ function notRegistered({ group, version, kind }: Kind): string {
 }
 
 /** What a body is before its schema is known. */
-interface Source {
+export interface Source {
   readonly top: Top
   /** The value and the number of its keys, for the quick walk; undefined when only the exact one may read it. */
   readonly quick: { readonly value: unknown; readonly keys: number; readonly owned: boolean } | undefined
@@ -275,7 +281,7 @@ function wordFor(node: JsonNode): string {
 }
 
 /** Group, version and kind of the body, what is absent taken from the kind expected. */
-function kindOf({ top, refuse }: Source, expected: ExpectedKind): Kind {
+export function kindOf({ top, refuse }: Source, expected: ExpectedKind): Kind {
   const apiVersion = typeof top.apiVersion === 'string' ? top.apiVersion : ''
   const kind = (typeof top.kind === 'string' && top.kind) || expected.kind
   const parts = apiVersion.split('/')
@@ -331,7 +337,7 @@ function messageOf(error: unknown): string {
 }
 
 /** An in-process object as nodes, for the exact walk. */
-function nodeOf(value: unknown): JsonNode {
+export function nodeOf(value: unknown): JsonNode {
   if (typeof value === 'number' || typeof value === 'bigint') return new NumberNode(String(value))
   if (typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value !== 'object' || value === null) return null

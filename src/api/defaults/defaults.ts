@@ -33,6 +33,8 @@ export function applyDefaultsTo<T>(value: T, schema: Schema): T {
 function visitorOf(schema: Schema): Visit | null {
   const known = compiled.get(schema)
   if (known !== undefined) return known
+  // A custom resource has its own from its decoder.
+  if (schema.type === 'struct' && schema.definition === '') return null
   if (!hasDefaults(schema, new Set())) {
     compiled.set(schema, null)
     return null

@@ -77,7 +77,7 @@ function compile(schema: Schema): Shape {
         },
       }
     default:
-      return { kind: 'leaf', schema: schema satisfies ScalarSchema }
+      return schema.deduced ? deduced : { kind: 'leaf', schema: schema satisfies ScalarSchema }
   }
 }
 

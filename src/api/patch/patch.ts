@@ -3,14 +3,16 @@
  * Kubernetes' strategic merge patch. Called by the patch handler, which decodes, defaults and stores what comes out.
  * Knows Schema, not kinds. Server-side apply is in the room fields.
  */
+import { jsonText } from '../codec/json.ts'
 import { isMap } from '../fields/values.ts'
 import type { Json, JsonObject, KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import { sortedKeys } from '../schema/structural/prune.ts'
 import { badRequest, StatusError } from '../status.ts'
 import { goText, wrongForm } from './go-text.ts'
 import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
 import { applyMergePatch, mergePatchPaths } from './merge-patch.ts'
-import { sortedText } from './patched-text.ts'
+import { sortedText, type Touched } from './patched-text.ts'
 import { restoreError } from './restore.ts'
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
 
@@ -24,6 +26,8 @@ export interface ApplyPatchOptions {
   readonly schema: StructSchema
   /** As the request asks; Kubernetes' default is Warn. */
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore'
+  /** Error texts show the object with all its keys in order: custom resources are maps to Kubernetes. */
+  readonly sorted?: boolean
 }
 
 export interface PatchResult {
@@ -49,16 +53,18 @@ export const notJson = (): StatusError => badRequest('invalid JSON patch')
  */
 export function applyPatch(options: ApplyPatchOptions): PatchResult {
   const { type, patch, live, schema } = options
+  const shown = (object: Json, touched: Touched | undefined) =>
+    options.sorted === true ? jsonText(sortedKeys(object)) : sortedText(object, touched)
   if (isDeeperThan(patch, MAX_DEPTH)) throw notJson()
   switch (type) {
     case 'json': {
       const { operations, strictErrors } = decodeJsonPatch(patch)
       const object = applyJsonPatch(live as Json, operations)
-      return result(object, strictErrors, () => sortedText(object, jsonPatchPaths(operations)))
+      return result(object, strictErrors, () => shown(object, jsonPatchPaths(operations)))
     }
     case 'merge': {
       const object = mergePatched(options)
-      return result(object, [], () => sortedText(object, mergePatchPaths(live as Json, patch)))
+      return result(object, [], () => shown(object, mergePatchPaths(live as Json, patch)))
     }
     case 'strategic': {
       if (patch === null) return result(live as Json, [], () => 'map[]')

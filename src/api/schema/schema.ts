@@ -27,6 +27,8 @@ export interface ScalarSchema {
   readonly goType: string
   readonly enum?: readonly Json[]
   readonly format?: string
+  /** Of a custom resource's untyped field ('any'): maps are divided into fields for managedFields and apply. */
+  readonly deduced?: boolean
   /** Types of apiextensions that are an object of `object`, or something else: for decoding alone, 'any' for all others. */
   readonly union?: { readonly other: 'boolean' | 'list' | 'strings'; readonly object: StructSchema }
 }

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import type { Structural } from '../schema/structural/structural.ts'
 
 export interface PrinterColumn {
   readonly name: string
@@ -11,6 +12,33 @@ export interface PrinterColumn {
   readonly format: string
   readonly description?: string
   readonly priority: number
+}
+
+/** What a version of a custom resource's definition adds to its row. */
+export interface CustomVersion {
+  /** undefined when the definition gives no schema. */
+  readonly structural: Structural | undefined
+  /** The definition's uid and generation: rows of one definition belong together. */
+  readonly definition: string
+  readonly definitionGeneration: number
+  /** Versions that the definition names, the stored one first. */
+  readonly versions: readonly string[]
+  readonly status: boolean
+  readonly scale: ScalePaths | undefined
+  /** JSON paths of the columns behind Name, in order. */
+  readonly columnPaths: readonly string[]
+  /** What field selectors may name, besides the name and namespace (`.spec.mode`). */
+  readonly selectableFields: readonly string[]
+  /** Given with every answer of this version. */
+  readonly deprecationWarning: string | undefined
+  readonly conversion: 'None' | 'Webhook'
+}
+
+/** Where a custom resource keeps what autoscaling/v1 Scale shows. */
+export interface ScalePaths {
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+  readonly labelSelectorPath: string
 }
 
 /** One served resource in one version: what discovery lists and a path names. */
@@ -37,6 +65,8 @@ export interface ResourceRow {
   readonly storageVersion: string
   readonly columns: readonly PrinterColumn[]
   readonly subresources: readonly SubresourceRow[]
+  /** Custom resources only: their bodies, defaults and values are judged by it. */
+  readonly custom?: CustomVersion
 }
 
 export interface SubresourceRow {

@@ -10,6 +10,7 @@ const DEPRECATED: Readonly<Record<string, string>> = {
 const known = new WeakMap<ResourceRow, string | undefined>()
 
 export function deprecationWarning(row: ResourceRow): string | undefined {
+  if (row.custom !== undefined) return row.custom.deprecationWarning
   if (row.group !== '') return undefined
   if (!known.has(row)) known.set(row, DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`])
   return known.get(row)

@@ -4,6 +4,7 @@ import { applyDefaults } from '../../api/defaults/defaults.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
+import type { CustomVersion } from '../../api/scheme/resource.ts'
 import { notFound, StatusError } from '../../api/status.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
@@ -77,6 +78,7 @@ interface PatchTarget {
   readonly version: string
   readonly kind: string
   readonly schema: ResourceRequest['row']['schema']
+  readonly custom?: CustomVersion
 }
 
 /** The patched object, decoded: canonical, unknown fields reported as the request asks. */
@@ -89,17 +91,24 @@ function patched(
   options: WriteOptions,
 ): KubeObject {
   const { fieldValidation } = options
-  const result = applyPatch({ type, patch, live, schema: target.schema, fieldValidation })
+  const result = applyPatch({
+    type,
+    patch,
+    live,
+    schema: target.schema,
+    fieldValidation,
+    sorted: target.custom !== undefined,
+  })
   let decoded: ReturnType<typeof decodeBody>
   try {
     decoded = decodeBody({ kind: 'object', object: result.object }, target, {
       fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation,
+      patched: true,
     })
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    const prefix = ` cannot be handled as a ${target.kind}: `
-    const at = error.message.indexOf(prefix)
-    throw at < 0 ? error : result.invalid(error.message.slice(at + prefix.length))
+    const wrong = decoderWords(error.message, target.kind)
+    throw wrong === undefined ? error : result.invalid(wrong)
   }
   const strict = [...result.strictErrors, ...decoded.warnings]
   if (strict.length > 0) {
@@ -107,6 +116,15 @@ function patched(
     if (fieldValidation === 'Warn') warnings.push(...strict)
   }
   return decoded.object
+}
+
+/** What a decoder says without its beginning, which names the kinds, and the body it shows at the end. */
+function decoderWords(message: string, kind: string): string | undefined {
+  for (const prefix of [` cannot be handled as a ${kind}: `, ` (must be of type ${kind}): `]) {
+    const at = message.indexOf(prefix)
+    if (at >= 0) return message.slice(at + prefix.length).replace(/ \(\{[^)]*\)$/, '')
+  }
+  return undefined
 }
 
 /** @throws StatusError 400 for what is not JSON */

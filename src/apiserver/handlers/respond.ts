@@ -145,7 +145,8 @@ function withStatus(answer: ApiResponse, status: number): ApiResponse {
 
 /** Whether the row's own version is the one in storage. */
 export function isHub(row: ResourceRow): boolean {
-  return row.version === row.storageVersion && row.group === row.storageGroup
+  // Custom resources are served as their definition now has them, not as they were written.
+  return row.version === row.storageVersion && row.group === row.storageGroup && row.custom === undefined
 }
 
 export function partialMetadata(object: KubeObject, apiVersion: string = META_V1): KubeObject {

@@ -1,7 +1,9 @@
 /** What create, update, patch and delete have in common: contexts, attributes for admission, field managers. */
-import { updateManagedFields, type VersionedObject } from '../../api/fields/update.ts'
-import { apiVersionOf, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { updateManagedFields, type VersionedObject, withManagedFields } from '../../api/fields/update.ts'
+import { configurationErrors } from '../../api/fields/validate.ts'
+import { apiVersionOf, type Json, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ApiRequest } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
 import type { WriteContext } from '../registry/registry.ts'
@@ -88,6 +90,8 @@ export function trackManager(
   next: KubeObject,
 ): KubeObject {
   const { row, request } = resource
+  if (row.custom !== undefined && !(fits(next, row) && (live === undefined || fits(live, row))))
+    return withManagedFields(next, live?.metadata.managedFields)
   return updateManagedFields({
     live,
     next: write.kindStrategy.timedDefaults?.(next, write.now) ?? next,
@@ -99,6 +103,12 @@ export function trackManager(
     ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
     ...otherVersions(resource),
   })
+}
+
+/** Whether a custom resource can be divided into fields at all: its values have not been judged yet. */
+function fits(object: KubeObject, row: ResourceRow): boolean {
+  const errors = configurationErrors(object as unknown as Json, row.schema)
+  return errors.every((error) => error.includes(': duplicate entries for key '))
 }
 
 /** The hook by which managedFields entries of the kind's other versions are compared in their own version. */

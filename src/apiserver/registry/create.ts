@@ -1,5 +1,6 @@
 /** Create, step by step as in Kubernetes (SCENARIOS.md, S6). */
-import type { KubeObject } from '../../api/object.ts'
+import { type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { alreadyExists, StatusError } from '../../api/status.ts'
 import { invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
@@ -103,10 +104,15 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
     ...validateObjectMeta(prepared.metadata, metaOptions(context)),
     ...(strategy.validate?.(prepared, context) ?? []),
   ]
-  if (errors.length)
-    throw invalidError({ group: row.storageGroup, kind: row.kind }, prepared.metadata.name ?? '', errors)
+  if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
+}
+
+/** The kind that an error names: a custom resource's own word for it counts, right or wrong. */
+export function kindOf(row: ResourceRow, object: KubeObject): { readonly group: string; readonly kind: string } {
+  if (row.custom === undefined) return { group: row.storageGroup, kind: row.kind }
+  return { group: parseApiVersion(object.apiVersion).group, kind: object.kind }
 }
 
 export function metaOptions({ row, kindStrategy }: WriteContext) {

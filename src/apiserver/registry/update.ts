@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
 import { invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMetaUpdate } from '../../api/validation/meta.ts'
-import { beforeCreate, leaseOf } from './create.ts'
+import { beforeCreate, kindOf, leaseOf } from './create.ts'
 import { shouldDeleteDuringUpdate, withMetadata } from './deletion.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
 import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
@@ -176,8 +176,7 @@ function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject):
     ...validateObjectMetaUpdate(prepared.metadata, old.metadata),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ]
-  if (errors.length)
-    throw invalidError({ group: row.storageGroup, kind: row.kind }, prepared.metadata.name ?? '', errors)
+  if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
 }

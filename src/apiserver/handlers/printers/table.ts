@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import type { Json, KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { Clock } from '../../../base/clock.ts'
+import { customPrinter } from '../../customresources/columns.ts'
 import type { PrintTable } from '../context.ts'
 import { clusterPrinters } from './cluster.ts'
 import { corePrinters } from './core.ts'
@@ -78,7 +79,7 @@ function columnsOf(row: ResourceRow): readonly Json[] {
 export function createTablePrinter(clock: Clock): PrintTable {
   return ({ row, objects, metadata, apiVersion, includeObject, withColumns }) => {
     const key = `${row.group}/${row.resource}`
-    const print = printers[key] ?? nameAndAge
+    const print = row.custom === undefined ? (printers[key] ?? nameAndAge) : customPrinter(row)
     const conditions = key === '/pods' ? podRowConditions : undefined
     const now = clock.now()
     const rows = objects.map((object) => {

@@ -8,8 +8,10 @@ import type { Fields, KubeObject, ManagedFieldsEntry } from '../../../api/object
 import { apiVersionOf } from '../../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ApiResponse } from '../../../api/request.ts'
+import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { notFound } from '../../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
+import { customScaleOf, withCustomReplicas } from '../../customresources/scale.ts'
 import { withMetadata } from '../../registry/deletion.ts'
 import { checkName, inNamespace } from '../../registry/metadata.ts'
 import { groupResource, storageKey } from '../../registry/registry.ts'
@@ -24,7 +26,8 @@ import { admitUpdate } from '../update.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
 
 /** The Scale of a workload. ReplicationControllers select by a plain map. */
-export function scaleOf(object: KubeObject): KubeObject {
+export function scaleOf(object: KubeObject, row: ResourceRow): KubeObject {
+  if (row.custom?.scale !== undefined) return customScaleOf(object, row.custom.scale)
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const spec: Fields = object['spec'] ?? {}
   const status: Fields = object['status'] ?? {}
@@ -51,7 +54,7 @@ export async function getScale(resource: ResourceRequest): Promise<ApiResponse> 
   const representation = negotiate(request, { list: false, protobuf: true, row })
   const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
-  return encoded(200, scaleOf(stored.object), representation, warnings)
+  return encoded(200, scaleOf(stored.object, row), representation, warnings)
 }
 
 export async function updateScale(resource: ResourceRequest): Promise<ApiResponse> {
@@ -85,13 +88,15 @@ async function writeScale(
     ...(uid === undefined ? {} : { uid }),
     async next(existing) {
       if (existing === undefined) throw notFound(groupResource(row), info.name)
-      const before = scaleOf(existing)
+      const before = scaleOf(existing, row)
       const made = await next(before)
       const scale = await admitUpdate(resource, attributes, made, before, write.warn)
       validateScale(scale)
       const replicas: number = scale['spec']?.replicas ?? 0
       const scaled = withMetadata(
-        { ...existing, spec: { ...existing['spec'], replicas } },
+        row.custom?.scale === undefined
+          ? { ...existing, spec: { ...existing['spec'], replicas } }
+          : withCustomReplicas(existing, row.custom.scale, replicas),
         { resourceVersion: scale.metadata.resourceVersion },
       )
       const tracked = updateManagedFields({
@@ -107,9 +112,11 @@ async function writeScale(
     },
     validateCreate: () => {},
     validateUpdate: (object, old) =>
-      context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, scaleOf(object), scaleOf(old))),
+      context.admission.validate(
+        admissionAttributes(resource, 'UPDATE', attributes, scaleOf(object, row), scaleOf(old, row)),
+      ),
   })
-  return encoded(200, scaleOf(updated.object), representation, warnings)
+  return encoded(200, scaleOf(updated.object, row), representation, warnings)
 }
 
 /** Entries of the scale subresource carry no time, and those without a time come first. */

@@ -18,6 +18,7 @@ import * as rbac from '../../../api/validation/rbac.ts'
 import { validateRuntimeClass, validateRuntimeClassUpdate } from '../../../api/validation/runtime-class.ts'
 import * as small from '../../../api/validation/small-kinds.ts'
 import * as storage from '../../../api/validation/storage.ts'
+import { beginDefinitionDeletion } from '../../customresources/definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 import type { Strategies } from './index.ts'
@@ -174,6 +175,7 @@ const customResourceDefinitions: Strategy = {
     status: NEW_DEFINITION,
   }),
   prepareForCreate: (object) => withStoredVersions({ ...withMeta(object, { generation: 1 }), status: NEW_DEFINITION }),
+  beginDeletion: beginDefinitionDeletion,
   prepareForUpdate(object, old) {
     const kept = withFieldOf(object, old, 'status')
     return withStoredVersions(nextGeneration(kept, old, !same(kept['spec'], old['spec'])))

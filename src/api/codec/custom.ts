@@ -1,0 +1,169 @@
+/**
+ * Bodies of custom resources: any JSON with a kind, of which metadata is decoded like every object's, what the schema does
+ * not know is taken away and what it defaults is filled in. Called by decode.ts for rows that a definition made.
+ */
+import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
+import { schemaOf } from '../schema/builtin.ts'
+import { setKey, type Writable } from '../schema/canonical.ts'
+import { walkExactly } from '../schema/exact.ts'
+import { eachEmbedded, hasEmbedded } from '../schema/structural/embedded.ts'
+import { applyStructuralDefaults, dropNulls, prune, sortedKeys } from '../schema/structural/prune.ts'
+import { isObject, type Structural } from '../schema/structural/structural.ts'
+import { countKeys, walkQuickly } from '../schema/walk.ts'
+import type { CustomVersion } from '../scheme/resource.ts'
+import { badRequest } from '../status.ts'
+import { invalid } from '../validation/errors.ts'
+import type { Decoded, DecodeOptions, ExpectedKind, Source } from './decode.ts'
+import { kindOf, nodeOf } from './decode.ts'
+import { exactInteger, type JsonNode, jsonText, NumberNode, ObjectNode } from './json.ts'
+
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+
+/** What is wrong with a body, in the decoder's words without their beginning. */
+class Refused extends Error {}
+
+export function decodeCustom(
+  source: Source,
+  expected: ExpectedKind,
+  custom: CustomVersion,
+  options: DecodeOptions,
+): Decoded {
+  const known = kindOf(source, expected)
+  const strict = [...source.strict]
+  const body = bodyOf(source, strict)
+  const kind = typeof body['kind'] === 'string' ? body['kind'] : ''
+  if (kind === '') {
+    const missing = `Object 'Kind' is missing in '${options.patched === true ? jsonText(sortedKeys(body)) : source.text()}'`
+    if (options.fieldValidation !== 'Ignore') throw source.refuse(missing)
+    throw cannotHandle(known, expected, missing)
+  }
+  const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : ''
+  const [version = '', group = ''] = apiVersion.split('/').reverse()
+  const actual = { kind, version }
+  try {
+    const same = kind === expected.kind && group === expected.group && version === expected.version
+    const object = coerced(body, same ? custom.structural : undefined, strict)
+    if (options.fieldValidation === 'Strict' && strict.length > 0)
+      throw new Refused(`strict decoding error: ${strict.join(', ')}`)
+    if (options.patched !== true && (group !== expected.group || version !== expected.version))
+      throw badRequest(
+        `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
+      )
+    return { object, warnings: options.fieldValidation === 'Warn' ? strict : [] }
+  } catch (error) {
+    if (error instanceof Refused) throw cannotHandle(actual, expected, error.message)
+    throw error
+  }
+}
+
+function cannotHandle(actual: { kind: string; version: string }, expected: ExpectedKind, message: string) {
+  return badRequest(`${actual.kind} in version "${actual.version}" cannot be handled as a ${expected.kind}: ${message}`)
+}
+
+/** The body as plain JSON, with exact integers; fields written twice are noted. */
+function bodyOf(source: Source, strict: string[]): JsonObject {
+  const { quick } = source
+  if (quick !== undefined && countKeys(quick.value) === quick.keys) return quick.value as JsonObject
+  const node = source.node()
+  const value = plainOf(node, '', strict)
+  if (Number.isNaN(countKeys(value))) throw source.refuse('exceeded max depth')
+  return (isObject(value) ? value : {}) as JsonObject
+}
+
+function plainOf(node: JsonNode, path: string, strict: string[]): Json {
+  if (node instanceof NumberNode) return numberOf(node.text)
+  if (Array.isArray(node)) return node.map((item, i) => plainOf(item, `${path}[${i}]`, strict))
+  if (!(node instanceof ObjectNode)) return node
+  const out: Writable = {}
+  for (const [key, value] of node.entries) {
+    const at = path === '' ? key : `${path}.${key}`
+    if (Object.hasOwn(out, key)) strict.push(`duplicate field "${at}"`)
+    setKey(out, key, plainOf(value, at, strict))
+  }
+  return out
+}
+
+function numberOf(text: string): Json {
+  if (!/^-?\d+$/.test(text)) return Number(text)
+  const value = BigInt(text)
+  return value === BigInt.asIntN(64, value) ? (exactInteger(text) as number) : Number(text)
+}
+
+/** Defaults, pruning and metadata, in the order in which Kubernetes' decoders do them. @throws Refused */
+function coerced(body: JsonObject, schema: Structural | undefined, strict: string[]): KubeObject {
+  const { apiVersion, kind, metadata, ...rest } = body
+  if (Object.hasOwn(body, 'apiVersion') && typeof apiVersion !== 'string')
+    throw new Refused('.apiVersion accessor error: <nil> is of the type <nil>, expected string')
+  const unknownMeta: string[] = []
+  const meta = metadata === undefined ? {} : decodeMeta(metadata, unknownMeta)
+  strict.push(...unknownMeta.map((text) => text.replace(/^(\w+ field ")/, '$1metadata.')))
+  let fields: JsonObject = rest
+  if (schema !== undefined) {
+    fields = structured(rest, schema, strict)
+    fields = coerceEmbedded(fields, schema, strict)
+  }
+  const sorted = sortedKeys(fields) as JsonObject
+  return {
+    kind: kind as string,
+    apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
+    metadata: meta,
+    ...sorted,
+  } as KubeObject
+}
+
+/** The fields of an object as its schema has them; what it did not know is added to `strict`. */
+export function structured(fields: JsonObject, schema: Structural, strict?: string[]): JsonObject {
+  const clean = dropNulls(fields, schema)
+  const defaulted = applyStructuralDefaults(clean, schema) as JsonObject
+  const unknown: { paths: string[] } = { paths: [] }
+  const pruned = prune(defaulted, schema, unknown)
+  if (strict !== undefined) for (const path of unknown.paths.sort()) strict.push(`unknown field "${path}"`)
+  return pruned
+}
+
+function decodeMeta(value: Json, strict: string[]): KubeObject['metadata'] {
+  const schema = schemaOf(OBJECT_META)
+  const quick = isObject(value) ? walkQuickly(value, schema, countKeys(value)) : undefined
+  if (quick !== undefined) return quick as KubeObject['metadata']
+  const exact = walkExactly(nodeOf(value), schema)
+  if (exact.error !== undefined) throw new Refused(exact.error)
+  strict.push(...exact.strict)
+  return exact.object as KubeObject['metadata']
+}
+
+/** Embedded objects' types are texts and their metadata canonical. @throws Refused */
+function coerceEmbedded(fields: JsonObject, schema: Structural, strict: string[]): JsonObject {
+  if (!hasEmbedded(schema)) return fields
+  const metas = new Map<Json, Json>()
+  eachEmbedded(fields, schema, '', (inner, path) => {
+    for (const name of ['apiVersion', 'kind']) {
+      const value = inner[name]
+      if (value !== undefined && typeof value !== 'string')
+        throw new Refused(`${path}.${name}: ${invalid('', value, 'must be a string').message}`)
+    }
+    const { metadata } = inner
+    if (metadata === undefined || metadata === null) return
+    const unknown: string[] = []
+    try {
+      const meta = decodeMeta(metadata, unknown) as Json
+      metas.set(metadata, meta)
+    } catch (error) {
+      if (error instanceof Refused)
+        throw new Refused(`${path}.metadata: ${invalid('', metadata, error.message).message}`)
+      throw error
+    }
+    strict.push(...unknown.map((text) => text.replace(/^(\w+ field ")/, `$1${path}.metadata.`)))
+  })
+  return metas.size === 0 ? fields : (replaced(fields, metas) as JsonObject)
+}
+
+function replaced(value: Json, by: ReadonlyMap<Json, Json>): Json {
+  const other = by.get(value)
+  if (other !== undefined) return other
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => replaced(item, by))
+  const out: Writable = {}
+  for (const [key, inner] of Object.entries(value as JsonObject))
+    if (inner !== undefined) setKey(out, key, replaced(inner, by))
+  return out
+}

@@ -1,0 +1,63 @@
+/** What x-kubernetes-list-type promises: sets and keyed lists hold no item twice. */
+import type { Json } from '../../object.ts'
+import { duplicate, type FieldError, invalid } from '../../validation/errors.ts'
+import { additionalSchema, isObject, ownValue, type Structural } from './structural.ts'
+import { stableText } from './validate-value.ts'
+
+export function validateListTypes(value: Json | undefined, schema: Structural, path = ''): readonly FieldError[] {
+  const errors: FieldError[] = []
+  walk(value, schema, path, errors)
+  return errors
+}
+
+function walk(value: Json | undefined, schema: Structural, path: string, errors: FieldError[]): void {
+  if (Array.isArray(value)) {
+    if (schema.listType === 'set') checkSet(value, path, errors)
+    if (schema.listType === 'map') checkMap(value, schema, path, errors)
+    const { items } = schema
+    if (items !== undefined) value.forEach((item, i) => walk(item, items, `${path}[${i}]`, errors))
+    return
+  }
+  if (!isObject(value)) return
+  const additional = additionalSchema(schema)
+  for (const key of Object.keys(value)) {
+    const property = schema.properties.get(key)
+    if (property !== undefined) walk(value[key], property, path === '' ? key : `${path}.${key}`, errors)
+    else if (additional !== undefined) walk(value[key], additional, `${path}[${key}]`, errors)
+  }
+}
+
+function checkSet(list: readonly Json[], path: string, errors: FieldError[]): void {
+  const seen = new Set<string>()
+  const told = new Set<string>()
+  list.forEach((item, i) => {
+    const text = stableText(item)
+    if (seen.has(text) && !told.has(text)) {
+      told.add(text)
+      errors.push(duplicate(`${path}[${i}]`, item))
+    }
+    seen.add(text)
+  })
+}
+
+function checkMap(list: readonly Json[], schema: Structural, path: string, errors: FieldError[]): void {
+  const seen = new Set<string>()
+  const told = new Set<string>()
+  list.forEach((item, i) => {
+    if (!isObject(item)) {
+      errors.push(invalid(`${path}[${i}]`, item, 'must be an object for an array of list-type map'))
+      return
+    }
+    const key: Record<string, Json> = {}
+    for (const name of schema.mapKeys) {
+      const value = ownValue(item, name) ?? schema.items?.properties.get(name)?.default
+      if (value !== undefined) key[name] = value
+    }
+    const text = stableText(key)
+    if (seen.has(text) && !told.has(text)) {
+      told.add(text)
+      errors.push(duplicate(`${path}[${i}]`, key))
+    }
+    seen.add(text)
+  })
+}

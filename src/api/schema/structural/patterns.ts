@@ -1,0 +1,26 @@
+/** Users' patterns, in RE2's syntax and in linear time; compiled once, and never by RegExp. */
+import { RE2JS } from 're2js'
+
+const compiled = new Map<string, RE2JS | undefined>()
+const MOST = 2000
+/** RE2 itself limits a program's size; a pattern longer than this is refused before it is compiled. */
+const LONGEST_PATTERN = 32 * 1024
+
+/** The compiled pattern; undefined when it is none. */
+export function compilePattern(pattern: string): RE2JS | undefined {
+  if (compiled.has(pattern)) return compiled.get(pattern)
+  let made: RE2JS | undefined
+  try {
+    if (pattern.length <= LONGEST_PATTERN) made = RE2JS.compile(pattern)
+  } catch {
+    made = undefined
+  }
+  if (compiled.size >= MOST) compiled.clear()
+  compiled.set(pattern, made)
+  return made
+}
+
+/** Whether the pattern is found anywhere in the text; a pattern that is none matches nothing. */
+export function patternFound(pattern: string, text: string): boolean {
+  return compilePattern(pattern)?.matcher(text).find() ?? false
+}

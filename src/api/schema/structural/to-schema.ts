@@ -1,0 +1,105 @@
+/** From a structural schema to the Schema that patches, managedFields and server-side apply know. */
+import { schemaOf } from '../builtin.ts'
+import type { Field, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from '../schema.ts'
+import type { Structural } from './structural.ts'
+
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+
+const text: ScalarSchema = { type: 'string', goType: 'string' }
+/** Any JSON, divided into fields where it is a map. */
+const untyped: ScalarSchema = { type: 'any', goType: 'interface {}', deduced: true }
+const intOrString: ScalarSchema = { type: 'intOrString', goType: 'intstr.IntOrString' }
+
+function field(name: string, schema: Schema, required: boolean, fallback?: Field['default']): Field {
+  return {
+    name,
+    goStruct: '',
+    goName: name,
+    schema,
+    pointer: true,
+    omitEmpty: true,
+    omitZero: false,
+    required,
+    ...(fallback === undefined ? {} : { default: fallback }),
+  }
+}
+
+function struct(fields: readonly Field[], options: { preserve: boolean; atomic: boolean }): StructSchema {
+  return {
+    type: 'struct',
+    goType: 'map[string]interface {}',
+    definition: '',
+    fields,
+    byName: new Map(fields.map((one) => [one.name, one])),
+    structType: options.atomic ? 'atomic' : 'granular',
+    ...(options.preserve ? { preserveUnknown: true } : {}),
+  }
+}
+
+function metaFields(): readonly Field[] {
+  return [field('kind', text, false), field('apiVersion', text, false), field('metadata', schemaOf(OBJECT_META), false)]
+}
+
+/** The schema of a whole custom resource; without a structural schema anything goes. */
+export function customResourceSchema(schema: Structural | undefined): StructSchema {
+  const own = schema === undefined ? [] : fieldsOf(schema)
+  const fields = [...metaFields(), ...own.filter(({ name }) => !isMeta(name))]
+  return struct(fields, { preserve: schema === undefined || schema.preserveUnknown, atomic: false })
+}
+
+const isMeta = (name: string) => name === 'kind' || name === 'apiVersion' || name === 'metadata'
+
+function fieldsOf(schema: Structural): readonly Field[] {
+  const required = new Set(schema.props.required ?? [])
+  return [...schema.properties]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, inner]) => field(name, toSchema(inner), required.has(name), inner.default))
+}
+
+export function toSchema(schema: Structural): Schema {
+  if (schema.intOrString) return intOrString
+  switch (schema.type) {
+    case 'object':
+      return objectSchema(schema)
+    case 'array':
+      return listSchema(schema)
+    case 'string':
+      return text
+    case 'integer':
+      return { type: 'int64', goType: 'int64' }
+    case 'number':
+      return { type: 'number', goType: 'float64' }
+    case 'boolean':
+      return { type: 'boolean', goType: 'bool' }
+    default:
+      return untyped
+  }
+}
+
+function objectSchema(schema: Structural): Schema {
+  const atomic = schema.mapType === 'atomic'
+  if (schema.additional !== undefined && schema.additional !== false && schema.properties.size === 0) {
+    const values = typeof schema.additional === 'object' ? toSchema(schema.additional) : untyped
+    const map: MapSchema = {
+      type: 'map',
+      goType: 'map[string]interface {}',
+      values,
+      mapType: atomic ? 'atomic' : 'granular',
+    }
+    return map
+  }
+  const own = fieldsOf(schema)
+  const fields = schema.embedded ? [...metaFields(), ...own.filter(({ name }) => !isMeta(name))] : own
+  return struct(fields, { preserve: schema.preserveUnknown, atomic })
+}
+
+function listSchema(schema: Structural): ListSchema {
+  return {
+    type: 'list',
+    goType: '[]interface {}',
+    items: schema.items === undefined ? untyped : toSchema(schema.items),
+    listType: schema.listType ?? 'atomic',
+    listMapKeys: schema.mapKeys,
+    patchStrategy: [],
+  }
+}

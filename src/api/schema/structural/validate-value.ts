@@ -1,0 +1,319 @@
+/**
+ * Value validation of custom resources: a value against the OpenAPI schema of its definition, in the words of Kubernetes'
+ * validators. With an old value, parts that an update does not change are not judged (KEP-4008, ratcheting).
+ */
+import type { Json } from '../../object.ts'
+import {
+  type FieldError,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from '../../validation/errors.ts'
+import { formatCheck } from './formats.ts'
+import { patternFound } from './patterns.ts'
+import { isObject, type JSONSchemaProps, ownValue } from './structural.ts'
+
+interface Result {
+  readonly errors: FieldError[]
+  /** Validators that ran: of several alternatives that fail, the one with most is told. */
+  matches: number
+}
+
+interface Run {
+  /** Where the root of the validation stands in the object: '' or `status`. */
+  readonly field: string
+  readonly result: Result
+}
+
+/**
+ * Everything wrong with `value`. `field` is where it stands in its object; messages name places relative to it. `old`, when
+ * given, is what the value replaces.
+ */
+export function validateValue(
+  value: Json | undefined,
+  schema: JSONSchemaProps,
+  field = '',
+  old?: { readonly value: Json | undefined },
+): readonly FieldError[] {
+  const run: Run = { field, result: { errors: [], matches: 0 } }
+  check(value ?? null, schema, '', old?.value, run)
+  return run.result.errors
+}
+
+const at = ({ field }: Run, path: string) => (path === '' ? field : field === '' ? path : `${field}.${path}`)
+
+function check(value: Json, schema: JSONSchemaProps, path: string, old: Json | undefined, run: Run): void {
+  if (old !== undefined && deepEqual(value, old)) return
+  const { result } = run
+  result.matches++
+  if (value === null) {
+    const types = typesOf(schema)
+    if (types.length > 0 && schema.nullable !== true) wrongType(path, types.join(','), 'null', run)
+    checkEnum(value, schema, path, run)
+    return
+  }
+  checkType(value, schema, path, run)
+  checkAlternatives(value, schema, path, run)
+  if (typeof value === 'string') checkString(value, schema, path, run)
+  else if (typeof value === 'number' || typeof value === 'bigint') checkNumber(value, schema, path, run)
+  checkEnum(value, schema, path, run)
+  if (Array.isArray(value)) checkList(value, schema, path, old, run)
+  else if (isObject(value)) checkObject(value, schema, path, old, run)
+}
+
+function typesOf(schema: JSONSchemaProps): readonly string[] {
+  if (schema['x-kubernetes-int-or-string'] === true) return ['integer', 'string']
+  return schema.type === undefined || schema.type === '' ? [] : [schema.type]
+}
+
+function wrongType(path: string, wanted: string, got: string, run: Run): void {
+  run.result.errors.push(
+    typeInvalid(at(run, path), got, `${path} in body must be of type ${wanted}: ${JSON.stringify(got)}`),
+  )
+}
+
+/** The type as OpenAPI names it, and the format that Go's type has. */
+function kindOf(value: Json): readonly [type: string, format: string] {
+  if (typeof value === 'boolean') return ['boolean', '']
+  if (typeof value === 'string') return ['string', '']
+  if (typeof value === 'bigint') return ['integer', 'int64']
+  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'int64'] : ['number', 'float64']
+  return Array.isArray(value) ? ['array', ''] : ['object', '']
+}
+
+function checkType(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
+  const types = typesOf(schema)
+  const wanted = schema.format ?? ''
+  if (types.length === 0 && wanted === '') return
+  const [type, format] = kindOf(value)
+  const asNumber = type === 'integer' && types.includes('number')
+  const numeric = types.includes('number') || types.includes('integer')
+  const plain = type !== 'string' && type !== 'array'
+  if (plain && wanted !== '' && !(types.includes(type) || format === wanted || asNumber)) {
+    wrongType(path, wanted, format, run)
+    return
+  }
+  if (!numeric && wanted !== '' && !plain) return
+  if (types.length > 0 && !(types.includes(type) || asNumber)) wrongType(path, types.join(','), type, run)
+}
+
+function checkAlternatives(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
+  const { anyOf, oneOf, allOf, not } = schema
+  const { errors } = run.result
+  const name = JSON.stringify(path)
+  const fails = (text: string) => errors.push(invalid(run.field, '', text))
+  if (anyOf !== undefined && anyOf.length > 0) {
+    const { valid, best } = alternatives(value, anyOf, path, run)
+    if (valid === 0) {
+      fails(`${name} must validate at least one schema (anyOf)`)
+      errors.push(...best)
+    }
+  }
+  if (oneOf !== undefined && oneOf.length > 0) {
+    const { valid, best } = alternatives(value, oneOf, path, run)
+    if (valid !== 1) {
+      const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
+      fails(`${name} must validate one and only one schema (oneOf). ${found}`)
+      errors.push(...best)
+    }
+  }
+  if (allOf !== undefined && allOf.length > 0) {
+    let valid = 0
+    for (const one of allOf) {
+      const result = alone(value, one, path, run)
+      if (result.errors.length === 0) valid++
+      errors.push(...result.errors)
+    }
+    if (valid < allOf.length)
+      fails(`${name} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`)
+  }
+  if (not !== undefined && not !== null && alone(value, not, path, run).errors.length === 0)
+    fails(`${name} must not validate the schema (not)`)
+}
+
+function alone(value: Json, schema: JSONSchemaProps, path: string, run: Run): Result {
+  const result: Result = { errors: [], matches: 0 }
+  check(value, schema, path, undefined, { ...run, result })
+  return result
+}
+
+function alternatives(value: Json, schemas: readonly JSONSchemaProps[], path: string, run: Run) {
+  let valid = 0
+  let best: Result | undefined
+  for (const schema of schemas) {
+    const result = alone(value, schema, path, run)
+    if (result.errors.length === 0) {
+      valid++
+      best = undefined
+    } else if (valid === 0 && (best === undefined || result.matches > best.matches)) best = result
+  }
+  return { valid, best: best?.errors ?? [] }
+}
+
+function checkString(value: string, schema: JSONSchemaProps, path: string, run: Run): void {
+  const { errors } = run.result
+  const { maxLength, minLength, pattern, format } = schema
+  if (maxLength !== undefined || minLength !== undefined) {
+    const length = [...value].length
+    if (maxLength !== undefined && length > maxLength) errors.push(tooLong(at(run, path), maxLength))
+    if (minLength !== undefined && length < minLength)
+      errors.push(invalid(at(run, path), value, `${path} in body should be at least ${minLength} chars long`))
+  }
+  if (pattern !== undefined && pattern !== '' && !patternFound(pattern, value))
+    errors.push(invalid(at(run, path), value, `${path} in body should match '${pattern}'`))
+  const accepts = format === undefined ? undefined : formatCheck(format)
+  if (accepts !== undefined && !accepts(value))
+    errors.push(
+      typeInvalid(at(run, path), value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`),
+    )
+}
+
+const INT32 = 2147483647
+const INT64 = 9223372036854775807n
+const FLOAT32 = 3.4028234663852886e38
+
+function inRange(value: number | bigint, type: string, format: string): boolean {
+  if (type === 'integer') {
+    if (!(typeof value === 'bigint' || Number.isInteger(value))) return false
+    const wide = format === 'uint32' || format === 'uint64'
+    if (wide) return value >= 0 && (format === 'uint64' || value <= 4294967295)
+    if (format === 'int32') return value <= INT32 && value >= -INT32 - 1
+    return value <= INT64 && value >= -INT64 - 1n
+  }
+  if (type === 'number' && (format === 'float' || format === 'float32')) return Math.abs(Number(value)) <= FLOAT32
+  return true
+}
+
+function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: string, run: Run): void {
+  const { errors } = run.result
+  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum, format = '' } = schema
+  const type = typesOf(schema)[0] ?? ''
+  if (!inRange(value, type, format)) {
+    const kind = format === '' ? `${type} (default format)` : `${type} with format ${format}`
+    errors.push(invalid(run.field, '', `Checked value must be of type ${kind} in ${path}`))
+  }
+  const wrong = (text: string) => errors.push(invalid(at(run, path), value as Json, `${path} in body ${text}`))
+  if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(Number(value), multipleOf))
+    wrong(`should be a multiple of ${goNumber(multipleOf)}`)
+  if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum))
+    wrong(`should be less than ${exclusiveMaximum === true ? '' : 'or equal to '}${goNumber(maximum)}`)
+  if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum))
+    wrong(`should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${goNumber(minimum)}`)
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  const quotient = value / factor
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9
+}
+
+/** Go's %v of a float64. */
+export function goNumber(value: number): string {
+  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e21)) {
+    const [digits, exponent] = value.toExponential().split('e') as [string, string]
+    const sign = exponent.startsWith('-') ? '-' : '+'
+    return `${digits}e${sign}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`
+  }
+  return String(value)
+}
+
+function checkEnum(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
+  const { enum: allowed } = schema
+  if (allowed === undefined || allowed.length === 0) return
+  if (allowed.some((one) => deepEqual(one, value))) return
+  const supported = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+  run.result.errors.push(notSupported(at(run, path), value, supported))
+}
+
+function checkList(
+  value: readonly Json[],
+  schema: JSONSchemaProps,
+  path: string,
+  old: Json | undefined,
+  run: Run,
+): void {
+  const { errors } = run.result
+  const { minItems, maxItems, uniqueItems, items } = schema
+  if (items !== undefined && items !== null && !Array.isArray(items)) {
+    const before = correlated(old, schema)
+    for (const [i, item] of value.entries()) check(item, items as JSONSchemaProps, `${path}[${i}]`, before?.(item), run)
+  }
+  if (minItems !== undefined && value.length < minItems)
+    errors.push(invalid(at(run, path), value.length, `${path} in body should have at least ${minItems} items`))
+  if (maxItems !== undefined && value.length > maxItems) errors.push(tooMany(at(run, path), value.length, maxItems))
+  if (uniqueItems === true && new Set(value.map((item) => stableText(item))).size < value.length)
+    errors.push(invalid(at(run, path), '', `${path} in body shouldn't contain duplicates`))
+}
+
+/** What an item of a keyed list was before; other lists know no items. */
+function correlated(old: Json | undefined, schema: JSONSchemaProps): ((item: Json) => Json | undefined) | undefined {
+  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const keyOf = (item: Json) =>
+    isObject(item) ? stableText(keys.map((key) => ownValue(item, key) ?? null)) : undefined
+  const byKey = new Map<string, Json>()
+  for (const item of old as readonly Json[]) {
+    const key = keyOf(item)
+    if (key !== undefined && !byKey.has(key)) byKey.set(key, item)
+  }
+  return (item) => {
+    const key = keyOf(item)
+    return key === undefined ? undefined : byKey.get(key)
+  }
+}
+
+function checkObject(
+  value: { readonly [key: string]: Json | undefined },
+  schema: JSONSchemaProps,
+  path: string,
+  old: Json | undefined,
+  run: Run,
+): void {
+  const { errors } = run.result
+  const { properties, additionalProperties: additional, minProperties, maxProperties } = schema
+  const keys = Object.keys(value)
+  if (minProperties !== undefined && keys.length < minProperties)
+    errors.push(invalid(at(run, path), keys.length, `${path} in body should have at least ${minProperties} properties`))
+  if (maxProperties !== undefined && keys.length > maxProperties)
+    errors.push(tooMany(at(run, path), keys.length, maxProperties))
+  const below = (key: string) => (path === '' ? key : `${path}.${key}`)
+  for (const name of schema.required ?? []) if (!Object.hasOwn(value, name)) errors.push(required(at(run, below(name))))
+  const before = isObject(old) ? old : undefined
+  for (const key of keys) {
+    const inner = value[key]
+    if (inner === undefined) continue
+    const property = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined
+    const was = before === undefined ? undefined : ownValue(before, key)
+    if (property !== undefined) check(inner, property, below(key), was, run)
+    else if (additional === false)
+      errors.push(invalid(at(run, below(key)), '', `${below(key)} in body is a forbidden property`))
+    else if (typeof additional === 'object' && additional !== null) check(inner, additional, below(key), was, run)
+  }
+}
+
+export function deepEqual(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    return a.every((item, i) => deepEqual(item, b[i]))
+  }
+  const [left, right] = [a as { [key: string]: Json | undefined }, b as { [key: string]: Json | undefined }]
+  const keys = Object.keys(left)
+  if (keys.length !== Object.keys(right).length) return false
+  return keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]))
+}
+
+/** One text for equal values, whatever the order of their keys. */
+export function stableText(value: Json | undefined): string {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
+  if (Array.isArray(value)) return `[${value.map(stableText).join(',')}]`
+  const object = value as { [key: string]: Json | undefined }
+  return `{${Object.keys(object)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${stableText(object[key])}`)
+    .join(',')}}`
+}

@@ -1,0 +1,172 @@
+/**
+ * customresources: what a CustomResourceDefinition makes of the server: rows of the scheme, their rules, columns, conversion
+ * and OpenAPI. The loops (../loops/crd-*.ts) say when; the handlers see rows like any other.
+ */
+import { createHash } from 'node:crypto'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
+import { customResourceSchema } from '../../api/schema/structural/to-schema.ts'
+import type { PrinterColumn, ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
+import { builtinScheme } from '../../api/scheme/scheme.ts'
+import { byPriority } from '../handlers/discovery.ts'
+
+/** As discovery prints them for every custom resource. */
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+/** A definition that is going takes nothing new in. */
+const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
+const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
+
+const NAME_COLUMN: PrinterColumn = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description:
+    'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
+  priority: 0,
+}
+const AGE_PATH = '.metadata.creationTimestamp'
+const AGE_COLUMN: Fields = {
+  name: 'Age',
+  type: 'date',
+  description:
+    'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata',
+  jsonPath: AGE_PATH,
+}
+
+export function conditionOf(definition: KubeObject, type: string): Fields | undefined {
+  const conditions: readonly Fields[] = definition['status']?.conditions ?? []
+  return conditions.find((condition) => condition['type'] === type)
+}
+
+export const isTrue = (definition: KubeObject, type: string): boolean =>
+  conditionOf(definition, type)?.['status'] === 'True'
+
+/** The rows of an established definition, one per served version; none before its names are accepted. */
+export function rowsOf(definition: KubeObject): readonly ResourceRow[] {
+  if (!isTrue(definition, 'Established')) return []
+  const versions: readonly Fields[] = definition['spec']?.versions ?? []
+  const storage = versions.find((version) => version['storage'] === true)
+  if (storage === undefined) return []
+  return versions.filter((version) => version['served'] === true).map((version) => rowOf(definition, version, storage))
+}
+
+function rowOf(definition: KubeObject, version: Fields, storage: Fields): ResourceRow {
+  const spec: Fields = definition['spec']
+  const group: string = spec['group']
+  const names: Fields = { ...spec['names'], ...definition['status']?.acceptedNames }
+  const props: JSONSchemaProps | undefined = version['schema']?.openAPIV3Schema
+  const structural = props === undefined || spec['preserveUnknownFields'] === true ? undefined : structuralOf(props)
+  const columns: readonly Fields[] = version['additionalPrinterColumns'] ?? [AGE_COLUMN]
+  const served: readonly Fields[] = spec['versions']
+  let schema: ResourceRow['schema'] | undefined
+  const base = {
+    group,
+    version: version['name'] as string,
+    resource: names['plural'] as string,
+    singular: (names['singular'] as string | undefined) ?? '',
+    kind: names['kind'] as string,
+    namespaced: spec['scope'] === 'Namespaced',
+    verbs: definition.metadata.deletionTimestamp === undefined ? VERBS : TERMINATING_VERBS,
+    shortNames: (names['shortNames'] as readonly string[] | undefined) ?? [],
+    categories: (names['categories'] as readonly string[] | undefined) ?? [],
+    storageVersionHash: storageVersionHash(group, storage['name'], names['kind']),
+    listKind: (names['listKind'] as string | undefined) || `${names['kind']}List`,
+    storagePrefix: `${group}/${names['plural']}`,
+    storageGroup: group,
+    storageVersion: storage['name'] as string,
+    columns: [NAME_COLUMN, ...columns.map(columnOf)],
+    custom: {
+      structural,
+      definition: definition.metadata.uid ?? '',
+      definitionGeneration: definition.metadata.generation ?? 0,
+      versions: [
+        storage['name'] as string,
+        ...served.map((one) => one['name'] as string).filter((name) => name !== storage['name']),
+      ],
+      status: version['subresources']?.status !== undefined,
+      scale: scalePaths(version['subresources']?.scale),
+      columnPaths: columns.map((column) => column['jsonPath'] as string),
+      selectableFields: ((version['selectableFields'] ?? []) as readonly Fields[]).map(
+        (one) => one['jsonPath'] as string,
+      ),
+      deprecationWarning: deprecationWarning(version, spec, names),
+      conversion: spec['conversion']?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
+    },
+    get schema() {
+      schema ??= customResourceSchema(structural)
+      return schema
+    },
+  }
+  const row: ResourceRow = { ...withoutGetter(base), subresources: [] }
+  Object.defineProperty(row, 'schema', { enumerable: true, get: () => base.schema })
+  return Object.defineProperty(row, 'subresources', { value: subresourcesOf(row), enumerable: true })
+}
+
+/** A copy in which the lazy schema is not yet made. */
+function withoutGetter(base: Omit<ResourceRow, 'subresources'>): Omit<ResourceRow, 'subresources'> {
+  return Object.defineProperties({} as Omit<ResourceRow, 'subresources'>, Object.getOwnPropertyDescriptors(base))
+}
+
+function subresourcesOf(row: ResourceRow): readonly SubresourceRow[] {
+  const made: SubresourceRow[] = []
+  if (row.custom?.status === true) {
+    const { group, version, kind } = row
+    const status = { name: 'status', group, version, kind, verbs: SUBRESOURCE_VERBS }
+    made.push(lazily(status, () => row.schema))
+  }
+  if (row.custom?.scale !== undefined) {
+    const scale = builtinScheme()
+      .find('apps', 'v1', 'deployments')
+      ?.subresources.find((sub) => sub.name === 'scale')
+    if (scale !== undefined) {
+      const one = { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: SUBRESOURCE_VERBS }
+      made.push(lazily(one, () => scale.schema))
+    }
+  }
+  return made
+}
+
+function lazily(sub: Omit<SubresourceRow, 'schema'>, make: () => SubresourceRow['schema']): SubresourceRow {
+  const made: unknown = Object.defineProperty(sub, 'schema', { enumerable: true, get: make })
+  return made as SubresourceRow
+}
+
+function columnOf(column: Fields): PrinterColumn {
+  const described: string = column['description'] ?? ''
+  return {
+    name: column['name'],
+    type: column['type'],
+    format: column['format'] ?? '',
+    description:
+      described === '' ? `Custom resource definition column (in JSONPath format): ${column['jsonPath']}` : described,
+    priority: column['priority'] ?? 0,
+  }
+}
+
+function scalePaths(scale: Fields | undefined) {
+  if (scale === undefined) return undefined
+  return {
+    specReplicasPath: scale['specReplicasPath'] as string,
+    statusReplicasPath: scale['statusReplicasPath'] as string,
+    labelSelectorPath: (scale['labelSelectorPath'] as string | undefined) ?? '',
+  }
+}
+
+/** What clients of a deprecated version are told: the definition's own words, or which version to use. */
+function deprecationWarning(version: Fields, spec: Fields, names: Fields): string | undefined {
+  if (version['deprecated'] !== true) return undefined
+  const own: string | undefined = version['deprecationWarning']
+  if (own !== undefined) return own
+  const group: string = spec['group']
+  const text = `${group}/${version['name']} ${names['kind']} is deprecated`
+  const better = (spec['versions'] as readonly Fields[])
+    .filter((one) => one['served'] === true && one['deprecated'] !== true)
+    .map((one) => one['name'] as string)
+    .sort(byPriority)[0]
+  if (better === undefined || byPriority(better, version['name']) > 0) return text
+  return `${text}; use ${group}/${better} ${names['kind']}`
+}
+
+function storageVersionHash(group: string, version: string, kind: string): string {
+  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
+}

@@ -1,0 +1,55 @@
+/** A custom resource seen as autoscaling/v1 Scale, by the paths of its definition. */
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { dottedPath } from '../../api/objects/json-path.ts'
+import type { ScalePaths } from '../../api/scheme/resource.ts'
+import { internalError } from '../../api/status.ts'
+import { nested } from './strategy.ts'
+
+/** @throws StatusError 500 when the resource does not say how many replicas it wants */
+export function customScaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const specReplicas = integerAt(object, paths.specReplicasPath)
+  if (specReplicas === undefined)
+    throw internalError(new Error(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`))
+  const selector = paths.labelSelectorPath === '' ? undefined : textAt(object, paths.labelSelectorPath)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec: specReplicas === 0 ? {} : { replicas: specReplicas },
+    status: {
+      replicas: integerAt(object, paths.statusReplicasPath) ?? 0,
+      ...(selector === undefined || selector === '' ? {} : { selector }),
+    },
+  }
+}
+
+/** The object with its wanted replicas at the definition's path. */
+export function withCustomReplicas(object: KubeObject, paths: ScalePaths, replicas: number): KubeObject {
+  const names = dottedPath(paths.specReplicasPath) ?? []
+  return set(object as unknown as JsonObject, names, replicas) as unknown as KubeObject
+}
+
+function set(object: JsonObject, [name, ...rest]: readonly string[], value: Json): JsonObject {
+  if (name === undefined) return object
+  const inner = Object.hasOwn(object, name) ? object[name] : undefined
+  const below = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? (inner as JsonObject) : {}
+  return { ...object, [name]: rest.length === 0 ? value : set(below, rest, value) }
+}
+
+function integerAt(object: KubeObject, path: string): number | undefined {
+  const found = nested(object, path)
+  const value = 'value' in found ? found.value : undefined
+  return typeof value === 'number' && Number.isInteger(value) ? value : undefined
+}
+
+function textAt(object: KubeObject, path: string): string | undefined {
+  const found = nested(object, path)
+  return 'value' in found && typeof found.value === 'string' ? found.value : undefined
+}

@@ -1,0 +1,272 @@
+/** The rules of custom resources: those of every object, and what the definition's schema says. */
+import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { parseApiVersion } from '../../api/object.ts'
+import { dottedPath } from '../../api/objects/json-path.ts'
+import { validateEmbedded } from '../../api/schema/structural/embedded.ts'
+import { validateListTypes } from '../../api/schema/structural/list-types.ts'
+import { isObject, ownValue, type Structural } from '../../api/schema/structural/structural.ts'
+import { validateValue } from '../../api/schema/structural/validate-value.ts'
+import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
+import { type FieldError, invalid } from '../../api/validation/errors.ts'
+import { withMetadata } from '../registry/deletion.ts'
+import { sameJson } from '../registry/same.ts'
+import type { Strategy, StrategyContext } from '../registry/strategy.ts'
+import { validateRules } from './rules.ts'
+
+/** The other versions' schemas, by which a request of that version is judged. */
+export type SchemaOfVersion = (apiVersion: string) => CustomVersion | undefined
+
+export function customStrategy(row: ResourceRow, versionOf: SchemaOfVersion): Strategy {
+  const custom = row.custom as CustomVersion
+  const at = (context: StrategyContext) =>
+    (context.requestApiVersion === undefined ? undefined : versionOf(context.requestApiVersion)) ?? custom
+  const main: Strategy = {
+    standardFinalizersOnly: false,
+    allowUnconditionalUpdate: false,
+    prepareForCreate(object) {
+      const first = withMetadata(object, { generation: 1 })
+      if (!custom.status || first['status'] === undefined) return first
+      const { status: _, ...rest } = first
+      return rest as KubeObject
+    },
+    validate(object, context) {
+      const version = at(context)
+      const wrongType = typeErrors(object, row)
+      return wrongType.length > 0
+        ? [...wrongType, ...invariants(object, undefined, version, [])]
+        : valueErrors(object, undefined, version)
+    },
+    prepareForUpdate(object, old) {
+      const next = custom.status ? withStatusOf(object, old) : object
+      return sameSpec(next, old, custom.status)
+        ? next
+        : withMetadata(next, { generation: (old.metadata.generation ?? 0) + 1 })
+    },
+    validateUpdate(object, old, context) {
+      const version = at(context)
+      const wrongType = typeErrors(object, row)
+      return wrongType.length > 0
+        ? [...wrongType, ...invariants(object, old, version, [])]
+        : valueErrors(object, old, version)
+    },
+    ...(custom.selectableFields.length === 0 ? {} : selectable(custom.selectableFields)),
+    ...(custom.status ? { resetFields: [['f:status']] } : {}),
+  }
+  return custom.status ? { ...main, status: statusStrategy(row, custom, at) } : main
+}
+
+function statusStrategy(
+  row: ResourceRow,
+  custom: CustomVersion,
+  at: (context: StrategyContext) => CustomVersion,
+): Omit<Strategy, 'status'> {
+  const others = ['metadata', ...(custom.structural?.properties.keys() ?? [])].filter((name) => name !== 'status')
+  return {
+    standardFinalizersOnly: false,
+    allowUnconditionalUpdate: false,
+    prepareForUpdate(object, old) {
+      const { managedFields, resourceVersion, uid } = object.metadata
+      const { status: _, ...rest } = old
+      const kept = withMetadata({ ...rest, apiVersion: object.apiVersion } as KubeObject, {
+        managedFields,
+        resourceVersion,
+        uid,
+      })
+      return object['status'] === undefined ? kept : { ...kept, status: object['status'] }
+    },
+    validateUpdate(object, old, context) {
+      const wrongType = typeErrors(object, row)
+      if (wrongType.length > 0) return wrongType
+      const version = at(context)
+      const { structural, scale } = version
+      const errors: FieldError[] = []
+      const status = structural?.properties.get('status')
+      if (structural !== undefined && status !== undefined && object['status'] !== undefined)
+        errors.push(...validateValue(object['status'], status.props, 'status', { value: old['status'] }))
+      if (scale !== undefined) errors.push(...scaleStatusErrors(object, scale))
+      return invariants(object, old, version, errors)
+    },
+    resetFields: others.map((name) => [`f:${name}`]),
+  }
+}
+
+/** The kind and version an object says it has. */
+function typeErrors(object: KubeObject, row: ResourceRow): readonly FieldError[] {
+  const errors: FieldError[] = []
+  if (object.kind !== row.kind) errors.push(invalid('kind', object.kind, `must be ${row.kind}`))
+  const { group } = parseApiVersion(object.apiVersion)
+  const wanted = `${row.group}/${row.version}`
+  if (group !== row.group) errors.push(invalid('apiVersion', object.apiVersion, `must be ${wanted}`))
+  return errors
+}
+
+function valueErrors(object: KubeObject, old: KubeObject | undefined, version: CustomVersion): readonly FieldError[] {
+  const { structural, scale } = version
+  const errors: FieldError[] = []
+  if (structural !== undefined)
+    errors.push(
+      ...validateValue(plain(object), structural.props, '', old === undefined ? undefined : { value: plain(old) }),
+    )
+  if (scale !== undefined) errors.push(...scaleSpecErrors(object, scale), ...scaleStatusErrors(object, scale))
+  return invariants(object, old, version, errors)
+}
+
+const plain = (object: KubeObject) => object as unknown as JsonObject
+
+/** What is wrong beyond values: embedded resources, list types, and, where nothing hinders it, rules in CEL. */
+function invariants(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { structural }: CustomVersion,
+  before: readonly FieldError[],
+): readonly FieldError[] {
+  if (structural === undefined) return before
+  const errors = [...before]
+  // What was wrong already may stay wrong.
+  if (old === undefined || validateEmbedded(plain(old), structural).length === 0)
+    errors.push(...validateEmbedded(plain(object), structural))
+  if (old === undefined || validateListTypes(plain(old), structural).length === 0)
+    errors.push(...validateListTypes(plain(object), structural))
+  if (!hasRules(structural)) return errors
+  const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
+  if (hinders) return [...errors, NOT_CHECKED]
+  return [...errors, ...validateRules(object, old, structural)]
+}
+
+const BLOCKING = new Set([
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+  'FieldValueNotSupported',
+])
+
+/** Metadata is judged by the store, but a nameless object hinders rules as any missing field does. */
+function hasBlockingMeta({ metadata }: KubeObject): boolean {
+  return (metadata.name ?? '') === ''
+}
+
+const NOT_CHECKED = invalid(
+  '',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+)
+
+const ruled = new WeakMap<Structural, boolean>()
+
+function hasRules(schema: Structural): boolean {
+  let known = ruled.get(schema)
+  if (known === undefined) {
+    known =
+      schema.rules.length > 0 ||
+      [...schema.properties.values()].some(hasRules) ||
+      (schema.items !== undefined && hasRules(schema.items)) ||
+      (typeof schema.additional === 'object' && hasRules(schema.additional))
+    ruled.set(schema, known)
+  }
+  return known
+}
+
+function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {
+  if (object['status'] === old['status']) return object
+  const { status: _, ...rest } = object
+  return (old['status'] === undefined ? rest : { ...rest, status: old['status'] }) as KubeObject
+}
+
+/** Whether nothing changes that counts for generation: all but metadata, and status where it is a subresource. */
+function sameSpec(a: KubeObject, b: KubeObject, withStatus: boolean): boolean {
+  const counted = (object: KubeObject) => {
+    const { apiVersion: _a, kind: _k, metadata: _m, status, ...rest } = object
+    return withStatus || status === undefined ? rest : { ...rest, status }
+  }
+  return sameJson(counted(a), counted(b))
+}
+
+type Found = { readonly value: Json | undefined } | { readonly error: string }
+
+/** The value at a dotted path, or what Kubernetes says when something on the way is no map. */
+export function nested(object: KubeObject, path: string): Found {
+  const names = dottedPath(path) ?? []
+  let value: Json | undefined = object as unknown as Json
+  for (const [i, name] of names.entries()) {
+    if (value === null || value === undefined) return { value: undefined }
+    if (!isObject(value))
+      return {
+        error: `.${names.slice(0, i + 1).join('.')} accessor error: ${goValue(value)} is of the type ${goType(value)}, expected map[string]interface{}`,
+      }
+    value = ownValue(value, name)
+  }
+  return { value }
+}
+
+function replicasErrors(object: KubeObject, path: string): readonly FieldError[] {
+  const found = nested(object, path)
+  if ('error' in found) return [invalid(path, 0, found.error)]
+  const { value } = found
+  if (value === undefined) return []
+  const isInt = (typeof value === 'number' && Number.isInteger(value)) || typeof value === 'bigint'
+  if (!isInt)
+    return [
+      invalid(path, 0, `${path} accessor error: ${goValue(value)} is of the type ${goType(value)}, expected int64`),
+    ]
+  if ((value as number) < 0) return [invalid(path, value, 'should be a non-negative integer')]
+  if ((value as number) > 2147483647) return [invalid(path, value, 'should be less than or equal to 2147483647')]
+  return []
+}
+
+const scaleSpecErrors = (object: KubeObject, { specReplicasPath }: ScalePaths) =>
+  replicasErrors(object, specReplicasPath)
+
+function scaleStatusErrors(object: KubeObject, scale: ScalePaths): readonly FieldError[] {
+  const errors = [...replicasErrors(object, scale.statusReplicasPath)]
+  const path = scale.labelSelectorPath
+  if (path === '') return errors
+  const found = nested(object, path)
+  if ('error' in found) errors.push(invalid(path, '', found.error))
+  else if (found.value !== undefined && typeof found.value !== 'string')
+    errors.push(
+      invalid(
+        path,
+        '',
+        `${path} accessor error: ${goValue(found.value)} is of the type ${goType(found.value)}, expected string`,
+      ),
+    )
+  return errors
+}
+
+/** Go's %v of decoded JSON. */
+function goValue(value: Json): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`
+  if (typeof value !== 'object') return String(value)
+  const object = value as JsonObject
+  return `map[${Object.keys(object)
+    .sort()
+    .map((key) => `${key}:${goValue(object[key] ?? null)}`)
+    .join(' ')}]`
+}
+
+function goType(value: Json): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'object') return 'map[string]interface {}'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64'
+}
+
+/** What field selectors may name; an absent field is the empty text. */
+function selectable(paths: readonly string[]): Pick<Strategy, 'fieldLabels' | 'selectableFields'> {
+  const labels = paths.map((path) => path.replace(/^\./, ''))
+  return {
+    fieldLabels: labels,
+    selectableFields: (object) =>
+      Object.fromEntries(
+        paths.map((path, i) => {
+          const found = nested(object, path)
+          const value = 'value' in found ? found.value : undefined
+          return [labels[i] as string, value === undefined || typeof value === 'object' ? '' : String(value)]
+        }),
+      ),
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * What an API server does by itself about definitions: it accepts their names, establishes them, serves their rows at once,
+ * and removes the instances of one that is deleted before it lets it go. Writes go through the server's own handler as
+ * `system:apiserver`, so that they are conditional, audited and seen by watchers like anybody's.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+import type { MutableScheme } from '../../api/scheme/scheme.ts'
+import { isConflict, isNotFound } from '../../api/status.ts'
+import { formatTime, type Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { Caches } from '../cache/caches.ts'
+import { rowsOf } from '../customresources/rows.ts'
+import { CLEANUP_FINALIZER, withCondition, withEstablished, withNames } from './crd-names.ts'
+
+const PREFIX = 'apiextensions.k8s.io/customresourcedefinitions'
+const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const RETRY_MS = 1000
+const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+
+export interface DefinitionLoop {
+  /** Begins to write; rows are served before. */
+  start(handler: Handler): void
+  stop(): void
+}
+
+/** Rows of established definitions are in the scheme when this returns, and follow the definitions in the same commit. */
+export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: MutableScheme): DefinitionLoop {
+  const cache = caches.resource(PREFIX)
+  const served = new Map<string, { readonly rows: readonly ResourceRow[]; readonly key: string }>()
+  const dirty = new Set<string>()
+  const stopping = new AbortController()
+  let handler: Handler | undefined
+  let running = false
+  let retry: Timer | undefined
+
+  function serve(name: string, definition: KubeObject | undefined): void {
+    const before = served.get(name)
+    // Only what rows are made of counts: another resourceVersion makes no other rows.
+    const key = definition === undefined ? '' : servedKey(definition)
+    if (before?.key === key) return
+    const rows = definition === undefined ? [] : rowsOf(definition)
+    if (before !== undefined) scheme.removeRows(before.rows.filter((row) => !rows.some((next) => sameRow(row, next))))
+    if (rows.length === 0) served.delete(name)
+    else {
+      served.set(name, { rows, key })
+      for (const row of rows) caches.resource(row.storagePrefix)
+      scheme.addRows(rows)
+    }
+  }
+
+  for (const entry of cache.list()) {
+    serve(entry.object.metadata.name ?? '', entry.object)
+    dirty.add(entry.object.metadata.name ?? '')
+  }
+  const unsubscribe = cache.onChange(() => {
+    // What has changed is found by looking: a commit may carry several.
+    const present = new Set<string>()
+    for (const entry of cache.list()) {
+      const name = entry.object.metadata.name ?? ''
+      present.add(name)
+      serve(name, entry.object)
+    }
+    for (const name of [...served.keys()]) if (!present.has(name)) serve(name, undefined)
+    for (const name of present) dirty.add(name)
+    kick()
+  })
+
+  function kick(): void {
+    if (running || handler === undefined || stopping.signal.aborted) return
+    running = true
+    runtime.scheduler.handOver('definitions', () => {
+      drain()
+        .catch((error) => {
+          if (!stopping.signal.aborted) runtime.log.error('definitions were not brought up to date', error)
+          retry ??= runtime.clock.setTimer(RETRY_MS, 'definitions', () => {
+            retry = undefined
+            for (const entry of cache.list()) dirty.add(entry.object.metadata.name ?? '')
+            kick()
+          })
+        })
+        .finally(() => {
+          running = false
+          if (dirty.size > 0 && retry === undefined) kick()
+        })
+    })
+  }
+
+  async function drain(): Promise<void> {
+    for (;;) {
+      const [name] = dirty
+      if (name === undefined || stopping.signal.aborted) return
+      dirty.delete(name)
+      const definition = cache.get(`${cache.prefix}${name}`)?.object
+      if (definition === undefined) continue
+      try {
+        await sync(definition)
+      } catch (error) {
+        if (!isConflict(error) && !isNotFound(error)) throw error
+        dirty.add(name)
+      }
+    }
+  }
+
+  async function sync(definition: KubeObject): Promise<void> {
+    const now = formatTime(runtime.clock.now())
+    if (definition.metadata.deletionTimestamp !== undefined) {
+      if (definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)) await cleanUp(definition, now)
+      return
+    }
+    const all = cache.list().map((entry) => entry.object)
+    let current = definition
+    const named = withNames(current, all, now)
+    if (named !== current) current = await put(named, '/status')
+    const established = withEstablished(current, now)
+    if (established !== current) await put(established, '/status')
+  }
+
+  async function cleanUp(definition: KubeObject, now: string): Promise<void> {
+    let current = definition
+    const terminating = (status: 'True' | 'False', reason: string, message: string) =>
+      withCondition(current, { type: 'Terminating', status, reason, message }, now)
+    const began = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
+    if (began !== current) current = await put(began, '/status')
+    const row = served.get(current.metadata.name ?? '')?.rows[0]
+    if (row !== undefined && (await deleteInstances(row)) > 0) {
+      // Those with finalizers go in their own time; the last one's going is seen here.
+      watchInstances(row, current.metadata.name ?? '')
+      return
+    }
+    const done = terminating('False', 'InstanceDeletionCompleted', 'removed all instances')
+    if (done !== current) current = await put(done, '/status')
+    const finalizers = (current.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER)
+    await put({ ...current, metadata: { ...current.metadata, finalizers } }, '')
+  }
+
+  const waiting = new Map<string, () => void>()
+
+  function watchInstances(row: ResourceRow, name: string): void {
+    if (waiting.has(name)) return
+    const instances = caches.resource(row.storagePrefix)
+    const off = instances.onChange(() => {
+      if (instances.size > 0) return
+      off()
+      waiting.delete(name)
+      dirty.add(name)
+      kick()
+    })
+    waiting.set(name, off)
+  }
+
+  /** Deletes every instance; gives how many are still there. */
+  async function deleteInstances(row: ResourceRow): Promise<number> {
+    const instances = caches.resource(row.storagePrefix)
+    const namespaces = new Set(instances.list().map((entry) => entry.object.metadata.namespace ?? ''))
+    for (const namespace of namespaces) {
+      const where = row.namespaced ? `namespaces/${namespace}/` : ''
+      await send('DELETE', `/apis/${row.group}/${row.version}/${where}${row.resource}`)
+    }
+    return instances.size
+  }
+
+  async function put(definition: KubeObject, subresource: string): Promise<KubeObject> {
+    const answer = await send('PUT', `${PATH}/${definition.metadata.name}${subresource}`, definition)
+    return answer ?? definition
+  }
+
+  async function send(method: string, path: string, object?: KubeObject): Promise<KubeObject | undefined> {
+    const request: ApiRequest = {
+      method,
+      path,
+      query: new URLSearchParams(),
+      headers: { 'user-agent': 'kube-apiserver' },
+      ...(object === undefined ? {} : { body: { kind: 'object', object } }),
+      user,
+      signal: stopping.signal,
+    }
+    const response = await (handler as Handler)(request)
+    return response.kind === 'object' ? response.object : undefined
+  }
+
+  return {
+    start(given) {
+      handler = given
+      kick()
+    },
+    stop() {
+      stopping.abort()
+      unsubscribe()
+      for (const off of waiting.values()) off()
+      retry?.cancel()
+    },
+  }
+}
+
+function sameRow(a: ResourceRow, b: ResourceRow): boolean {
+  return a.group === b.group && a.version === b.version && a.resource === b.resource
+}
+
+function servedKey(definition: KubeObject): string {
+  const { uid, generation, deletionTimestamp } = definition.metadata
+  const { acceptedNames, conditions } = definition['status'] ?? {}
+  const established = (conditions ?? []).some(
+    (condition: { type: string; status: string }) => condition.type === 'Established' && condition.status === 'True',
+  )
+  return JSON.stringify([uid, generation, deletionTimestamp ?? '', established, acceptedNames ?? null])
+}

@@ -1,0 +1,192 @@
+/**
+ * Names of custom resources: a definition serves nothing before its names are accepted, and names that another definition of
+ * the group has are not (API concept: CustomResourceDefinition conditions NamesAccepted, Established, Terminating). Pure;
+ * the loop that writes what comes out is crd-loop.ts.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { conditionOf, isTrue } from '../customresources/rows.ts'
+import { sameJson } from '../registry/same.ts'
+
+export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
+const APPROVED = 'api-approved.kubernetes.io'
+
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+}
+
+/** The definition with a condition set; its time changes only with its status. The same object when nothing changes. */
+export function withCondition(definition: KubeObject, condition: Condition, now: string): KubeObject {
+  const status: Fields = definition['status'] ?? {}
+  const conditions: readonly Fields[] = status['conditions'] ?? []
+  const old = conditionOf(definition, condition.type)
+  if (
+    old !== undefined &&
+    old['status'] === condition.status &&
+    old['reason'] === condition.reason &&
+    old['message'] === condition.message
+  )
+    return definition
+  const lastTransitionTime: string = old?.['status'] === condition.status ? old['lastTransitionTime'] : now
+  const { type, ...rest } = condition
+  const next = { type, status: rest.status, lastTransitionTime, reason: rest.reason, message: rest.message }
+  const all = old === undefined ? [...conditions, next] : conditions.map((one) => (one === old ? next : one))
+  return { ...definition, status: { ...status, conditions: all } }
+}
+
+/** The next status of a definition's names and conditions among the others; the same object when it is as it should be. */
+export function withNames(definition: KubeObject, all: readonly KubeObject[], now: string): KubeObject {
+  const spec: Fields = definition['spec'] ?? {}
+  const { accepted, problem } = acceptedNames(definition, all)
+  let next = definition
+  if (!sameJson(definition['status']?.acceptedNames, accepted))
+    next = { ...next, status: { ...next['status'], acceptedNames: accepted } }
+  next = withCondition(
+    next,
+    problem === undefined
+      ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+      : { type: 'NamesAccepted', status: 'False', ...problem },
+    now,
+  )
+  if (!isTrue(next, 'Established'))
+    next = withCondition(
+      next,
+      problem === undefined
+        ? {
+            type: 'Established',
+            status: 'False',
+            reason: 'Installing',
+            message: 'the initial names have been accepted',
+          }
+        : { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
+      now,
+    )
+  return withApproval(next, spec, now)
+}
+
+/** What a definition with accepted names becomes: served. */
+export function withEstablished(definition: KubeObject, now: string): KubeObject {
+  if (!isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established')) return definition
+  if (definition.metadata.deletionTimestamp !== undefined) return definition
+  return withCondition(
+    definition,
+    {
+      type: 'Established',
+      status: 'True',
+      reason: 'InitialNamesAccepted',
+      message: 'the initial names have been accepted',
+    },
+    now,
+  )
+}
+
+interface Problem {
+  readonly reason: string
+  readonly message: string
+}
+
+function acceptedNames(definition: KubeObject, all: readonly KubeObject[]) {
+  const group: string = definition['spec']?.group
+  const resources = new Set<string>()
+  const kinds = new Set<string>()
+  for (const other of all) {
+    if (other['spec']?.group !== group || other.metadata.uid === definition.metadata.uid) continue
+    const names: Fields = other['status']?.acceptedNames ?? {}
+    for (const name of [names['plural'], names['singular'], ...(names['shortNames'] ?? [])])
+      if (name) resources.add(name)
+    for (const name of [names['kind'], names['listKind']]) if (name) kinds.add(name)
+  }
+  const wanted: Fields = definition['spec']?.names ?? {}
+  const before: Fields = definition['status']?.acceptedNames ?? {}
+  let problem: Problem | undefined
+  const take = (field: string, used: ReadonlySet<string>, reason: string): string => {
+    const name: string = wanted[field] ?? ''
+    if (name === '' || !used.has(name)) return name
+    problem = { reason, message: `${JSON.stringify(name)} is already in use` }
+    return before[field] ?? ''
+  }
+  const plural = take('plural', resources, 'PluralConflict')
+  const singular = take('singular', resources, 'SingularConflict')
+  const short: readonly string[] = wanted['shortNames'] ?? []
+  const taken = short.filter((name) => resources.has(name))
+  let shortNames = short
+  if (taken.length > 0) {
+    const texts = taken.map((name) => `${JSON.stringify(name)} is already in use`)
+    problem = { reason: 'ShortNamesConflict', message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` }
+    shortNames = before['shortNames'] ?? []
+  }
+  const kind = take('kind', kinds, 'KindConflict')
+  const listKind = take('listKind', kinds, 'ListKindConflict')
+  const categories: readonly string[] = wanted['categories'] ?? []
+  const accepted: Fields = {
+    plural,
+    ...(singular === '' ? {} : { singular }),
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    kind,
+    ...(listKind === '' ? {} : { listKind }),
+    ...(categories.length === 0 ? {} : { categories }),
+  }
+  return { accepted, problem: problem as Problem | undefined }
+}
+
+/** Groups of Kubernetes itself carry their approval in an annotation (KEP-1111). */
+export function isProtectedGroup(group: string): boolean {
+  return /(^|\.)(k8s|kubernetes)\.io$/.test(group)
+}
+
+/** How the approval annotation reads; undefined when it is well. */
+export function approvalOf(annotation: string | undefined): 'approved' | 'bypassed' | 'missing' | 'invalid' {
+  if (annotation === undefined || annotation === '') return 'missing'
+  if (annotation.startsWith('unapproved')) return 'bypassed'
+  return URL.canParse(annotation) && /^https?:\/\/[^/]+/.test(annotation) ? 'approved' : 'invalid'
+}
+
+function withApproval(definition: KubeObject, spec: Fields, now: string): KubeObject {
+  if (!isProtectedGroup(spec['group'] ?? '')) return definition
+  const annotation = definition.metadata.annotations?.[APPROVED]
+  const type = 'KubernetesAPIApprovalPolicyConformant'
+  switch (approvalOf(annotation)) {
+    case 'approved':
+      return withCondition(
+        definition,
+        { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${annotation}` },
+        now,
+      )
+    case 'bypassed':
+      return withCondition(
+        definition,
+        {
+          type,
+          status: 'False',
+          reason: 'UnapprovedAnnotation',
+          message: `not approved: ${JSON.stringify(annotation)}`,
+        },
+        now,
+      )
+    case 'invalid':
+      return withCondition(
+        definition,
+        {
+          type,
+          status: 'False',
+          reason: 'InvalidAnnotation',
+          message: `protected groups must have approval annotation ${JSON.stringify(APPROVED)} with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111`,
+        },
+        now,
+      )
+    case 'missing':
+      return withCondition(
+        definition,
+        {
+          type,
+          status: 'False',
+          reason: 'MissingAnnotation',
+          message: `protected groups must have approval annotation ${JSON.stringify(APPROVED)}, see https://github.com/kubernetes/enhancements/pull/1111`,
+        },
+        now,
+      )
+  }
+}
