@@ -19,11 +19,18 @@ export function handleGet(resource: ResourceRequest): ApiResponse | Promise<ApiR
 /** @throws StatusError 500 in Go's words, as Kubernetes answers a GET and a watch */
 export function checkResourceVersion(text: string): number {
   if (text === '') return 0
-  if (!/^\d+$/.test(text)) throw new StatusError(500, '', badVersion(text))
+  const problem = versionProblem(text)
+  if (problem !== undefined) throw new StatusError(500, '', problem)
   return Number(text)
 }
 
-export function badVersion(text: string): string {
+const LARGEST = 2n ** 64n - 1n
+
+/** What is wrong with a resource version, or undefined: it is a number of 64 bits without a sign. */
+export function versionProblem(text: string): string | undefined {
+  const digits = /^\d+$/.test(text)
+  if (digits && (text.length < 20 || BigInt(text) <= LARGEST)) return undefined
   const quoted = JSON.stringify(text)
-  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`
+  const why = digits ? 'value out of range' : 'invalid syntax'
+  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`
 }

@@ -7,7 +7,7 @@ import type { CacheEntry } from '../cache/entry.ts'
 import type { CachePage, ResourceCache } from '../cache/resource.ts'
 import { storageKey, storageRange } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
-import { badVersion } from './get.ts'
+import { versionProblem } from './get.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
 import { CONTENT_TYPES, negotiate, type Representation } from './negotiate.ts'
 import { type ListOptions, listOptions } from './options.ts'
@@ -46,7 +46,8 @@ export async function list(resource: ResourceRequest, options: ListOptions): Pro
   const cache = context.caches.resource(row.storagePrefix)
   const prefix = storageRange(row, row.namespaced ? info.namespace : '')
   const version = options.resourceVersion
-  if (version !== '' && !/^\d+$/.test(version)) throw badRequest(`invalid resource version: ${badVersion(version)}`)
+  const problem = version === '' ? undefined : versionProblem(version)
+  if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`)
   const limit = Math.max(0, options.limit)
 
   if (options.continue !== '') {
