@@ -105,3 +105,15 @@ test('an events.k8s.io event that comes again becomes a series', async () => {
   assert.equal(sent[0]?.body?.['eventTime'], '2026-01-01T00:00:00.000000Z')
   assert.deepEqual(sent[1]?.body, { series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.000000Z' } })
 })
+
+test('events beyond the limit wait for their turn', async () => {
+  const { runtime, client, bodies } = setup()
+  const recorder = createEventRecorder(runtime, client, { component: 'c' }, 'v1', { perSecond: 10, burst: 2 })
+  for (const reason of ['A', 'B', 'C', 'D']) recorder.event(subject, 'Normal', reason, 'it is done')
+  await runtime.settle()
+  assert.equal(bodies().length, 2)
+  await runtime.advance(100)
+  assert.equal(bodies().length, 3)
+  await runtime.advance(100)
+  assert.equal(bodies().length, 4)
+})

@@ -53,12 +53,20 @@ const newEvents = { group: 'events.k8s.io', version: 'v1', resource: 'events' }
 const unansweredTries = 12
 const unansweredWaitMs = 10_000
 
+/** How many Events are written at most; the others wait. */
+export interface EventLimits {
+  readonly perSecond: number
+  /** So many at once before that. */
+  readonly burst: number
+}
+
 /** `api` chooses the Event written: core/v1 (controllers, kubelet) or events.k8s.io/v1 (the scheduler). */
 export function createEventRecorder(
   runtime: Runtime,
   client: Client,
   source: EventSource,
   api: 'v1' | 'events.k8s.io/v1' = 'v1',
+  limits?: EventLimits,
 ): EventRecorder {
   const { clock, log } = runtime
   const correlation = createCorrelation(clock)
@@ -66,6 +74,8 @@ export function createEventRecorder(
   const series = createEventSeries(runtime, source, eventName, write)
   const waiting: (() => Promise<void>)[] = []
   let writing = false
+  let tokens = limits?.burst ?? 0
+  let tokensAt = clock.monotonic()
 
   return {
     event(regarding, type, reason, message, options = {}) {
@@ -121,8 +131,18 @@ export function createEventRecorder(
     }
   }
 
+  /** Milliseconds until one more may be written. */
+  function takeToken({ perSecond, burst }: EventLimits): number {
+    const now = clock.monotonic()
+    tokens = Math.min(burst, tokens + ((now - tokensAt) / 1000) * perSecond) - 1
+    tokensAt = now
+    return tokens >= 0 ? 0 : (-tokens / perSecond) * 1000
+  }
+
   async function drain() {
     for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+      const wait = limits === undefined ? 0 : takeToken(limits)
+      if (wait > 0) await sleep(clock, wait)
       for (let tries = 1; ; tries++) {
         try {
           await task()

@@ -66,6 +66,9 @@ export const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
   pods: '2k',
 }
 
+/** A kubelet's usual --event-qps and --event-burst: a flood of Events keeps no pod waiting. */
+const EVENT_LIMITS = { perSecond: 50, burst: 100 }
+
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 
@@ -79,7 +82,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     options.containerRuntime ?? createSimulatedRuntime(runtime, createPodAddresses(options.podCIDR ?? podCIDROf(0)))
   const { runtimeName, runtimeVersion } = await containerRuntime.version()
 
-  const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName })
+  const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName }, 'v1', EVENT_LIMITS)
   const events = createPodEvents(recorder)
   const pods = createPodManager()
   const cache = createPodCache()
