@@ -1,6 +1,6 @@
 /** Defaults of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control, devices. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './defaults.ts'
+import { type Defaulter, missing } from './rule.ts'
 
 const api = (name: string) => `io.k8s.api.${name}`
 const RBAC_GROUP = 'rbac.authorization.k8s.io'

@@ -1,6 +1,6 @@
 /** Defaults of the core group's kinds that are not pods or what runs them, and of EndpointSlice. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './defaults.ts'
+import { type Defaulter, missing } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 const NAME_LABEL = 'kubernetes.io/metadata.name'

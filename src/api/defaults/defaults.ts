@@ -10,9 +10,6 @@ import type { Fields, KubeObject } from '../object.ts'
 import type { Field, ListSchema, MapSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { defaulters, mapDefaulters } from './table.ts'
 
-/** The fields to set on a value of the type; undefined when there is nothing to do. */
-export type Defaulter = (value: Fields) => Fields | undefined
-
 /** Gives the value with its defaults: the same one when nothing is missing, its untouched parts always the same. */
 type Visit = (value: Fields) => Fields
 
@@ -147,21 +144,4 @@ function compileMap(schema: MapSchema): Visit {
     }
     return result
   }
-}
-
-/** The missing ones of `wanted` (absent, null; '' counts as absent for texts): the usual body of a rule. */
-export function missing(value: Fields, wanted: Fields): Fields | undefined {
-  let added: Record<string, unknown> | undefined
-  for (const name in wanted) {
-    const present = value[name]
-    if (
-      present === undefined ||
-      present === null ||
-      (present === '' && wanted[name] !== '' && typeof wanted[name] === 'string')
-    ) {
-      added ??= {}
-      added[name] = wanted[name]
-    }
-  }
-  return added
 }

@@ -1,6 +1,6 @@
 /** Defaults of Job and CronJob. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './defaults.ts'
+import { type Defaulter, missing } from './rule.ts'
 import { labelsFromTemplate, whenAny } from './workloads.ts'
 
 const batch = (name: string) => `io.k8s.api.batch.v1.${name}`

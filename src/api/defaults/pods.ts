@@ -3,7 +3,7 @@ import type { Fields } from '../object.ts'
 import { imageTag } from '../objects/image.ts'
 import { podRequests } from '../objects/pod-requests.ts'
 import { isHugePageResource } from '../objects/resource-names.ts'
-import { type Defaulter, missing } from './defaults.ts'
+import { type Defaulter, missing } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 

@@ -2,10 +2,10 @@
 
 import { clusterDefaults } from './cluster.ts'
 import { coreDefaults } from './core.ts'
-import type { Defaulter } from './defaults.ts'
 import { jobDefaults } from './jobs.ts'
 import { podDefaults } from './pods.ts'
 import { quantityMapDefaults } from './resources.ts'
+import type { Defaulter } from './rule.ts'
 import { volumeDefaults } from './volumes.ts'
 import { workloadDefaults } from './workloads.ts'
 

@@ -1,7 +1,7 @@
 /** Defaults of volumes and of what is projected into them. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './defaults.ts'
 import { pullPolicy } from './pods.ts'
+import { type Defaulter, missing } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 

@@ -1,6 +1,6 @@
 /** Defaults of what runs pods until further notice: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './defaults.ts'
+import { type Defaulter, missing } from './rule.ts'
 
 const apps = (name: string) => `io.k8s.api.apps.v1.${name}`
 

@@ -165,7 +165,7 @@ class Entry implements CacheEntry, Holder {
 
   message(encode: (object: KubeObject) => Uint8Array): Uint8Array {
     // The object is not kept for it: a list of thousands would hold them all.
-    this.#message ??= encode(this.#object ?? this.#parsed())
+    this.#message ??= encode(this.#object === undefined ? this.#parsed() : this.object)
     return this.#message
   }
 

@@ -1,0 +1,22 @@
+/** What a rule is, apart from who runs it: the tables of rules and their runner both need it. */
+import type { Fields } from '../object.ts'
+
+/** The fields to set on a value of the type; undefined when there is nothing to do. */
+export type Defaulter = (value: Fields) => Fields | undefined
+
+/** The missing ones of `wanted` (absent, null; '' counts as absent for texts): the usual body of a rule. */
+export function missing(value: Fields, wanted: Fields): Fields | undefined {
+  let added: Record<string, unknown> | undefined
+  for (const name in wanted) {
+    const present = value[name]
+    if (
+      present === undefined ||
+      present === null ||
+      (present === '' && wanted[name] !== '' && typeof wanted[name] === 'string')
+    ) {
+      added ??= {}
+      added[name] = wanted[name]
+    }
+  }
+  return added
+}
