@@ -29,7 +29,7 @@ export function createAsker(kubeconfig: string): Asker {
   return {
     call: (step) =>
       new Promise((resolve) => {
-        const body = step.b === undefined ? undefined : Buffer.from(step.b)
+        const body = step.b64 !== undefined ? Buffer.from(step.b64, 'base64') : step.b === undefined ? undefined : Buffer.from(step.b)
         const request = https.request(
           {
             host: server.hostname,
@@ -102,6 +102,7 @@ export async function askCase(asker: Asker, c: Case, namespace: string): Promise
       ...step,
       p: substitute(step.p, namespace, texts),
       b: step.b === undefined ? undefined : substitute(step.b, namespace, texts),
+      ...(step.h === undefined ? {} : { h: JSON.parse(json(step.h).replaceAll('$NS', namespace)) }),
     })
     texts.push(answer.text)
     const warning = answer.headers['warning']

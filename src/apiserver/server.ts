@@ -13,7 +13,8 @@ import { createScheme } from '../api/scheme/scheme.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
-import type { AdmissionPlugin } from './admission/plugin.ts'
+import type { AdmissionHost, AdmissionPlugin } from './admission/plugin.ts'
+import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
 import { type Conversion, createConversion } from './conversion.ts'
 import { errorResponses } from './filters/errors.ts'
@@ -45,7 +46,11 @@ export interface ServerAuth {
   readonly guard?: AdmissionPlugin
   readonly reviews?: Readonly<Record<string, Review>>
   readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
+  /** For plugins that ask what else the sender may do. Without it: everything. */
+  readonly authorizer?: Authorizer
 }
+
+const everythingAllowed: Authorizer = { authorize: () => ({ verdict: 'allow', reason: '' }) }
 
 export interface ApiServerOptions {
   readonly runtime: Runtime
@@ -92,7 +97,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const reads = createReads(scheme, caches, storage)
   const conversion = createConversion(scheme)
   const auth = options.auth?.(reads)
-  const admission = createAdmissionChain(reads, {
+  const host: AdmissionHost = {
+    scheme,
+    authorizer: auth?.authorizer ?? everythingAllowed,
+    loopback: (request) => handler(request),
+    generationOf: reads.generationOf,
+  }
+  const admission = createAdmissionChain(reads, host, {
     ...options.admission,
     ...(auth?.guard === undefined ? {} : { guards: [auth.guard] }),
   })

@@ -114,6 +114,7 @@ function serverAuth(runtime: Runtime, reads: ServerReads, auth: Auth): ServerAut
   return {
     filter,
     guard,
+    authorizer,
     reviews: {
       ...createReviews({ authorizer, roles }),
       'authentication.k8s.io/TokenReview': (object) => reviewToken(authenticator, object),

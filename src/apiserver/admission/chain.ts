@@ -3,7 +3,13 @@
  * once, by the lists of enabled and disabled names; the chain knows no plugin by name but for its place.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { AdmissionAttributes, AdmissionPlugin, AdmissionPluginFactory, CacheReads } from './plugin.ts'
+import type {
+  AdmissionAttributes,
+  AdmissionHost,
+  AdmissionPlugin,
+  AdmissionPluginFactory,
+  CacheReads,
+} from './plugin.ts'
 
 /** The order in which Kubernetes runs them. A plugin not named here comes last, in the order given. */
 export const RECOMMENDED_ORDER: readonly string[] = [
@@ -45,7 +51,7 @@ export const RECOMMENDED_ORDER: readonly string[] = [
   'AlwaysDeny',
 ]
 
-/** Plugins that Kubernetes leaves out unless they are enabled by name. */
+/** Plugins that are left out unless they are enabled by name. (NodeRestriction, which every installer turns on, is in.) */
 const OFF_BY_DEFAULT = new Set([
   'AlwaysAdmit',
   'AlwaysDeny',
@@ -57,7 +63,6 @@ const OFF_BY_DEFAULT = new Set([
   'LimitPodHardAntiAffinityTopology',
   'NamespaceAutoProvision',
   'NamespaceExists',
-  'NodeRestriction',
   'OwnerReferencesPermissionEnforcement',
   'PodNodeSelector',
   'PodTolerationRestriction',
@@ -80,7 +85,11 @@ export interface AdmissionChain {
   readonly names: readonly string[]
 }
 
-export function createAdmissionChain(reads: CacheReads, options: AdmissionOptions): AdmissionChain {
+export function createAdmissionChain(
+  reads: CacheReads,
+  host: AdmissionHost,
+  options: AdmissionOptions,
+): AdmissionChain {
   const place = (name: string) => {
     const at = RECOMMENDED_ORDER.indexOf(name)
     return at < 0 ? RECOMMENDED_ORDER.length : at
@@ -90,7 +99,7 @@ export function createAdmissionChain(reads: CacheReads, options: AdmissionOption
     .filter((name) => !OFF_BY_DEFAULT.has(name) || options.enabled?.includes(name))
     .sort((a, b) => place(a) - place(b))
   const plugins = [
-    ...names.map((name) => (options.plugins[name] as AdmissionPluginFactory)(reads)),
+    ...names.map((name) => (options.plugins[name] as AdmissionPluginFactory)(reads, host)),
     ...(options.guards ?? []),
   ]
   const chains: Partial<Record<string, { mutating: AdmissionPlugin[]; validating: AdmissionPlugin[] }>> = {}

@@ -3,8 +3,9 @@
  * and read the cluster's state from the API server's own caches, never through a client.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { UserInfo } from '../../api/request.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
+import type { Handler, UserInfo } from '../../api/request.ts'
+import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
+import type { Authorizer } from '../auth/authorizer.ts'
 
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -21,6 +22,8 @@ export interface AdmissionAttributes {
   readonly options: Readonly<Record<string, unknown>>
   /** A Warning header for the client. */
   warn(message: string): void
+  /** A note in the request's audit event. */
+  annotate?(key: string, value: string): void
 }
 
 /** The API server's own caches: synchronous, as of the newest revision published. */
@@ -40,4 +43,14 @@ export interface AdmissionPlugin {
   validate?(attributes: AdmissionAttributes): void | Promise<void>
 }
 
-export type AdmissionPluginFactory = (reads: CacheReads) => AdmissionPlugin
+/** What a plugin may ask of the server it is part of, once requests come. */
+export interface AdmissionHost {
+  readonly scheme: Scheme
+  readonly authorizer: Authorizer
+  /** The whole server, for what the API server itself writes (as system:apiserver). */
+  readonly loopback: Handler
+  /** A number that rises whenever an object of one of these resources changes. */
+  generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
+}
+
+export type AdmissionPluginFactory = (reads: CacheReads, host: AdmissionHost) => AdmissionPlugin

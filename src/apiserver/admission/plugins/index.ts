@@ -1,10 +1,33 @@
 /** The built-in admission plugins by name, as createAdmissionChain wants them. */
 import type { Runtime } from '../../../base/runtime.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  clusterTrustBundleAttest,
+} from './certificates.ts'
+import { persistentVolumeClaimResize } from './claim-resize.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { limitRanger } from './limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
+import { nodeRestriction } from './node-restriction.ts'
+import {
+  alwaysAdmit,
+  alwaysDeny,
+  alwaysPullImages,
+  denyServiceExternalIPs,
+  extendedResourceToleration,
+  limitPodHardAntiAffinityTopology,
+  namespaceExists,
+  podNodeSelector,
+} from './optional.ts'
+import { ownerReferencesPermissionEnforcement } from './owner-references.ts'
+import { podSecurity } from './pod-security/pod-security.ts'
+import { podTopologyLabels } from './pod-topology-labels.ts'
 import { priority } from './priority.ts'
+import { resourceQuota } from './quota/resource-quota.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { serviceAccount } from './service-account.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
@@ -12,14 +35,33 @@ import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
 export function builtinAdmissionPlugins(runtime: Runtime): Readonly<Record<string, AdmissionPluginFactory>> {
   return {
+    AlwaysAdmit: alwaysAdmit,
     NamespaceLifecycle: namespaceLifecycle,
+    NamespaceExists: namespaceExists,
+    LimitPodHardAntiAffinityTopology: limitPodHardAntiAffinityTopology,
+    LimitRanger: limitRanger,
     ServiceAccount: serviceAccount(runtime.random),
+    NodeRestriction: nodeRestriction,
     TaintNodesByCondition: taintNodesByCondition,
+    AlwaysPullImages: alwaysPullImages,
+    PodSecurity: podSecurity,
+    PodNodeSelector: podNodeSelector,
     Priority: priority,
     DefaultTolerationSeconds: defaultTolerationSeconds,
+    ExtendedResourceToleration: extendedResourceToleration,
     StorageObjectInUseProtection: storageObjectInUseProtection,
+    PersistentVolumeClaimResize: persistentVolumeClaimResize,
     RuntimeClass: runtimeClass,
+    CertificateApproval: certificateApproval,
+    CertificateSigning: certificateSigning,
+    ClusterTrustBundleAttest: clusterTrustBundleAttest,
+    CertificateSubjectRestriction: certificateSubjectRestriction,
     DefaultIngressClass: defaultIngressClass,
     DefaultStorageClass: defaultStorageClass,
+    PodTopologyLabels: podTopologyLabels,
+    OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
+    DenyServiceExternalIPs: denyServiceExternalIPs,
+    ResourceQuota: resourceQuota,
+    AlwaysDeny: alwaysDeny,
   }
 }

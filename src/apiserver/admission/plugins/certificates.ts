@@ -1,0 +1,87 @@
+/**
+ * CertificateApproval, CertificateSigning, CertificateSubjectRestriction and ClusterTrustBundleAttest (API concept:
+ * certificate signing requests): who approves, signs or publishes for a signer must have that right over the signer, and
+ * no client certificate ever says system:masters.
+ */
+
+import { certificateSubject } from '../../../api/validation/certificate-request.ts'
+import { same } from '../../../api/validation/common.ts'
+import type { Authorizer } from '../../auth/authorizer.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
+import { refused } from './pods.ts'
+
+const GROUP = 'certificates.k8s.io'
+
+const isRequest = ({ row }: AdmissionAttributes) => row.group === GROUP && row.resource === 'certificatesigningrequests'
+
+/** Whether the user may do `verb` for the signer, by its name or for the whole of its domain. */
+function mayUseSigner(authorizer: Authorizer, attributes: AdmissionAttributes, verb: string, signer: string): boolean {
+  const allowed = (name: string) =>
+    authorizer.authorize({
+      user: attributes.user,
+      verb,
+      isResource: true,
+      group: GROUP,
+      version: '*',
+      resource: 'signers',
+      subresource: '',
+      namespace: '',
+      name,
+      path: '',
+    }).verdict === 'allow'
+  return allowed(signer) || allowed(`${signer.split('/')[0]}/*`)
+}
+
+export const certificateApproval: AdmissionPluginFactory = (_reads, { authorizer }) => ({
+  name: 'CertificateApproval',
+  handles: (operation) => operation === 'UPDATE',
+  validate(attributes) {
+    if (!isRequest(attributes) || attributes.subresource !== 'approval') return
+    const signer: string = attributes.oldObject?.['spec']?.signerName ?? ''
+    if (mayUseSigner(authorizer, attributes, 'approve', signer)) return
+    throw refused(attributes, `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`)
+  },
+})
+
+export const certificateSigning: AdmissionPluginFactory = (_reads, { authorizer }) => ({
+  name: 'CertificateSigning',
+  handles: (operation) => operation === 'UPDATE',
+  validate(attributes) {
+    if (!isRequest(attributes) || attributes.subresource !== 'status') return
+    const { object, oldObject } = attributes
+    const signed = (o: typeof object) => o?.['status']?.certificate ?? ''
+    const failed = (o: typeof object) =>
+      (o?.['status']?.conditions ?? []).filter((condition: { type?: string }) => condition.type === 'Failed')
+    if (signed(object) === signed(oldObject) && same(failed(object), failed(oldObject))) return
+    const signer: string = oldObject?.['spec']?.signerName ?? ''
+    if (mayUseSigner(authorizer, attributes, 'sign', signer)) return
+    throw refused(attributes, `user not permitted to sign requests with signerName ${JSON.stringify(signer)}`)
+  },
+})
+
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client'
+
+export const certificateSubjectRestriction: AdmissionPluginFactory = () => ({
+  name: 'CertificateSubjectRestriction',
+  handles: (operation) => operation === 'CREATE',
+  validate(attributes) {
+    const { object, subresource } = attributes
+    if (!isRequest(attributes) || subresource !== '' || object?.['spec']?.signerName !== CLIENT_SIGNER) return
+    const subject = certificateSubject(object['spec'].request ?? '')
+    if (subject === undefined) throw refused(attributes, 'unable to parse the certificate request')
+    if (subject.organizations.includes('system:masters'))
+      throw refused(attributes, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`)
+  },
+})
+
+export const clusterTrustBundleAttest: AdmissionPluginFactory = (_reads, { authorizer }) => ({
+  name: 'ClusterTrustBundleAttest',
+  handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+  validate(attributes) {
+    const { row, subresource, object } = attributes
+    if (row.group !== GROUP || row.resource !== 'clustertrustbundles' || subresource !== '') return
+    const signer: string = object?.['spec']?.signerName ?? ''
+    if (signer === '' || mayUseSigner(authorizer, attributes, 'attest', signer)) return
+    throw refused(attributes, `user not permitted to attest for signerName ${JSON.stringify(signer)}`)
+  },
+})

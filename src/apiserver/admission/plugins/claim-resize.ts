@@ -1,0 +1,27 @@
+/** PersistentVolumeClaimResize: only a bound claim of a class that allows it may ask for more. */
+import { compareQuantities } from '../../../api/objects/quantity.ts'
+import type { AdmissionPluginFactory } from '../plugin.ts'
+import { refused } from './pods.ts'
+
+const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class'
+
+export const persistentVolumeClaimResize: AdmissionPluginFactory = (reads) => ({
+  name: 'PersistentVolumeClaimResize',
+  handles: (operation) => operation === 'UPDATE',
+  validate(attributes) {
+    const { row, subresource, object, oldObject } = attributes
+    if (row.group !== '' || row.resource !== 'persistentvolumeclaims' || subresource !== '') return
+    const wanted: string | undefined = object?.['spec']?.resources?.requests?.storage
+    const had: string | undefined = oldObject?.['spec']?.resources?.requests?.storage
+    if (wanted === undefined || compareQuantities(wanted, had ?? '0') <= 0) return
+    if (oldObject?.['status']?.phase !== 'Bound')
+      throw refused(attributes, 'Only bound persistent volume claims can be expanded')
+    const name: string = oldObject.metadata.annotations?.[BETA_CLASS] ?? oldObject['spec']?.storageClassName ?? ''
+    const found = name === '' ? undefined : reads.get('storage.k8s.io', 'storageclasses', '', name)
+    if (found?.['allowVolumeExpansion'] === true) return
+    throw refused(
+      attributes,
+      'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+    )
+  },
+})

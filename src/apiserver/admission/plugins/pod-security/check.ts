@@ -1,0 +1,51 @@
+/** What the checks of the pod security standards share: what they look at, what they find, and how findings are worded. */
+import type { Fields } from '../../../../api/object.ts'
+
+/** A pod, or what a template would make of one. */
+export interface CheckedPod {
+  readonly annotations: Readonly<Record<string, string>>
+  readonly spec: Fields
+}
+
+/** `reason` names the check (`host namespaces`), `detail` who broke it. */
+export interface Violation {
+  readonly reason: string
+  readonly detail: string
+}
+
+/** undefined: the pod conforms. */
+export type CheckPod = (pod: CheckedPod) => Violation | undefined
+
+export interface Check {
+  readonly id: string
+  /** From this minor version of Kubernetes 1 on; ascending. The last one that is not newer than the policy's counts. */
+  readonly versions: readonly { readonly since: number; readonly check: CheckPod }[]
+  /** Checks of the baseline level that this one of the restricted level makes needless, from the same version on. */
+  readonly overrides?: readonly string[]
+}
+
+/** Init containers, then containers, then ephemeral ones. */
+export function containersOf(spec: Fields): readonly Fields[] {
+  return [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? []), ...(spec['ephemeralContainers'] ?? [])]
+}
+
+export const isWindows = (spec: Fields): boolean => spec['os']?.name === 'windows'
+/** The pod's user namespace is its own: root in it is nobody outside (KEP-127). */
+export const hasOwnUsers = (spec: Fields): boolean => spec['hostUsers'] === false
+
+export const quoted = (items: readonly string[]): string => `"${items.join('", "')}"`
+export const plural = (one: string, many: string, count: number): string => (count === 1 ? one : many)
+export const sortedSet = (items: readonly string[]): readonly string[] => [...new Set(items)].sort()
+
+/** `container "a"`, `containers "a", "b"`. */
+export const namedContainers = (names: readonly string[]): string =>
+  `${plural('container', 'containers', names.length)} ${quoted(names)}`
+
+/** `pod and containers "a", "b"`: those who set something themselves. */
+export function setters(pod: boolean, names: readonly string[]): readonly string[] {
+  return [...(pod ? ['pod'] : []), ...(names.length > 0 ? [namedContainers(names)] : [])]
+}
+
+export const nameOf = (container: Fields): string => container['name'] ?? ''
+export const namesWhere = (spec: Fields, bad: (container: Fields) => boolean): readonly string[] =>
+  containersOf(spec).filter(bad).map(nameOf)

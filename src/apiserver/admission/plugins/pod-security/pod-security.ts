@@ -1,0 +1,183 @@
+/**
+ * PodSecurity (KEP-2579): a namespace's labels say which pod security standard its pods must meet (enforce), and for which
+ * one breaking it is only told to the client (warn) or to the audit log (audit). Templates are never refused.
+ */
+import type { Fields, KubeObject } from '../../../../api/object.ts'
+import { forbidden } from '../../../../api/status.ts'
+import { same } from '../../../../api/validation/common.ts'
+import { invalidError } from '../../../../api/validation/errors.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../../plugin.ts'
+import {
+  checkedPod,
+  detailsOf,
+  evaluate,
+  isPrivileged,
+  type LevelVersion,
+  type Policy,
+  policyOf,
+  printLevel,
+} from './policy.ts'
+
+/** Where the pod template of a kind is. */
+const TEMPLATES: Readonly<Record<string, (object: KubeObject) => Fields | undefined>> = {
+  '/podtemplates': (object) => object['template'],
+  '/replicationcontrollers': (object) => object['spec']?.template,
+  'apps/replicasets': (object) => object['spec']?.template,
+  'apps/deployments': (object) => object['spec']?.template,
+  'apps/statefulsets': (object) => object['spec']?.template,
+  'apps/daemonsets': (object) => object['spec']?.template,
+  'batch/jobs': (object) => object['spec']?.template,
+  'batch/cronjobs': (object) => object['spec']?.jobTemplate?.spec?.template,
+}
+
+/** Pods of a namespace that are looked at when its policy becomes stricter. */
+const MAX_PODS = 3000
+
+export const podSecurity: AdmissionPluginFactory = (reads) => ({
+  name: 'PodSecurity',
+  handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+  validate(attributes) {
+    const { row, subresource } = attributes
+    if (row.group === '' && row.resource === 'pods') return validatePod(attributes, reads)
+    if (subresource !== '') return
+    if (row.group === '' && row.resource === 'namespaces') return validateNamespace(attributes, reads)
+    const template = TEMPLATES[`${row.group}/${row.resource}`]
+    if (template !== undefined) validateTemplate(attributes, template, reads)
+  },
+})
+
+/** undefined where everything is allowed. */
+function policyIn(namespace: string, reads: CacheReads): ReturnType<typeof policyOf> | undefined {
+  const found = policyOf(reads.get('', 'namespaces', '', namespace)?.metadata.labels)
+  return isPrivileged(found.policy) && found.errors.length === 0 ? undefined : found
+}
+
+function validatePod(attributes: AdmissionAttributes, reads: CacheReads): void {
+  const { subresource, namespace, object, oldObject, operation, row, name } = attributes
+  if (subresource !== '' && subresource !== 'ephemeralcontainers' && subresource !== 'resize') return
+  const found = policyIn(namespace, reads)
+  if (found === undefined || object === undefined) return
+  if (operation === 'UPDATE' && oldObject !== undefined && !isSignificant(object, oldObject)) return
+  const { enforce, audit, warn } = found.policy
+  attributes.annotate?.('pod-security.kubernetes.io/enforce-policy', printLevel(enforce))
+  const pod = checkedPod(object as never)
+  const refused = evaluate(enforce, pod)
+  if (refused.length > 0)
+    throw forbidden(
+      { group: row.group, resource: row.resource },
+      name,
+      `violates PodSecurity ${JSON.stringify(printLevel(enforce))}: ${detailsOf(refused)}`,
+    )
+  audited(attributes, audit, pod)
+  warned(attributes, warn, pod, enforce)
+}
+
+const audited = (attributes: AdmissionAttributes, audit: LevelVersion, pod: ReturnType<typeof checkedPod>): void => {
+  const broken = evaluate(audit, pod)
+  if (broken.length > 0)
+    attributes.annotate?.(
+      'pod-security.kubernetes.io/audit-violations',
+      `would violate PodSecurity ${JSON.stringify(printLevel(audit))}: ${detailsOf(broken)}`,
+    )
+}
+
+function warned(
+  attributes: AdmissionAttributes,
+  warn: LevelVersion,
+  pod: ReturnType<typeof checkedPod>,
+  enforced?: LevelVersion,
+): void {
+  if (enforced !== undefined && enforced.level === warn.level && enforced.minor === warn.minor) return
+  const broken = evaluate(warn, pod)
+  if (broken.length > 0)
+    attributes.warn(`would violate PodSecurity ${JSON.stringify(printLevel(warn))}: ${detailsOf(broken)}`)
+}
+
+function validateTemplate(
+  attributes: AdmissionAttributes,
+  template: (object: KubeObject) => Fields | undefined,
+  reads: CacheReads,
+): void {
+  const found = policyIn(attributes.namespace, reads)
+  const made = attributes.object && template(attributes.object)
+  if (found === undefined || made === undefined) return
+  const pod = checkedPod({ metadata: made['metadata'] ?? {}, spec: made['spec'] })
+  audited(attributes, found.policy.audit, pod)
+  warned(attributes, found.policy.warn, pod)
+}
+
+/** Only a change of what the checks look at is checked again: labels of a running pod may be written freely. */
+function isSignificant(pod: KubeObject, old: KubeObject): boolean {
+  if (!same(securityAnnotations(pod), securityAnnotations(old))) return true
+  return !same(withoutImages(pod['spec']), withoutImages(old['spec']))
+}
+
+const securityAnnotations = (pod: KubeObject) =>
+  Object.entries(pod.metadata.annotations ?? {})
+    .filter(([key]) => key.includes('seccomp.security.alpha.kubernetes.io') || key.includes('apparmor.security.beta'))
+    .sort()
+
+function withoutImages(spec: Fields): Fields {
+  const strip = (containers: readonly Fields[] | undefined) =>
+    containers?.map(({ image: _, resources: _r, ...rest }) => rest)
+  const { activeDeadlineSeconds: _, tolerations: _t, ...rest } = spec
+  return {
+    ...rest,
+    containers: strip(spec['containers']),
+    initContainers: strip(spec['initContainers']),
+    ephemeralContainers: strip(spec['ephemeralContainers']),
+  }
+}
+
+function validateNamespace(attributes: AdmissionAttributes, reads: CacheReads): void {
+  const { object, oldObject, operation } = attributes
+  if (object === undefined) return
+  const { policy, errors } = policyOf(object.metadata.labels)
+  const name = object.metadata.name ?? ''
+  const old = operation === 'UPDATE' ? policyOf(oldObject?.metadata.labels) : undefined
+  // Labels that were wrong before may stay so.
+  if (errors.length > 0 && (old === undefined || old.errors.length === 0))
+    throw invalidError({ group: '', kind: 'Namespace' }, name, errors)
+  if (old === undefined || errors.length > 0) return
+  const { enforce } = policy
+  const before = old.policy.enforce
+  if (enforce.level === before.level && enforce.minor === before.minor) return
+  if (enforce.level === 'privileged' || !isStricter(before, enforce)) return
+  for (const warning of existingPods(name, enforce, reads)) attributes.warn(warning)
+}
+
+const isStricter = (before: LevelVersion, now: LevelVersion): boolean =>
+  before.level === 'privileged' || before.level !== 'restricted' || now.level === 'restricted'
+
+/** What the pods that are there already do against the new level, those with the same faults together. */
+function existingPods(namespace: string, enforce: Policy['enforce'], reads: CacheReads): readonly string[] {
+  const pods = reads.list('', 'pods', namespace).slice(0, MAX_PODS)
+  const byFault = new Map<string, { first: string; count: number }>()
+  const controllers = new Set<string>()
+  for (const pod of pods) {
+    const controller = pod.metadata.ownerReferences?.find((owner) => owner.controller)?.uid
+    if (controller !== undefined) {
+      if (controllers.has(controller)) continue
+      controllers.add(controller)
+    }
+    const faults = evaluate(enforce, checkedPod(pod as never))
+    if (faults.length === 0) continue
+    const text = faults.map(({ reason }) => reason).join(', ')
+    const name = pod.metadata.name ?? ''
+    const group = byFault.get(text)
+    if (group === undefined) byFault.set(text, { first: name, count: 1 })
+    else {
+      group.count++
+      if (name < group.first) group.first = name
+    }
+  }
+  if (byFault.size === 0) return []
+  const lines = [...byFault].map(([faults, { first, count }]) => {
+    const others = count === 1 ? '' : count === 2 ? ' (and 1 other pod)' : ` (and ${count - 1} other pods)`
+    return `${first}${others}: ${faults}`
+  })
+  return [
+    `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(printLevel(enforce))}`,
+    ...lines.sort(),
+  ]
+}

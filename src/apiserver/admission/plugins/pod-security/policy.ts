@@ -1,0 +1,124 @@
+/** A namespace's pod security policy, as its labels say, and what a pod does against a level. */
+import type { KubeObject } from '../../../../api/object.ts'
+import { type FieldError, invalid } from '../../../../api/validation/errors.ts'
+import { baselineChecks } from './baseline.ts'
+import type { Check, CheckedPod, CheckPod, Violation } from './check.ts'
+import { restrictedChecks } from './restricted.ts'
+
+export type Level = 'privileged' | 'baseline' | 'restricted'
+
+export interface LevelVersion {
+  readonly level: Level
+  /** Minor version of Kubernetes 1; Infinity for `latest`. */
+  readonly minor: number
+}
+
+export interface Policy {
+  readonly enforce: LevelVersion
+  readonly audit: LevelVersion
+  readonly warn: LevelVersion
+}
+
+export type Mode = keyof Policy
+export const MODES: readonly Mode[] = ['enforce', 'audit', 'warn']
+const PREFIX = 'pod-security.kubernetes.io/'
+const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
+const privileged: LevelVersion = { level: 'privileged', minor: Number.POSITIVE_INFINITY }
+const everything: Policy = { enforce: privileged, audit: privileged, warn: privileged }
+
+/** `restricted:v1.25`, `baseline:latest`. */
+export const printLevel = ({ level, minor }: LevelVersion): string =>
+  `${level}:${minor === Number.POSITIVE_INFINITY ? 'latest' : `v1.${minor}`}`
+
+const parseVersion = (text: string): number | undefined => {
+  if (text === 'latest') return Number.POSITIVE_INFINITY
+  const match = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(text)
+  return match ? Number(match[1]) : undefined
+}
+
+/**
+ * The policy of a namespace's labels, with what is wrong in them: a level that is not known counts as restricted where pods
+ * are refused and as privileged elsewhere, a version that is not known as latest. What is only warned about is at least
+ * what is enforced when its own label is missing.
+ */
+export function policyOf(labels: Readonly<Record<string, string>> | undefined): {
+  readonly policy: Policy
+  readonly errors: readonly FieldError[]
+} {
+  if (labels === undefined || !Object.keys(labels).some((key) => key.startsWith(PREFIX)))
+    return { policy: everything, errors: [] }
+  const errors: FieldError[] = []
+  const read = (mode: Mode): LevelVersion => {
+    const levelLabel = PREFIX + mode
+    const versionLabel = `${levelLabel}-version`
+    let { level, minor } = privileged
+    if (Object.hasOwn(labels, levelLabel)) {
+      const text = labels[levelLabel] as string
+      if (LEVELS.includes(text)) level = text as Level
+      else {
+        level = mode === 'enforce' ? 'restricted' : 'privileged'
+        errors.push(invalid(`metadata.labels[${levelLabel}]`, text, 'must be one of privileged, baseline, restricted'))
+      }
+    }
+    if (Object.hasOwn(labels, versionLabel)) {
+      const text = labels[versionLabel] as string
+      const parsed = parseVersion(text)
+      if (parsed === undefined)
+        errors.push(invalid(`metadata.labels[${versionLabel}]`, text, 'must be "latest" or "v1.x"'))
+      else minor = parsed
+    }
+    return { level, minor }
+  }
+  const enforce = read('enforce')
+  const audit = read('audit')
+  const warn = read('warn')
+  return { policy: { enforce, audit, warn: warnAtLeast(labels, enforce, warn) }, errors }
+}
+
+/** What is enforced is warned about too where templates are written, unless the labels say otherwise. */
+function warnAtLeast(
+  labels: Readonly<Record<string, string>>,
+  enforce: LevelVersion,
+  warn: LevelVersion,
+): LevelVersion {
+  if (Object.hasOwn(labels, `${PREFIX}warn`)) return warn
+  return LEVELS.indexOf(enforce.level) > LEVELS.indexOf(warn.level) ? enforce : warn
+}
+
+export const isPrivileged = ({ enforce, audit, warn }: Policy): boolean =>
+  enforce.level === 'privileged' && audit.level === 'privileged' && warn.level === 'privileged'
+
+const versionAt = (check: Check, minor: number): CheckPod | undefined =>
+  check.versions.findLast(({ since }) => since <= minor)?.check
+
+const compiled = new Map<string, readonly CheckPod[]>()
+
+function checksOf(policy: LevelVersion): readonly CheckPod[] {
+  const key = printLevel(policy)
+  const known = compiled.get(key)
+  if (known !== undefined) return known
+  const active = (checks: readonly Check[]) => checks.filter((check) => versionAt(check, policy.minor) !== undefined)
+  const restricted = policy.level === 'restricted' ? active(restrictedChecks) : []
+  const overridden = new Set(restricted.flatMap(({ overrides }) => overrides ?? []))
+  const baseline = active(baselineChecks).filter(({ id }) => !overridden.has(id))
+  const checks = [...baseline, ...restricted].map((check) => versionAt(check, policy.minor) as CheckPod)
+  // Versions come from labels, which anybody may write: no more are kept than a cluster would ever use.
+  if (compiled.size > 200) compiled.clear()
+  compiled.set(key, checks)
+  return checks
+}
+
+/** What the pod does against the level, in the order of the checks. */
+export function evaluate(policy: LevelVersion, pod: CheckedPod): readonly Violation[] {
+  if (policy.level === 'privileged') return []
+  return checksOf(policy).flatMap((check) => check(pod) ?? [])
+}
+
+export const detailsOf = (violations: readonly Violation[]): string =>
+  violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ')
+
+/** A pod or a pod template. */
+export const checkedPod = (template: Pick<KubeObject, 'metadata'> & { readonly spec?: unknown }): CheckedPod => ({
+  annotations: template.metadata?.annotations ?? {},
+  spec: (template.spec ?? {}) as CheckedPod['spec'],
+})

@@ -1,0 +1,199 @@
+/**
+ * What an object uses of a ResourceQuota (API concept: resource quotas): an evaluator for each kind that uses more than its
+ * own number, and one for all others.
+ */
+import type { Fields, KubeObject } from '../../../../api/object.ts'
+import { podLimits, podRequests } from '../../../../api/objects/pod-requests.ts'
+import type { ResourceRow } from '../../../../api/scheme/resource.ts'
+import { qualified } from '../../../../api/status.ts'
+import { isExtendedResource } from '../../../../api/validation/resource-names.ts'
+
+export type Usage = Readonly<Record<string, string>>
+
+export interface Evaluator {
+  /** Writes that change what is used: creations, and updates where an update may ask for more. */
+  handles(operation: string, subresource: string): boolean
+  usage(object: KubeObject): Usage
+  /** Whether the quota's resource is one that this kind may use. */
+  isAbout(resource: string): boolean
+  /** Resources a quota demands that the object names at all; in words, what is missing, or undefined. */
+  missing?(resources: readonly string[], object: KubeObject): string | undefined
+}
+
+const CORE_COUNTS = new Set([
+  'configmaps',
+  'secrets',
+  'services',
+  'persistentvolumeclaims',
+  'replicationcontrollers',
+  'resourcequotas',
+  'pods',
+])
+
+const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
+const isHugePages = (name: string) => name.startsWith('hugepages-')
+
+function podUsage(pod: KubeObject): Usage {
+  const spec: Fields = pod['spec'] ?? {}
+  const usage: Record<string, string> = { 'count/pods': '1' }
+  const phase: string | undefined = pod['status']?.phase
+  // What has ended takes nothing but its place in storage.
+  if (phase === 'Failed' || phase === 'Succeeded') return usage
+  usage['pods'] = '1'
+  for (const [name, amount] of Object.entries(podRequests(spec))) {
+    if (COMPUTE.includes(name) || isHugePages(name)) {
+      usage[name] = amount
+      usage[`requests.${name}`] = amount
+    } else if (isExtendedResource(name)) usage[`requests.${name}`] = amount
+  }
+  for (const [name, amount] of Object.entries(podLimits(spec)))
+    if (COMPUTE.includes(name)) usage[`limits.${name}`] = amount
+  return usage
+}
+
+const DEMANDED = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+
+/** Where a quota speaks of cpu or memory, every container must say how much it takes. */
+function podMissing(resources: readonly string[], pod: KubeObject): string | undefined {
+  const demanded = resources.filter((name) => DEMANDED.has(name))
+  if (demanded.length === 0) return undefined
+  const spec: Fields = pod['spec'] ?? {}
+  const whole = containerUsage(spec)
+  const by = new Map<string, string[]>()
+  for (const container of [...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])] as readonly Fields[]) {
+    const own = containerUsage(container)
+    for (const name of demanded) {
+      if (own.has(name) || whole.has(name)) continue
+      by.set(name, [...(by.get(name) ?? []), container['name']])
+    }
+  }
+  if (by.size === 0) return undefined
+  return `must specify ${[...by.keys()]
+    .sort()
+    .map((name) => `${name} for: ${[...new Set(by.get(name))].sort().join(',')}`)
+    .join('; ')}`
+}
+
+function containerUsage({ resources }: Fields): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const name of Object.keys(resources?.requests ?? {})) names.add(name).add(`requests.${name}`)
+  for (const name of Object.keys(resources?.limits ?? {})) names.add(`limits.${name}`)
+  return names
+}
+
+const pods: Evaluator = {
+  handles: (operation, subresource) =>
+    (operation === 'CREATE' && subresource === '') || (operation === 'UPDATE' && subresource === 'resize'),
+  usage: podUsage,
+  isAbout: (resource) =>
+    resource === 'pods' ||
+    resource === 'count/pods' ||
+    COMPUTE.includes(resource) ||
+    isHugePages(resource) ||
+    resource.startsWith('limits.') ||
+    (resource.startsWith('requests.') && resource !== 'requests.storage'),
+  missing: podMissing,
+}
+
+function serviceUsage(service: KubeObject): Usage {
+  const spec: Fields = service['spec'] ?? {}
+  const ports: readonly Fields[] = spec['ports'] ?? []
+  let nodePorts = 0
+  let balancers = 0
+  if (spec['type'] === 'NodePort') nodePorts = ports.length
+  if (spec['type'] === 'LoadBalancer') {
+    balancers = 1
+    nodePorts =
+      spec['allocateLoadBalancerNodePorts'] === false ? ports.filter((port) => port['nodePort']).length : ports.length
+  }
+  return {
+    services: '1',
+    'count/services': '1',
+    'services.nodeports': String(nodePorts),
+    'services.loadbalancers': String(balancers),
+  }
+}
+
+const services: Evaluator = {
+  handles: (operation, subresource) => (operation === 'CREATE' || operation === 'UPDATE') && subresource === '',
+  usage: serviceUsage,
+  isAbout: (resource) => Object.hasOwn(serviceUsage({ metadata: {} } as KubeObject), resource),
+}
+
+const CLASS_SUFFIX = '.storageclass.storage.k8s.io/'
+const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class'
+
+function claimUsage(claim: KubeObject): Usage {
+  const usage: Record<string, string> = { persistentvolumeclaims: '1', 'count/persistentvolumeclaims': '1' }
+  const name: string = claim.metadata.annotations?.[BETA_CLASS] ?? claim['spec']?.storageClassName ?? ''
+  const storage: string | undefined = claim['spec']?.resources?.requests?.storage
+  if (name !== '') usage[`${name}${CLASS_SUFFIX}persistentvolumeclaims`] = '1'
+  if (storage !== undefined) {
+    usage['requests.storage'] = storage
+    if (name !== '') usage[`${name}${CLASS_SUFFIX}requests.storage`] = storage
+  }
+  return usage
+}
+
+const claims: Evaluator = {
+  handles: services.handles,
+  usage: claimUsage,
+  isAbout: (resource) =>
+    resource === 'persistentvolumeclaims' ||
+    resource === 'count/persistentvolumeclaims' ||
+    resource === 'requests.storage' ||
+    resource.includes(CLASS_SUFFIX),
+}
+
+const DEVICE_SUFFIX = '.deviceclass.resource.k8s.io/devices'
+/** All devices of a class that one claim may get. */
+const MAX_DEVICES = 32
+
+function resourceClaimUsage(claim: KubeObject): Usage {
+  const counts = new Map<string, number>()
+  const add = (name: string | undefined, count: number) => {
+    if (name) counts.set(name, (counts.get(name) ?? 0) + count)
+  }
+  const devicesOf = ({ allocationMode, count }: Fields): number =>
+    allocationMode === 'All' ? MAX_DEVICES : (count ?? 1)
+  for (const request of (claim['spec']?.devices?.requests ?? []) as readonly Fields[]) {
+    if (request['exactly']) add(request['exactly'].deviceClassName, devicesOf(request['exactly']))
+    const most = new Map<string, number>()
+    for (const sub of (request['firstAvailable'] ?? []) as readonly Fields[])
+      most.set(sub['deviceClassName'], Math.max(most.get(sub['deviceClassName']) ?? 0, devicesOf(sub)))
+    for (const [name, count] of most) add(name, count)
+  }
+  return {
+    'count/resourceclaims.resource.k8s.io': '1',
+    ...Object.fromEntries([...counts].map(([name, count]) => [name + DEVICE_SUFFIX, String(count)])),
+  }
+}
+
+const resourceClaims: Evaluator = {
+  handles: services.handles,
+  usage: resourceClaimUsage,
+  isAbout: (resource) => resource === 'count/resourceclaims.resource.k8s.io' || resource.endsWith(DEVICE_SUFFIX),
+}
+
+const SPECIAL: Readonly<Record<string, Evaluator>> = {
+  pods,
+  services,
+  persistentvolumeclaims: claims,
+  'resourceclaims.resource.k8s.io': resourceClaims,
+}
+
+const counting = new Map<string, Evaluator>()
+
+export function evaluatorOf({ group, resource }: ResourceRow): Evaluator {
+  const name = qualified({ group, resource })
+  const known = (Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined) ?? counting.get(name)
+  if (known !== undefined) return known
+  const usage: Usage = { [`count/${name}`]: '1', ...(group === '' && CORE_COUNTS.has(name) ? { [name]: '1' } : {}) }
+  const evaluator: Evaluator = {
+    handles: (operation, subresource) => operation === 'CREATE' && subresource === '',
+    usage: () => usage,
+    isAbout: (candidate) => Object.hasOwn(usage, candidate),
+  }
+  counting.set(name, evaluator)
+  return evaluator
+}

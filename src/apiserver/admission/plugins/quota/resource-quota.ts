@@ -1,0 +1,135 @@
+/**
+ * ResourceQuota: what a namespace's quotas allow, counted as it is asked for. Writes of one namespace are judged one after
+ * the other, as many at a time as wait, and the quotas' status is written before any of them is let through: two writes
+ * never share what is left. What a write used and then failed to store, the quota controller gives back.
+ */
+import type { KubeObject } from '../../../../api/object.ts'
+import type { Handler, UserInfo } from '../../../../api/request.ts'
+import { isConflict, isNotFound } from '../../../../api/status.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../../plugin.ts'
+import { charge, isCounted } from './check.ts'
+
+/** Stores a quota's status; rejects with a conflict when the quota has changed since. */
+type WriteQuotaStatus = (quota: KubeObject) => Promise<unknown>
+
+const APISERVER: UserInfo = { name: 'system:apiserver', groups: ['system:authenticated', 'system:masters'] }
+
+const statusWriter =
+  (loopback: Handler): WriteQuotaStatus =>
+  (quota) => {
+    const { namespace, name } = quota.metadata
+    return loopback({
+      method: 'PUT',
+      path: `/api/v1/namespaces/${namespace}/resourcequotas/${name}/status`,
+      query: new URLSearchParams(),
+      headers: { 'user-agent': 'kube-apiserver' },
+      body: { kind: 'object', object: quota },
+      user: APISERVER,
+      signal: new AbortController().signal,
+    })
+  }
+
+interface Waiting {
+  readonly attributes: AdmissionAttributes
+  admit(): void
+  refuse(error: unknown): void
+}
+
+/** As often a round is tried again when somebody else writes the quotas meanwhile. */
+const ATTEMPTS = 4
+
+export const resourceQuota: AdmissionPluginFactory = (reads, { loopback }) => {
+  const write = statusWriter(loopback)
+  const queues = new Map<string, Waiting[]>()
+
+  async function drain(namespace: string, queue: Waiting[]): Promise<void> {
+    while (queue.length > 0) {
+      const round = queue.splice(0)
+      try {
+        await judge(namespace, round, reads, write)
+      } catch (error) {
+        for (const waiting of round) waiting.refuse(error)
+      }
+    }
+    queues.delete(namespace)
+  }
+
+  return {
+    name: 'ResourceQuota',
+    handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+    validate(attributes) {
+      const { namespace, row } = attributes
+      if (namespace === '' || !row.namespaced || !isCounted(attributes)) return
+      if (row.resource === 'events') return
+      if (reads.list('', 'resourcequotas', namespace).length === 0) return
+      return new Promise((resolve, reject) => {
+        const waiting = { attributes, admit: resolve, refuse: reject }
+        const queue = queues.get(namespace)
+        if (queue !== undefined) {
+          queue.push(waiting)
+          return
+        }
+        const started = [waiting]
+        queues.set(namespace, started)
+        void drain(namespace, started)
+      })
+    },
+  }
+}
+
+/** Refuses those that exceed a quota, admits the others once what they use is written down. */
+async function judge(
+  namespace: string,
+  round: readonly Waiting[],
+  reads: CacheReads,
+  write: WriteQuotaStatus,
+): Promise<void> {
+  let left = round
+  for (let attempt = 1; left.length > 0; attempt++) {
+    const before = reads.list('', 'resourcequotas', namespace)
+    let quotas = before
+    const admitted: Waiting[] = []
+    for (const waiting of left) {
+      try {
+        const charged = charge(quotas, waiting.attributes)
+        if (charged === quotas) waiting.admit()
+        // A dry run is judged, and uses nothing.
+        else if (waiting.attributes.dryRun) waiting.admit()
+        else {
+          quotas = charged
+          admitted.push(waiting)
+        }
+      } catch (error) {
+        waiting.refuse(error)
+      }
+    }
+    const stale = await writeChanged(before, quotas, write)
+    if (stale === undefined) {
+      for (const waiting of admitted) waiting.admit()
+      return
+    }
+    if (attempt === ATTEMPTS) throw stale
+    left = admitted
+  }
+}
+
+/** undefined when all are stored; the conflict when one has changed meanwhile. */
+async function writeChanged(
+  before: readonly KubeObject[],
+  quotas: readonly KubeObject[],
+  write: WriteQuotaStatus,
+): Promise<unknown> {
+  let stale: unknown
+  for (const [i, quota] of quotas.entries()) {
+    if (quota === before[i]) continue
+    try {
+      await write(quota)
+    } catch (error) {
+      // A quota that has gone limits nobody.
+      if (isNotFound(error)) continue
+      if (!isConflict(error)) throw error
+      stale = error
+    }
+  }
+  return stale
+}

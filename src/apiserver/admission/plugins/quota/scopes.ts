@@ -1,0 +1,69 @@
+/** Which objects a ResourceQuota's scopes speak of. */
+import type { Fields, KubeObject } from '../../../../api/object.ts'
+import { qosClass } from '../../../../api/objects/qos.ts'
+
+interface Requirement {
+  readonly scopeName: string
+  readonly operator: string
+  readonly values?: readonly string[]
+}
+
+export function inScope(quota: KubeObject, object: KubeObject, resource: string): boolean {
+  const scopes: readonly string[] = quota['spec']?.scopes ?? []
+  const selected: readonly Requirement[] = quota['spec']?.scopeSelector?.matchExpressions ?? []
+  if (scopes.length === 0 && selected.length === 0) return true
+  const requirements = [...selected, ...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' }))]
+  if (resource === 'pods') return requirements.every((requirement) => podMatches(requirement, object['spec'] ?? {}))
+  if (resource === 'persistentvolumeclaims')
+    return requirements.every(
+      (requirement) =>
+        requirement.scopeName === 'VolumeAttributesClass' &&
+        nameMatches(requirement, object['spec']?.volumeAttributesClassName ?? ''),
+    )
+  return false
+}
+
+function podMatches(requirement: Requirement, spec: Fields): boolean {
+  const isTerminating = typeof spec['activeDeadlineSeconds'] === 'number' && spec['activeDeadlineSeconds'] >= 0
+  switch (requirement.scopeName) {
+    case 'Terminating':
+      return isTerminating
+    case 'NotTerminating':
+      return !isTerminating
+    case 'BestEffort':
+      return qosClass(spec) === 'BestEffort'
+    case 'NotBestEffort':
+      return qosClass(spec) !== 'BestEffort'
+    case 'PriorityClass':
+      return nameMatches(requirement, spec['priorityClassName'] ?? '')
+    case 'CrossNamespacePodAffinity':
+      return reachesOtherNamespaces(spec['affinity'])
+    default:
+      return false
+  }
+}
+
+function nameMatches({ operator, values = [] }: Requirement, name: string): boolean {
+  switch (operator) {
+    case 'Exists':
+      return name !== ''
+    case 'DoesNotExist':
+      return name === ''
+    case 'In':
+      return values.includes(name)
+    case 'NotIn':
+      return !values.includes(name)
+    default:
+      return false
+  }
+}
+
+function reachesOtherNamespaces(affinity: Fields | undefined): boolean {
+  return ['podAffinity', 'podAntiAffinity'].some((side) => {
+    const required: readonly Fields[] = affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+    const preferred: readonly Fields[] = affinity?.[side]?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+    return [...required, ...preferred.map((weighted) => weighted['podAffinityTerm'] ?? {})].some(
+      (term: Fields) => term['namespaces']?.length > 0 || term['namespaceSelector'] !== undefined,
+    )
+  })
+}
