@@ -175,8 +175,9 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
         const created = await resource.create(pod)
         recorder.event(object, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
       } catch (error) {
-        expectations.creationObserved(key)
+        // Still expected: until that times out, no more is tried in a namespace that goes.
         if (isNamespaceTerminating(error)) return
+        expectations.creationObserved(key)
         const message = error instanceof Error ? error.message : String(error)
         recorder.event(object, 'Warning', 'FailedCreate', `Error creating: ${message}`)
         throw error

@@ -1,0 +1,191 @@
+/** What the user did in each recorded scenario, and before it. */
+import type { Fields, JsonObject, KubeObject } from '../../src/api/object.ts'
+import type { ClientDeleteOptions, ResourceClient } from '../../src/client/client.ts'
+import type { Write } from './recording.ts'
+import { namespace, type Stage } from './stage.ts'
+
+export interface Play {
+  readonly nodes: number
+  /** Writes to nodes were recorded too. */
+  readonly nodesRecorded?: boolean
+  /** Generated names of which the recording knows nothing any more: the first ones. */
+  readonly namesBefore?: number
+  /** Before the recording begins; what it makes comes to rest. */
+  prepare?(stage: Stage): Promise<void>
+  /** The user's writes, each of which waits for its turn in the recording. */
+  act(stage: Stage): Promise<void>
+  /** What others did to the nodes at that time, when the write is answered that this is asked about. */
+  meanwhile?(stage: Stage, answered: Write): Promise<void> | undefined
+}
+
+const groups: Readonly<Record<string, string>> = {
+  deployments: 'apps',
+  replicasets: 'apps',
+  daemonsets: 'apps',
+  statefulsets: 'apps',
+  jobs: 'batch',
+  cronjobs: 'batch',
+  poddisruptionbudgets: 'policy',
+}
+const clusterWide = new Set(['namespaces', 'nodes', 'persistentvolumes'])
+
+function resource({ user }: Stage, name: string): ResourceClient {
+  const client = user.resource({ group: groups[name] ?? '', version: 'v1', resource: name })
+  return clusterWide.has(name) ? client : client.namespace(namespace)
+}
+const create = (stage: Stage, resourceName: string, object: unknown) =>
+  resource(stage, resourceName).create(object as KubeObject)
+const remove = (stage: Stage, resourceName: string, name: string, options?: ClientDeleteOptions) =>
+  resource(stage, resourceName).delete(name, options)
+const patch = (stage: Stage, resourceName: string, name: string, body: JsonObject, subresource?: string) =>
+  resource(stage, resourceName).patch(name, 'merge', body, subresource === undefined ? {} : { subresource })
+
+const container = { name: 'c', image: 'i:1' }
+const template = (labels: Fields, spec: Fields = {}) => ({
+  metadata: { labels },
+  spec: { containers: [container], ...spec },
+})
+const deployment = (spec: Fields = {}) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'a' },
+  spec: { replicas: 1, selector: { matchLabels: { app: 'a' } }, template: template({ app: 'a' }), ...spec },
+})
+const pod = (name: string, spec: Fields = {}, metadata: Fields = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...metadata },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+})
+const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image: tag }] } } } })
+const deployed =
+  (spec: Fields = {}) =>
+  async (stage: Stage) =>
+    void (await create(stage, 'deployments', deployment(spec)))
+const deleted = (propagationPolicy: 'Orphan' | 'Background' | 'Foreground') => async (stage: Stage) =>
+  void (await remove(stage, 'deployments', 'a', { propagationPolicy }))
+const updated = (tag: string) => async (stage: Stage) => void (await patch(stage, 'deployments', 'a', image(tag)))
+
+async function taintNodeOf(stage: Stage, name: string): Promise<void> {
+  const { nodeName } = (await resource(stage, 'pods').get(name))['spec']
+  await patch(stage, 'nodes', nodeName, { spec: { taints: [{ key: 'x', effect: 'NoExecute' }] } })
+}
+
+export const plays: Readonly<Record<string, Play>> = {
+  'deployment-create': { nodes: 1, act: deployed({ replicas: 2 }) },
+  'S1-orphan': { nodes: 1, prepare: deployed(), act: deleted('Orphan') },
+  'S2-background': { nodes: 1, prepare: deployed(), act: deleted('Background') },
+  'S3-foreground': { nodes: 1, prepare: deployed(), act: deleted('Foreground') },
+  'S5-finalizer-pod': {
+    nodes: 1,
+    prepare: async (stage) => void (await create(stage, 'pods', pod('b2', {}, { finalizers: ['kubernetes'] }))),
+    async act(stage) {
+      await remove(stage, 'pods', 'b2')
+      await patch(stage, 'pods', 'b2', { metadata: { finalizers: null } })
+    },
+  },
+  'S9-namespace-delete': {
+    nodes: 1,
+    async prepare(stage) {
+      await create(stage, 'deployments', deployment())
+      const metadata = { name: 'held', finalizers: ['example.com/f'] }
+      await create(stage, 'configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+    },
+    async act(stage) {
+      await remove(stage, 'namespaces', namespace)
+      await patch(stage, 'configmaps', 'held', { metadata: { finalizers: null } })
+    },
+  },
+  'deployment-rolling-update': { nodes: 1, prepare: deployed({ replicas: 3 }), act: updated('i:2') },
+  'deployment-scale': {
+    nodes: 1,
+    prepare: deployed({ replicas: 3 }),
+    act: async (stage) => void (await patch(stage, 'deployments', 'a', { spec: { replicas: 1 } }, 'scale')),
+  },
+  'deployment-recreate': {
+    nodes: 2,
+    prepare: deployed({ replicas: 2, strategy: { type: 'Recreate' } }),
+    act: updated('i:2'),
+    // Another scenario tainted the node of one of the new pods.
+    meanwhile: (stage, { verb, uri }) =>
+      verb === 'patch' && uri.includes('flv9k') ? taintNodeOf(stage, 'a-675784f59-flv9k') : undefined,
+  },
+  'deployment-rollback': {
+    nodes: 2,
+    namesBefore: 1,
+    async prepare(stage) {
+      await create(stage, 'deployments', deployment())
+      await stage.runtime.advance(10_000)
+      await patch(stage, 'deployments', 'a', image('i:2'))
+    },
+    act: updated('i:1'),
+  },
+  'deployment-progress-deadline': {
+    nodes: 2,
+    act: deployed({ progressDeadlineSeconds: 5, template: template({ app: 'a' }, { nodeSelector: { none: 'such' } }) }),
+  },
+  'replicaset-adopt-release': {
+    nodes: 1,
+    prepare: async (stage) => void (await create(stage, 'pods', pod('loose', {}, { labels: { app: 'r' } }))),
+    async act(stage) {
+      await create(stage, 'replicasets', {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        metadata: { name: 'r' },
+        spec: { replicas: 1, selector: { matchLabels: { app: 'r' } }, template: template({ app: 'r' }) },
+      })
+      await patch(stage, 'pods', 'loose', { metadata: { labels: { app: 'other' } } })
+    },
+  },
+  'rc-scale-and-delete': {
+    nodes: 1,
+    prepare: async (stage) =>
+      void (await create(stage, 'replicationcontrollers', {
+        apiVersion: 'v1',
+        kind: 'ReplicationController',
+        metadata: { name: 'rc' },
+        spec: { replicas: 2, template: template({ app: 'rc' }) },
+      })),
+    act: async (stage) =>
+      void (await remove(stage, 'replicationcontrollers', 'rc', { propagationPolicy: 'Background' })),
+  },
+  'node-tainted-noexecute': {
+    nodes: 2,
+    prepare: async (stage) =>
+      void (await create(
+        stage,
+        'pods',
+        pod('p', {
+          nodeName: 'kwok-2',
+          tolerations: [{ key: 'x', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 2 }],
+        }),
+      )),
+    act: async (stage) =>
+      void (await patch(stage, 'nodes', 'kwok-2', { spec: { taints: [{ key: 'x', effect: 'NoExecute' }] } })),
+  },
+  'only-node-goes-silent': {
+    nodes: 1,
+    nodesRecorded: true,
+    prepare: deployed({
+      template: template(
+        { app: 'a' },
+        {
+          tolerations: ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map((key) => ({
+            key,
+            operator: 'Exists',
+            effect: 'NoExecute',
+            tolerationSeconds: 5,
+          })),
+        },
+      ),
+    }),
+    async act(stage) {
+      stage.nodes.silence()
+      await remove(stage, 'nodes', 'kwok-1')
+    },
+  },
+  unschedulable: {
+    nodes: 1,
+    act: async (stage) => void (await create(stage, 'pods', pod('p', { nodeSelector: { none: 'such' } }))),
+  },
+}

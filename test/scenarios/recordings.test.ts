@@ -1,0 +1,35 @@
+/**
+ * What a real control plane did, done again by ours. Guided into the order of the recording, every write, every state of
+ * every object and every Event is the recorded one; in other orders the end is the same and no other kind of write occurs.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { plays } from './plays.ts'
+import { readRecording, type SeenEvent, type State, type Write } from './recording.ts'
+import { replay } from './replay.ts'
+
+for (const [name, play] of Object.entries(plays)) {
+  const recording = readRecording(name)
+  test(`${name}: every write, state and Event as recorded`, async () => {
+    const { guide, states, events } = await replay(recording, play)
+    assert.deepEqual(guide.unexpected.map(line), [], 'writes that were not recorded')
+    assert.deepEqual(guide.missing.map(line), [], 'recorded writes that did not come')
+    assert.deepEqual(byObject(states), byObject(recording.states))
+    assert.deepEqual(distinct(events), distinct(recording.events))
+  })
+}
+
+const distinct = (events: readonly SeenEvent[]) => [...new Set(events.map((event) => JSON.stringify(event)))].sort()
+
+const line = (write: Write): string => JSON.stringify(write)
+
+function byObject(states: readonly State[]): Record<string, readonly State[]> {
+  const objects: Record<string, State[]> = {}
+  for (const state of states) {
+    const { name } = state.object['metadata'] as { name: string }
+    const key = `${state.resource} ${name}`
+    objects[key] ??= []
+    objects[key].push(state)
+  }
+  return Object.fromEntries(Object.entries(objects).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
