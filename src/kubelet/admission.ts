@@ -6,21 +6,64 @@ import type { Node } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
-import { addQuantities, compareQuantities, quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
+import { nanosOf } from '../api/objects/quantity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
-import { type Pod, specOf } from './pod.ts'
+import { type Pod, specOf, uidOf } from './pod.ts'
 
 export interface Refusal {
   readonly reason: string
   readonly message: string
 }
 
-/** `others`: the pods that hold resources of the node already. */
+/** What the pods of a node take of it. */
+export interface Allocations {
+  add(pod: Pod): void
+  remove(uid: string): void
+  readonly pods: number
+  /** In nanos, by resource name. */
+  used(resource: string): bigint
+  hostPorts(): Iterable<readonly HostPort[]>
+}
+
+export function createAllocations(): Allocations {
+  const requests = new Map<string, readonly (readonly [string, bigint])[]>()
+  const ports = new Map<string, readonly HostPort[]>()
+  const totals = new Map<string, bigint>()
+  const change = (name: string, nanos: bigint) => totals.set(name, (totals.get(name) ?? 0n) + nanos)
+  return {
+    add(pod) {
+      const uid = uidOf(pod)
+      if (requests.has(uid)) return
+      const own = requestsOf(pod)
+      requests.set(uid, own)
+      for (const [name, nanos] of own) change(name, nanos)
+      const used = hostPortsOf(pod)
+      if (used.length > 0) ports.set(uid, used)
+    },
+    remove(uid) {
+      for (const [name, nanos] of requests.get(uid) ?? []) change(name, -nanos)
+      requests.delete(uid)
+      ports.delete(uid)
+    },
+    get pods() {
+      return requests.size
+    },
+    used: (resource) => totals.get(resource) ?? 0n,
+    hostPorts: () => ports.values(),
+  }
+}
+
+function requestsOf(pod: Pod): readonly (readonly [string, bigint])[] {
+  return Object.entries(podRequests(specOf(pod)))
+    .map(([name, amount]) => [name, nanosOf(amount)] as const)
+    .filter(([, nanos]) => nanos > 0n)
+}
+
 export function refusalOf(
   pod: Pod,
   node: Node | undefined,
   allocatable: Readonly<Record<string, string>>,
-  others: readonly Pod[],
+  others: Allocations,
 ): Refusal | undefined {
   return (
     resourceRefusal(pod, allocatable, others) ??
@@ -29,30 +72,31 @@ export function refusalOf(
   )
 }
 
+const ONE = 1_000_000_000n
+const MILLI = 1_000_000n
+
 function resourceRefusal(
   pod: Pod,
   allocatable: Readonly<Record<string, string>>,
-  others: readonly Pod[],
+  others: Allocations,
 ): Refusal | undefined {
-  const pods = BigInt(others.length)
-  const most = quantityValue(allocatable['pods'] ?? '110')
-  if (pods + 1n > most) return outOf('pods', 1n, pods, most)
-  for (const [name, amount] of Object.entries(podRequests(specOf(pod)))) {
-    if (compareQuantities(amount, '0') === 0) continue
-    const value = name === 'cpu' ? quantityMilliValue : quantityValue
-    let used = '0'
-    for (const other of others) used = addQuantities(used, podRequests(specOf(other))[name] ?? '0')
-    const capacity = allocatable[name] ?? '0'
-    if (compareQuantities(addQuantities(used, amount), capacity) > 0)
-      return outOf(name, value(amount), value(used), value(capacity))
+  const most = nanosOf(allocatable['pods'] ?? '110')
+  const pods = BigInt(others.pods) * ONE
+  if (pods + ONE > most) return outOf('pods', ONE, pods, most)
+  for (const [name, nanos] of requestsOf(pod)) {
+    const used = others.used(name)
+    const capacity = nanosOf(allocatable[name] ?? '0')
+    if (used + nanos > capacity) return outOf(name, nanos, used, capacity)
   }
   return undefined
 }
 
 function outOf(name: string, requested: bigint, used: bigint, capacity: bigint): Refusal {
+  const unit = name === 'cpu' ? MILLI : ONE
+  const amount = (nanos: bigint) => (nanos + unit - 1n) / unit
   return {
     reason: `OutOf${name}`,
-    message: `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+    message: `Node didn't have enough resource: ${name}, requested: ${amount(requested)}, used: ${amount(used)}, capacity: ${amount(capacity)}`,
   }
 }
 
@@ -79,7 +123,7 @@ interface HostPort {
   readonly port: number
 }
 
-function hostPorts(pod: Pod): readonly HostPort[] {
+function hostPortsOf(pod: Pod): readonly HostPort[] {
   const { containers, initContainers = [] } = specOf(pod)
   const found: HostPort[] = []
   for (const { ports = [] } of [...containers, ...initContainers])
@@ -89,15 +133,17 @@ function hostPorts(pod: Pod): readonly HostPort[] {
   return found
 }
 
-function portRefusal(pod: Pod, others: readonly Pod[]): Refusal | undefined {
-  const wanted = hostPorts(pod)
+function portRefusal(pod: Pod, others: Allocations): Refusal | undefined {
+  const wanted = hostPortsOf(pod)
   if (wanted.length === 0) return undefined
   const anyIP = (ip: string) => ip === '0.0.0.0' || ip === '::'
   const clash = (a: HostPort, b: HostPort) =>
     a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || anyIP(a.ip) || anyIP(b.ip))
-  if (!others.some((other) => hostPorts(other).some((used) => wanted.some((one) => clash(one, used))))) return undefined
-  return {
-    reason: 'NodePorts',
-    message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
-  }
+  for (const used of others.hostPorts())
+    if (used.some((one) => wanted.some((port) => clash(one, port))))
+      return {
+        reason: 'NodePorts',
+        message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+      }
+  return undefined
 }

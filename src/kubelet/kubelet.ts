@@ -9,13 +9,13 @@ import type { Client } from '../client/client.ts'
 import { createEventRecorder } from '../client/events.ts'
 import { createInformerFactory } from '../client/informer.ts'
 import { createActiveDeadlines } from './active-deadline.ts'
-import { refusalOf } from './admission.ts'
+import { createAllocations, refusalOf } from './admission.ts'
 import { createImages } from './images.ts'
 import { createKiller } from './kill-pod.ts'
 import { createNodeReporter } from './node-reporter.ts'
 import type { NodeDescription } from './node-status.ts'
 import { createPleg } from './pleg.ts'
-import { type Pod, specOf, uidOf } from './pod.ts'
+import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { createPodCache } from './pod-cache.ts'
 import { type PodOperation, watchPods } from './pod-config.ts'
@@ -87,6 +87,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const pods = createPodManager()
   const cache = createPodCache()
   const failures = createStartFailures()
+  const allocations = createAllocations()
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
   const pleg = createPleg(runtime, containerRuntime, cache, (changes) => {
@@ -136,10 +137,12 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   }
   const workers: PodWorkers = createPodWorkers({
     runtime,
-    pod: (uid) => pods.get(uid),
     syncPod: (pod, abort) => syncPod(parts, pod, abort),
     syncTerminatingPod: (pod, grace) => syncTerminatingPod(parts, pleg, pod, grace),
-    syncTerminatedPod: (pod) => syncTerminatedPod(parts, pod),
+    syncTerminatedPod(pod) {
+      allocations.remove(uidOf(pod))
+      syncTerminatedPod(parts, pod)
+    },
     shorten: killer.shorten,
     forget,
   })
@@ -159,6 +162,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
 
   /** Object, worker and all that was held for the pod are gone. */
   function forget(uid: string): void {
+    allocations.remove(uid)
     statuses.forget(uid)
     probes.remove(uid)
     volumes.forget(uid)
@@ -173,8 +177,9 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
 
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-    const refusal = known ? undefined : refusalOf(pod, node, capacity, workers.active())
+    const refusal = known ? undefined : refusalOf(pod, node, capacity, allocations)
     if (refusal === undefined) {
+      if (!isTerminalPhase(pod.status?.phase)) allocations.add(pod)
       workers.update({ pod, type: 'create' })
       return
     }
@@ -206,8 +211,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
         pods.set(pod)
         statuses.observed(observed)
         if ((specOf(pod).readinessGates ?? []).length > 0) workers.update({ pod, type: 'sync' })
-        else if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded')
-          workers.update({ pod, type: 'sync' })
+        else if (isTerminalPhase(pod.status?.phase)) workers.update({ pod, type: 'sync' })
         return
       case 'REMOVE':
         pods.delete(uidOf(pod))

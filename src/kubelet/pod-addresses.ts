@@ -25,8 +25,8 @@ export function nodeIPOf(nodeIndex: number): string {
 export function createPodAddresses(cidr: string): PodAddresses {
   const [base = '', bits = ''] = cidr.split('/')
   const start = parseIPv4(base)
-  const size = 2 ** (32 - Number(bits))
-  if (start === undefined || !(size >= 4)) throw new Error(`not a pod range: ${cidr}`)
+  const size = /^\d+$/.test(bits) ? 2 ** (32 - Number(bits)) : 0
+  if (start === undefined || size < 4) throw new Error(`not a pod range: ${cidr}`)
   const freed: number[] = []
   // The first is the network, the second its gateway, the last the broadcast address.
   let next = 2

@@ -25,14 +25,10 @@ export interface PodWorkers {
   couldHaveRunningContainers(uid: string): boolean
   /** Nothing is left to do for the pod. */
   finished(uid: string): boolean
-  /** Pods that hold resources of the node. */
-  active(): readonly Pod[]
 }
 
 export interface PodWorkerOptions {
   readonly runtime: Runtime
-  /** The newest object of the pod; undefined when it is gone. */
-  readonly pod: (uid: string) => Pod | undefined
   /** True when the pod has ended by itself. */
   readonly syncPod: (pod: Pod, signal: AbortSignal) => Promise<boolean>
   readonly syncTerminatingPod: (pod: Pod, gracePeriodSeconds: number | undefined) => Promise<void>
@@ -206,7 +202,6 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
       return worker !== undefined && worker.phase !== 'terminated'
     },
     finished: (uid) => workers.get(uid)?.finished ?? false,
-    active: () => [...workers.values()].filter(({ phase }) => phase !== 'terminated').map(({ pod }) => pod),
   }
 }
 

@@ -25,8 +25,10 @@ function objectPatch(from: Item, to: Item): Changes | undefined {
     if (value === undefined || sameJson(old ?? null, value)) continue
     const mergeKey = mergeKeys[key]
     if (mergeKey !== undefined && Array.isArray(old) && Array.isArray(value)) {
-      changes[`$setElementOrder/${key}`] = (value as readonly Item[]).map((item) => ({ [mergeKey]: item[mergeKey] }))
       const items = listPatch(old as readonly Item[], value as readonly Item[], mergeKey)
+      const order = (list: readonly Item[]) => list.map((item) => ({ [mergeKey]: item[mergeKey] }))
+      if (items.length === 0 && sameJson(order(old), order(value))) continue
+      changes[`$setElementOrder/${key}`] = order(value)
       if (items.length > 0) changes[key] = items
     } else changes[key] = value
   }

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sleep } from '../base/clock.ts'
+import { simulatedRuntime } from '../base/simulated.ts'
+import type { Pod } from './pod.ts'
+import { createPodWorkers, type PodWorkerOptions } from './pod-workers.ts'
+import { SyncError } from './sync-error.ts'
+
+function pod(metadata: object = {}, status: object = {}): Pod {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', uid: 'u', ...metadata }, status } as Pod
+}
+
+function setup(options: Partial<PodWorkerOptions> = {}) {
+  const runtime = simulatedRuntime(1)
+  const steps: string[] = []
+  const workers = createPodWorkers({
+    runtime,
+    syncPod: async ({ metadata }) => {
+      steps.push(`sync ${metadata.generation ?? ''}`)
+      return false
+    },
+    syncTerminatingPod: async (_, grace) => void steps.push(`terminating ${grace}`),
+    syncTerminatedPod: () => void steps.push('terminated'),
+    shorten: (_, grace) => void steps.push(`shorten ${grace}`),
+    forget: () => void steps.push('forget'),
+    ...options,
+  })
+  return { runtime, workers, steps }
+}
+
+test('what arrives during a step waits as one update, the newest', async () => {
+  const steps: string[] = []
+  const { runtime, workers } = setup({
+    async syncPod({ metadata }) {
+      steps.push(`sync ${metadata.generation}`)
+      await sleep(runtime.clock, 1000)
+      return false
+    },
+  })
+  workers.update({ pod: pod({ generation: 1 }), type: 'create' })
+  await runtime.settle()
+  for (const generation of [2, 3, 4]) workers.update({ pod: pod({ generation }), type: 'update' })
+  await runtime.advance(5000)
+  assert.deepEqual(steps, ['sync 1', 'sync 4'])
+})
+
+test('a deleted pod is terminated, then finished, and forgotten once its object is gone', async () => {
+  const { runtime, workers, steps } = setup()
+  workers.update({ pod: pod(), type: 'create' })
+  await runtime.settle()
+  const deleted = pod({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 })
+  workers.update({ pod: deleted, type: 'update' })
+  assert.equal(workers.couldHaveRunningContainers('u'), true)
+  await runtime.settle()
+  assert.equal(workers.couldHaveRunningContainers('u'), false)
+  assert.equal(workers.finished('u'), true)
+  workers.remove(deleted)
+  assert.deepEqual(steps, ['sync ', 'terminating 30', 'terminated', 'forget'])
+})
+
+test('a grace period only gets shorter', async () => {
+  const { runtime, workers, steps } = setup({
+    syncTerminatingPod: (_, grace) => {
+      steps.push(`terminating ${grace}`)
+      return new Promise(() => {})
+    },
+  })
+  const deleted = (seconds: number) =>
+    pod({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: seconds })
+  for (const seconds of [30, 60, 5, 0]) {
+    workers.update({ pod: deleted(seconds), type: 'update' })
+    await runtime.settle()
+  }
+  assert.deepEqual(steps, ['terminating 30', 'shorten 5', 'shorten 1'])
+})
+
+test('a pod whose object goes away at once is killed before it is forgotten', async () => {
+  const { runtime, workers, steps } = setup()
+  workers.update({ pod: pod(), type: 'create' })
+  await runtime.settle()
+  workers.remove(pod())
+  assert.deepEqual(steps, ['sync '])
+  await runtime.settle()
+  assert.deepEqual(steps, ['sync ', 'terminating undefined', 'terminated', 'forget'])
+})
+
+test('a pod that had ended before the kubelet started is left alone', async () => {
+  const { runtime, workers, steps } = setup()
+  workers.update({ pod: pod({}, { phase: 'Succeeded' }), type: 'create' })
+  await runtime.settle()
+  assert.deepEqual(steps, [])
+  assert.equal(workers.finished('u'), true)
+})
+
+test('a pod that was evicted by its status ends', async () => {
+  const { runtime, workers, steps } = setup()
+  workers.update({ pod: pod(), type: 'create' })
+  await runtime.settle()
+  workers.update({ pod: pod({}, { phase: 'Failed' }), type: 'sync' })
+  await runtime.settle()
+  assert.deepEqual(steps, ['sync ', 'terminating undefined', 'terminated'])
+})
+
+test('a failed step is tried again when its error says, an unknown one after 10 to 15 seconds', async () => {
+  const errors = [new SyncError('soon', 500), new Error('unknown')]
+  const times: number[] = []
+  const { runtime, workers } = setup({
+    async syncPod() {
+      times.push(runtime.clock.monotonic())
+      const error = errors.shift()
+      if (error !== undefined) throw error
+      return false
+    },
+  })
+  workers.update({ pod: pod(), type: 'create' })
+  await runtime.advance(60_000)
+  assert.equal(times.length, 3)
+  assert.equal(times[1]! - times[0]!, 500)
+  assert.ok(times[2]! - times[1]! >= 10_000 && times[2]! - times[1]! <= 15_000)
+})
+
+test('a pod that begins to end interrupts the sync that runs', async () => {
+  let aborted = false
+  const { runtime, workers, steps } = setup({
+    syncPod: (_, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted = true
+          reject(new Error('aborted'))
+        })
+      }),
+  })
+  workers.update({ pod: pod(), type: 'create' })
+  await runtime.settle()
+  workers.update({ pod: pod(), type: 'kill', gracePeriodSeconds: 3 })
+  await runtime.settle()
+  assert.ok(aborted)
+  assert.deepEqual(steps, ['terminating 3', 'terminated'])
+})
