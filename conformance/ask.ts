@@ -67,7 +67,8 @@ export function createAsker(kubeconfig: string): Asker {
 }
 
 function substitute(text: string, namespace: string, answers: readonly string[]): string {
-  return text.replaceAll('$NS', namespace).replace(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index, path) => {
+  const expanded = text.replace(/\{\{repeat (.+?) (\d+)\}\}/g, (_, part: string, times) => part.repeat(Number(times)))
+  return expanded.replaceAll('$NS', namespace).replace(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index, path) => {
     try {
       let value = JSON.parse(answers[Number(index)] ?? 'null')
       for (const key of path.split('.')) value = value?.[key]

@@ -14,6 +14,7 @@ import { agreementOf, type Difference, type SetAgreement } from './agreement.ts'
 import { askAll, createAsker } from './ask.ts'
 import { accessReviews } from './generators/access.ts'
 import { gadgetCases } from './generators/gadgets.ts'
+import { hostile } from './generators/hostile.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates } from './generators/mutations.ts'
 import { permissionCases } from './generators/permissions.ts'
 import { chance } from './generators/random.ts'
@@ -88,6 +89,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return permissionCases()
     case 'gadgets':
       return gadgetCases(gadget.objects, rand, count)
+    case 'hostile':
+      return hostile()
     default:
       throw new Error(`no generator named ${set}, and no such file`)
   }

@@ -12,7 +12,10 @@ export interface Step {
   readonly m: string
   /** Path; `$NS` is the case's namespace, `{{0.metadata.uid}}` a value from the answer to step 0. */
   readonly p: string
+  /** The same stands for the same here; `{{repeat x 5000}}` is a long text. */
   readonly b?: string | undefined
+  /** A body that is no text, in base64, instead of `b`. */
+  readonly b64?: string
   readonly h?: Readonly<Record<string, string>>
 }
 
