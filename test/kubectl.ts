@@ -14,6 +14,9 @@ export const withoutKubectl: string | false = existsSync(kubectlPath)
   ? false
   : 'kubectl is not there: interop/build makes it (needs Go)'
 
+/** What takes longer hangs. */
+const PATIENCE_MS = 60_000
+
 export interface Ended {
   readonly code: number | null
   readonly out: string
@@ -53,14 +56,15 @@ export interface Kubectl {
   watch(...args: string[]): KubectlWatch
 }
 
-/** Speaks to the cluster of this kubeconfig; `namespace` is given with every command. */
-export function kubectlFor(kubeconfig: string, namespace?: string): Kubectl {
-  const env = { ...process.env, KUBECONFIG: kubeconfig }
+/** Speaks to the cluster of this kubeconfig; `namespace` is given with every command, `more` is its environment. */
+export function kubectlFor(kubeconfig: string, namespace?: string, more: Record<string, string> = {}): Kubectl {
+  const env = { ...process.env, KUBECONFIG: kubeconfig, ...more }
   const start = (args: readonly string[]): ChildProcess =>
     spawn(kubectlPath, [...(namespace === undefined ? [] : ['-n', namespace]), ...args], { env })
 
   function run(args: readonly string[], input?: string): Promise<Ended> {
     const child = start(args)
+    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
     let out = ''
     let err = ''
     child.stdout?.setEncoding('utf8').on('data', (text) => {
@@ -72,7 +76,10 @@ export function kubectlFor(kubeconfig: string, namespace?: string): Kubectl {
     child.stdin?.end(input)
     return new Promise((resolve, reject) => {
       child.on('error', reject)
-      child.on('close', (code) => resolve({ code, out, err }))
+      child.on('close', (code, signal) => {
+        clearTimeout(timer)
+        resolve({ code, out, err: signal === null ? err : `${err}(ended by ${signal})` })
+      })
     })
   }
 
@@ -90,8 +97,6 @@ export function kubectlFor(kubeconfig: string, namespace?: string): Kubectl {
     watch: (...args: string[]) => follow(start(['get', ...args, '-w', '-o', 'json', '--output-watch-events'])),
   })
 }
-
-const PATIENCE_MS = 30_000
 
 function follow(child: ChildProcess): KubectlWatch {
   const seen: Seen[] = []
