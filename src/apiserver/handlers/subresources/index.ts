@@ -8,6 +8,7 @@ import type { ResourceHandler, ServerContext } from '../context.ts'
 import type { Route } from '../route.ts'
 import { createBinding } from './binding.ts'
 import { createEviction } from './eviction.ts'
+import { getLog } from './log.ts'
 import { createReview } from './reviews.ts'
 import { getScale, patchScale, updateScale } from './scale.ts'
 import { createToken } from './token.ts'
@@ -17,6 +18,7 @@ const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
   'create pods/binding': createBinding,
   'create pods/eviction': createEviction,
   'create serviceaccounts/token': createToken,
+  'get pods/log': getLog,
 }
 
 const SCALE: Readonly<Record<string, ResourceHandler>> = { get: getScale, update: updateScale, patch: patchScale }
