@@ -10,7 +10,7 @@ import { storageKey, storageRange } from './registry/registry.ts'
 
 export interface ServerReads extends CacheReads {
   /** Pods bound to a node. */
-  podsOnNode(node: string): readonly KubeObject[]
+  podsOnNode(node: string): Iterable<KubeObject>
   /** A number that rises whenever an object of one of these resources changes. */
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
 }
@@ -48,7 +48,9 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
       const { item } = await storage.get(storageKey(row, namespace, name))
       return item && caches.entryOf(item).object
     },
-    podsOnNode: (node) => pods.byIndex('nodeName', node).map((entry) => entry.object),
+    *podsOnNode(node) {
+      for (const entry of pods.eachByIndex('nodeName', node)) yield entry.object
+    },
     generationOf(resources) {
       let foundAt = -1
       let found: readonly ResourceCache[] = []

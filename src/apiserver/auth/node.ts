@@ -16,7 +16,13 @@ const refuse = (reason: string): Decision => ({ verdict: 'no opinion', reason: `
 
 export interface NodeReads {
   get: CacheReads['get']
-  podsOnNode(node: string): readonly KubeObject[]
+  /** In any order; whoever asks stops at the first that fits, since a node has many. */
+  podsOnNode(node: string): Iterable<KubeObject>
+}
+
+function somePod(pods: Iterable<KubeObject>, fits: (pod: KubeObject) => boolean): boolean {
+  for (const pod of pods) if (fits(pod)) return true
+  return false
 }
 
 /** The node a user speaks for; undefined when it is no node. '' when the name is missing. */
@@ -79,9 +85,10 @@ function getIndividual(isRelated: Related): NodeRule {
 /** Some pod of the node, in the request's namespace, says so. */
 function byPod(matches: (pod: KubeObject, name: string, reads: NodeReads) => boolean): Related {
   return (attributes, node, reads) =>
-    reads
-      .podsOnNode(node)
-      .some((pod) => pod.metadata.namespace === attributes.namespace && matches(pod, attributes.name, reads))
+    somePod(
+      reads.podsOnNode(node),
+      (pod) => pod.metadata.namespace === attributes.namespace && matches(pod, attributes.name, reads),
+    )
 }
 
 const volumes = (pod: KubeObject) => (pod['spec']?.volumes ?? []) as readonly Fields[]
@@ -149,15 +156,13 @@ const usesResourceClaim = byPod((pod, name) =>
 )
 
 const usesVolume: Related = (attributes, node, reads) =>
-  reads
-    .podsOnNode(node)
-    .some((pod) =>
-      claimNames(pod).some(
-        (claim) =>
-          reads.get('', 'persistentvolumeclaims', pod.metadata.namespace ?? '', claim)?.['spec']?.volumeName ===
-          attributes.name,
-      ),
-    )
+  somePod(reads.podsOnNode(node), (pod) =>
+    claimNames(pod).some(
+      (claim) =>
+        reads.get('', 'persistentvolumeclaims', pod.metadata.namespace ?? '', claim)?.['spec']?.volumeName ===
+        attributes.name,
+    ),
+  )
 
 /** Objects that name their node themselves. */
 const ofNode =

@@ -8,14 +8,20 @@ export type IndexValues = (object: KubeObject) => readonly string[]
 export interface Index {
   /** The entries with this value, in key order. */
   get(value: string): readonly CacheEntry[]
+  /** The same in no particular order, for those who stop at the first that fits. */
+  each(value: string): Iterable<CacheEntry>
   change(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void
 }
 
 export function createIndex(values: IndexValues, entries: Iterable<CacheEntry>): Index {
   const byValue = new Map<string, Map<string, CacheEntry>>()
+  /** What each key was added under: taking it away must not need its old object, whose bytes would be parsed for it. */
+  const valuesOf = new Map<string, readonly string[]>()
 
   function add(entry: CacheEntry): void {
-    for (const value of values(entry.object)) {
+    const own = values(entry.object)
+    valuesOf.set(entry.key, own)
+    for (const value of own) {
       let found = byValue.get(value)
       if (!found) {
         found = new Map()
@@ -25,12 +31,13 @@ export function createIndex(values: IndexValues, entries: Iterable<CacheEntry>):
     }
   }
 
-  function remove(entry: CacheEntry): void {
-    for (const value of values(entry.object)) {
+  function remove(key: string): void {
+    for (const value of valuesOf.get(key) ?? []) {
       const found = byValue.get(value)
-      found?.delete(entry.key)
+      found?.delete(key)
       if (found?.size === 0) byValue.delete(value)
     }
+    valuesOf.delete(key)
   }
 
   for (const entry of entries) add(entry)
@@ -39,8 +46,11 @@ export function createIndex(values: IndexValues, entries: Iterable<CacheEntry>):
       const found = [...(byValue.get(value)?.values() ?? [])]
       return found.sort((a, b) => (a.key < b.key ? -1 : 1))
     },
+    *each(value) {
+      yield* byValue.get(value)?.values() ?? []
+    },
     change(entry, previous) {
-      if (previous) remove(previous)
+      if (previous) remove(previous.key)
       if (entry) add(entry)
     },
   }

@@ -46,6 +46,8 @@ export interface ResourceCache {
   /** Names an index, to be built at its first use. Naming it again changes nothing. */
   addIndex(name: string, values: IndexValues): void
   byIndex(name: string, value: string): readonly CacheEntry[]
+  /** The same in no particular order, for those who stop at the first that fits. */
+  eachByIndex(name: string, value: string): Iterable<CacheEntry>
   /**
    * Events in revision order; see CacheWatchOptions. A revision that is compacted gives one ERROR event (410 Expired), as
    * the API does. The reader's drain() gives what is ready, for one write to carry it.
@@ -128,6 +130,13 @@ export function createResourceCache(
     }
   }
 
+  function indexNamed(name: string): Index {
+    const named = indexes.get(name)
+    if (!named) throw new Error(`the cache of ${prefix} has no index ${name}`)
+    named.index ??= createIndex(named.values, byKey.values())
+    return named.index
+  }
+
   async function history(wanted: string, afterRevision: number) {
     const page = await storage.history(wanted, afterRevision)
     const now = runtime.clock.now()
@@ -174,12 +183,8 @@ export function createResourceCache(
     addIndex(name, values) {
       if (!indexes.has(name)) indexes.set(name, { values, index: undefined })
     },
-    byIndex(name, value) {
-      const named = indexes.get(name)
-      if (!named) throw new Error(`the cache of ${prefix} has no index ${name}`)
-      named.index ??= createIndex(named.values, byKey.values())
-      return named.index.get(value)
-    },
+    byIndex: (name, value) => indexNamed(name).get(value),
+    eachByIndex: (name, value) => indexNamed(name).each(value),
 
     watch(watchOptions) {
       const source = { runtime, log, revision: clusterRevision, snapshot: under, history, watchers }
