@@ -60,6 +60,10 @@ function commandLine(options: UpOptions): string[] {
     'up',
     ...['--data-dir', dataDir, '--port', String(port), '--nodes', String(nodes)],
     ...['--components', components.join(','), '-v', String(verbosity)],
+    ...(options.enableAdmissionPlugins.length === 0
+      ? []
+      : ['--enable-admission-plugins', options.enableAdmissionPlugins.join(',')]),
+    ...(options.allowPrivileged ? ['--allow-privileged'] : []),
     ...(disableAdmissionPlugins.length === 0 ? [] : ['--disable-admission-plugins', disableAdmissionPlugins.join(',')]),
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
     ...SECURITY_FLAGS.flatMap(([flag, option]) =>

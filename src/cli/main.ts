@@ -54,6 +54,8 @@ function skiffCommand(): Command {
       new Option('--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'),
     )
     .addOption(new Option('--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'))
+    .option('--enable-admission-plugins <list>', 'admission plugins to run besides the default ones', commaList, [])
+    .option('--allow-privileged', 'let privileged containers run')
     .option('--detach', 'return when the cluster is ready, and leave it running')
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
     .allowExcessArguments(false)

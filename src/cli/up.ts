@@ -12,6 +12,8 @@ export interface UpOptions extends SecurityOptions {
   readonly kubeconfig?: string
   readonly components: Component[]
   readonly disableAdmissionPlugins: string[]
+  readonly enableAdmissionPlugins: string[]
+  readonly allowPrivileged?: boolean
   readonly detach?: boolean
   readonly verbosity: number
 }
@@ -38,6 +40,8 @@ export async function up(options: UpOptions): Promise<void> {
       nodes: options.nodes,
       components: options.components,
       disableAdmissionPlugins: options.disableAdmissionPlugins,
+      enableAdmissionPlugins: options.enableAdmissionPlugins,
+      allowPrivileged: options.allowPrivileged ?? false,
       security: options,
       logLevel: options.verbosity,
       directoryHeld: true,

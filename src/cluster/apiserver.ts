@@ -26,6 +26,8 @@ export interface ControlPlaneOptions {
   readonly storage: 'lmdb' | 'memory'
   readonly storeDirectory: string
   readonly disableAdmissionPlugins: readonly string[]
+  readonly enableAdmissionPlugins: readonly string[]
+  readonly allowPrivileged: boolean
   readonly security: SecurityOptions
   /** Where the audit log is when nobody says otherwise. */
   readonly auditLog: string
@@ -61,8 +63,12 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       runtime,
       storage,
       scheme,
-      strategies: builtinStrategies(),
-      admission: { plugins: builtinAdmissionPlugins(runtime), disabled: options.disableAdmissionPlugins },
+      strategies: builtinStrategies({ allowPrivileged: options.allowPrivileged }),
+      admission: {
+        plugins: builtinAdmissionPlugins(runtime),
+        enabled: options.enableAdmissionPlugins,
+        disabled: options.disableAdmissionPlugins,
+      },
       auth: (reads) => {
         auth = createAuth(runtime, {
           reads,

@@ -36,6 +36,9 @@ export interface ClusterOptions {
   /** Default: all. The API server always runs. */
   readonly components?: readonly Component[]
   readonly disableAdmissionPlugins?: readonly string[]
+  readonly enableAdmissionPlugins?: readonly string[]
+  /** Privileged containers may run. Default false, as kube-apiserver's. */
+  readonly allowPrivileged?: boolean
   readonly security?: SecurityOptions
   /** `memory` keeps nothing and writes nothing to disk but keys and the log. Default lmdb. */
   readonly storage?: 'lmdb' | 'memory'
@@ -112,6 +115,8 @@ async function start(
     storage: options.storage ?? 'lmdb',
     storeDirectory: directory.store,
     disableAdmissionPlugins: options.disableAdmissionPlugins ?? [],
+    enableAdmissionPlugins: options.enableAdmissionPlugins ?? [],
+    allowPrivileged: options.allowPrivileged ?? false,
     security: options.security ?? {},
     auditLog: join(directory.path, 'audit.log'),
   })

@@ -1,8 +1,6 @@
 /** Defaults of Pod, PodSpec and the containers in it. */
 import type { Fields } from '../object.ts'
 import { imageTag } from '../objects/image.ts'
-import { podRequests } from '../objects/pod-requests.ts'
-import { isHugePageResource } from '../objects/resource-names.ts'
 import { type Defaulter, missing } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
@@ -21,8 +19,6 @@ function pod(value: Fields): Fields | undefined {
   }
   if (spec['enableServiceLinks'] === undefined || spec['enableServiceLinks'] === null)
     added['enableServiceLinks'] = true
-  const resources = podLevelResources({ ...spec, ...added })
-  if (resources) added['resources'] = resources
   return Object.keys(added).length === 0 ? undefined : { spec: { ...spec, ...added } }
 }
 
@@ -51,24 +47,6 @@ function hostPorts(container: Fields): Fields {
     ...container,
     ports: ports.map((port) => (port['hostPort'] ? port : { ...port, hostPort: port['containerPort'] })),
   }
-}
-
-/** Requests of the pod as a whole: the sum of its containers', or else its own limits (KEP-2837). */
-function podLevelResources(spec: Fields): Fields | undefined {
-  const resources: Fields | undefined = spec['resources']
-  if (!resources?.['limits'] && !resources?.['requests']) return undefined
-  const requests: Record<string, string> = {}
-  const own: Fields = resources['requests'] ?? {}
-  for (const [name, amount] of Object.entries(podRequests({ ...spec, resources: undefined, overhead: undefined })))
-    if ((name === 'cpu' || name === 'memory') && !Object.hasOwn(own, name)) requests[name] = amount
-  for (const [name, amount] of Object.entries<string>(resources['limits'] ?? {}))
-    if (
-      (name === 'cpu' || name === 'memory' || isHugePageResource(name)) &&
-      !Object.hasOwn(own, name) &&
-      !Object.hasOwn(requests, name)
-    )
-      requests[name] = amount
-  return Object.keys(requests).length === 0 ? undefined : { ...resources, requests: { ...own, ...requests } }
 }
 
 const specDefaults = {

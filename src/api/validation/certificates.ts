@@ -137,6 +137,48 @@ export function validateCertificateSigningRequestUpdate(object: KubeObject, old:
     : validateCertificateSigningRequest(object)
 }
 
+const DECISIONS = ['Approved', 'Denied']
+
+/** What was decided about a request stays, and is only said through `approval`. */
+function decisions(object: KubeObject, old: KubeObject, mayAdd: boolean, errors: FieldError[]): void {
+  const types = (request: KubeObject): readonly string[] =>
+    (request['status']?.conditions ?? []).map(({ type }: Fields) => type)
+  const [now, before] = [types(object), types(old)]
+  const add = mayAdd ? [] : DECISIONS
+  for (const type of [...DECISIONS, 'Failed']) {
+    const path = 'status.conditions'
+    if (before.includes(type) && !now.includes(type))
+      errors.push(forbiddenField(path, `updates may not remove a condition of type ${JSON.stringify(type)}`))
+    if (add.includes(type) && now.includes(type) && !before.includes(type))
+      errors.push(forbiddenField(path, `updates may not add a condition of type ${JSON.stringify(type)}`))
+  }
+}
+
+export function validateCertificateSigningRequestApproval(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors = [...validateCertificateSigningRequestUpdate(object, old)]
+  decisions(object, old, true, errors)
+  return errors
+}
+
+const CERTIFICATE = '<certificate data>'
+
+export function validateCertificateSigningRequestStatus(object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const errors = [...validateCertificateSigningRequestUpdate(object, old)]
+  decisions(object, old, false, errors)
+  const issued: string = object['status']?.certificate ?? ''
+  const before: string = old['status']?.certificate ?? ''
+  if (issued === before) return errors
+  const path = 'status.certificate'
+  if (before !== '') errors.push(forbiddenField(path, 'updates may not change issued certificate data'))
+  else if (
+    !/-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----/.test(
+      Buffer.from(issued, 'base64').toString('latin1'),
+    )
+  )
+    errors.push(invalid(path, CERTIFICATE, 'must contain at least one CERTIFICATE PEM block'))
+  return errors
+}
+
 /** The certificates of a trust bundle, as PEM: at least one, each a whole DER element. */
 export function validateClusterTrustBundle(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []

@@ -4,6 +4,21 @@ import { type FieldError, forbiddenField, invalid, notSupported, required } from
 import { internalForm } from './internal.ts'
 import { dns1123Subdomain, userId } from './names.ts'
 
+const PRIVILEGED = 'disallowed by cluster policy'
+const HOST_PROCESS = 'hostProcess containers are disallowed by cluster policy'
+
+/** Errors that `--allow-privileged` lifts. */
+export const isAboutPrivilege = ({ message }: FieldError): boolean =>
+  message === `Forbidden: ${PRIVILEGED}` || message === `Forbidden: ${HOST_PROCESS}`
+
+/** A container that is a process of a Windows host is as privileged as can be. */
+export function validateHostProcess(spec: Fields, path: string, errors: FieldError[]): void {
+  const asked = (context: Fields | undefined) => context?.['windowsOptions']?.hostProcess === true
+  const containers: readonly Fields[] = [...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])]
+  if (asked(spec['securityContext']) || containers.some((container) => asked(container['securityContext'])))
+    errors.push(forbiddenField(path, HOST_PROCESS))
+}
+
 export function validateContainerSecurityContext(
   context: Fields | undefined,
   path: string,
@@ -11,7 +26,7 @@ export function validateContainerSecurityContext(
   errors: FieldError[],
 ): void {
   if (!context) return
-  if (context['privileged']) errors.push(forbiddenField(`${path}.privileged`, 'disallowed by cluster policy'))
+  if (context['privileged']) errors.push(forbiddenField(`${path}.privileged`, PRIVILEGED))
   ids(context, ['runAsUser', 'runAsGroup'], path, errors)
   const procMount: string | undefined = context['procMount'] ?? undefined
   if (procMount !== undefined) {

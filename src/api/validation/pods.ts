@@ -5,7 +5,7 @@
 import type { Fields, KubeObject, ObjectMeta } from '../object.ts'
 import { podLimits, podRequests } from '../objects/pod-requests.ts'
 import { validateAffinity, validateTolerations, validateTopologySpread } from './affinity.ts'
-import { validatePodSecurityContext } from './container-security.ts'
+import { validateHostProcess, validatePodSecurityContext } from './container-security.ts'
 import { type PodFacts, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
@@ -133,6 +133,7 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
   }
   for (const [name, amount] of Object.entries<string>(spec['overhead'] ?? {}))
     nonNegativeQuantity(amount, `${at('overhead')}.limits[${name}]`, errors)
+  validateHostProcess(spec, path, errors)
   validateOs(spec, path, errors)
 }
 

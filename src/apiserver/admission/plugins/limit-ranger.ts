@@ -7,7 +7,6 @@ import { podLimits, podRequests } from '../../../api/objects/pod-requests.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../../../api/objects/quantity.ts'
 import { forbidden } from '../../../api/status.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
-import { withPodLevelRequests } from './pod-level-resources.ts'
 import { withSpec } from './pods.ts'
 
 type Amounts = Readonly<Record<string, string>>
@@ -22,7 +21,7 @@ export const limitRanger: AdmissionPluginFactory = (reads) => ({
     if (!concerns(attributes) || attributes.row.resource !== 'pods') return object
     let pod = object
     for (const range of rangesOf(reads, attributes.namespace)) pod = withDefaults(pod, range)
-    return pod === object ? object : withPodLevelRequests(pod, object, attributes.row.schema)
+    return pod
   },
   validate(attributes) {
     if (!concerns(attributes)) return
@@ -37,7 +36,8 @@ export const limitRanger: AdmissionPluginFactory = (reads) => ({
     }
     if (errors.length === 0) return
     const { row, name } = attributes
-    const text = errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]`
+    const texts = [...new Set(errors)]
+    const text = texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`
     throw forbidden({ group: row.group, resource: row.resource }, name, text)
   },
 })

@@ -7,7 +7,7 @@ import { notFound, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
 import { nodeOf } from '../../auth/node.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
-import { isMirrorPod, refused } from './pods.ts'
+import { isMirrorPod, referencedKinds, refused } from './pods.ts'
 
 type Rule = (attributes: AdmissionAttributes, node: string, reads: CacheReads) => void
 
@@ -79,7 +79,7 @@ function podCreate(attributes: AdmissionAttributes, pod: KubeObject, node: strin
   const self = reads.get('', 'nodes', '', node)
   if (self === undefined) throw notFound({ group: '', resource: 'nodes' }, node)
   if (owner.uid !== self.metadata.uid)
-    throw refused(attributes, `node ${node} UID mismatch: expected ${self.metadata.uid} got ${owner.uid}`)
+    throw refused(attributes, `node ${node} UID mismatch: expected ${owner.uid} got ${self.metadata.uid}`)
   if (spec['serviceAccountName'])
     throw refused(attributes, `node ${quote(node)} can not create pods that reference a service account`)
   const referenced = referencedKinds(spec)
@@ -91,33 +91,6 @@ function podCreate(attributes: AdmissionAttributes, pod: KubeObject, node: strin
   ] as const)
     if (referenced.has(kind))
       throw refused(attributes, `node ${quote(node)} can not create pods that reference ${text}`)
-}
-
-/** What of the namespace's objects the pod would be let read. */
-function referencedKinds(spec: Fields): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const volume of (spec['volumes'] ?? []) as readonly Fields[]) {
-    if (volume['secret']) found.add('secret')
-    if (volume['configMap']) found.add('configMap')
-    if (volume['persistentVolumeClaim']) found.add('persistentVolumeClaim')
-    for (const source of (volume['projected']?.sources ?? []) as readonly Fields[]) {
-      if (source['secret']) found.add('secret')
-      if (source['configMap']) found.add('configMap')
-    }
-  }
-  for (const container of [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])] as readonly Fields[]) {
-    for (const from of (container['envFrom'] ?? []) as readonly Fields[]) {
-      if (from['secretRef']) found.add('secret')
-      if (from['configMapRef']) found.add('configMap')
-    }
-    for (const variable of (container['env'] ?? []) as readonly Fields[]) {
-      if (variable['valueFrom']?.secretKeyRef) found.add('secret')
-      if (variable['valueFrom']?.configMapKeyRef) found.add('configMap')
-    }
-  }
-  if (spec['imagePullSecrets']?.length) found.add('secret')
-  if (spec['resourceClaims']?.length) found.add('resourceClaims')
-  return found
 }
 
 function podStatus(attributes: AdmissionAttributes, node: string): void {
@@ -216,8 +189,10 @@ function modified(object: KubeObject, old: KubeObject | undefined): readonly str
 function forbidLabels(attributes: AdmissionAttributes, node: string, labels: readonly string[]): void {
   const forbidden = labels.filter((label) => isReserved(label) || (isKubernetes(label) && !mayBeSet(label)))
   if (forbidden.length === 0) return
-  const verb = attributes.operation === 'CREATE' ? 'set the following labels' : 'modify labels'
-  throw refused(attributes, `node ${quote(node)} is not allowed to ${verb}: ${forbidden.join(', ')}`)
+  const names = forbidden.join(', ')
+  if (attributes.operation === 'CREATE')
+    throw refused(attributes, `node ${quote(node)} is not allowed to set the following labels: ${names}`)
+  throw refused(attributes, `is not allowed to modify labels: ${names}`)
 }
 
 function serviceAccounts(attributes: AdmissionAttributes, node: string, reads: CacheReads): void {

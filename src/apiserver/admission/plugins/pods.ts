@@ -19,3 +19,30 @@ export function refused({ row, name }: AdmissionAttributes, message: string): St
 
 export const isMirrorPod = (pod: KubeObject): boolean =>
   pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
+
+/** What of the namespace's objects the pod would be let read. */
+export function referencedKinds(spec: Fields): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const volume of (spec['volumes'] ?? []) as readonly Fields[]) {
+    if (volume['secret']) found.add('secret')
+    if (volume['configMap']) found.add('configMap')
+    if (volume['persistentVolumeClaim']) found.add('persistentVolumeClaim')
+    for (const source of (volume['projected']?.sources ?? []) as readonly Fields[]) {
+      if (source['secret']) found.add('secret')
+      if (source['configMap']) found.add('configMap')
+    }
+  }
+  for (const container of [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])] as readonly Fields[]) {
+    for (const from of (container['envFrom'] ?? []) as readonly Fields[]) {
+      if (from['secretRef']) found.add('secret')
+      if (from['configMapRef']) found.add('configMap')
+    }
+    for (const variable of (container['env'] ?? []) as readonly Fields[]) {
+      if (variable['valueFrom']?.secretKeyRef) found.add('secret')
+      if (variable['valueFrom']?.configMapKeyRef) found.add('configMap')
+    }
+  }
+  if (spec['imagePullSecrets']?.length) found.add('secret')
+  if (spec['resourceClaims']?.length) found.add('resourceClaims')
+  return found
+}

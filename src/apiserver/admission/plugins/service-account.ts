@@ -6,7 +6,7 @@
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { Random } from '../../../base/random.ts'
 import type { AdmissionPlugin, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
-import { isMirrorPod, isPod, refused, withSpec } from './pods.ts'
+import { isMirrorPod, isPod, referencedKinds, refused, withSpec } from './pods.ts'
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const VOLUME_PREFIX = 'kube-api-access-'
@@ -48,8 +48,8 @@ function findAccount(reads: CacheReads, namespace: string, name: string) {
 function mirrorPodRefusal(pod: KubeObject): string | undefined {
   const spec: Fields = pod['spec']
   if (spec['serviceAccountName']) return 'a mirror pod may not reference service accounts'
+  if (referencedKinds(spec).has('secret')) return 'a mirror pod may not reference secrets'
   for (const volume of (spec['volumes'] ?? []) as readonly Fields[]) {
-    if (volume['secret']) return 'a mirror pod may not reference secrets'
     if (volume['projected']?.sources?.some((source: Fields) => source['serviceAccountToken']))
       return 'a mirror pod may not use ServiceAccountToken volume projections'
   }

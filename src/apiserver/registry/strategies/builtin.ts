@@ -1,5 +1,7 @@
 /** The strategies of the built-in kinds, by `resource.group`. A kind's author adds its row here. */
 
+import { isAboutPrivilege } from '../../../api/validation/container-security.ts'
+import type { Strategy } from '../strategy.ts'
 import { clusterStrategies } from './cluster-kinds.ts'
 import {
   configMaps,
@@ -18,7 +20,34 @@ import { services } from './services.ts'
 import { persistentVolumeClaims, persistentVolumes } from './volumes.ts'
 import { workloadStrategies } from './workload-kinds.ts'
 
-export function builtinStrategies(): Strategies {
+export interface BuiltinOptions {
+  /** Privileged containers may run: --allow-privileged. */
+  readonly allowPrivileged?: boolean
+}
+
+export function builtinStrategies({ allowPrivileged = false }: BuiltinOptions = {}): Strategies {
+  return allowPrivileged ? lettingPrivileged(strategies()) : strategies()
+}
+
+/** Whatever has a pod template says the same of privileged containers: it is taken out of what they say. */
+function lettingPrivileged(all: Strategies): Strategies {
+  const lenient = (strategy: Strategy): Strategy => {
+    const { validate, validateUpdate, subresources } = strategy
+    return {
+      ...strategy,
+      ...(validate && { validate: (...given) => validate(...given).filter((error) => !isAboutPrivilege(error)) }),
+      ...(validateUpdate && {
+        validateUpdate: (...given) => validateUpdate(...given).filter((error) => !isAboutPrivilege(error)),
+      }),
+      ...(subresources && {
+        subresources: Object.fromEntries(Object.entries(subresources).map(([name, one]) => [name, lenient(one)])),
+      }),
+    }
+  }
+  return Object.fromEntries(Object.entries(all).map(([name, strategy]) => [name, lenient(strategy)]))
+}
+
+function strategies(): Strategies {
   return {
     ...workloadStrategies,
     ...clusterStrategies,

@@ -95,6 +95,22 @@ const deviceTaintRules: Strategy = {
   prepareForCreate: (object) => ({ ...withMeta(object, { generation: 1 }), status: {} }),
 }
 
+/** A condition's times are the server's: when it was last written, and when its status last changed. */
+function timedConditions(object: KubeObject, old: KubeObject, now: string): readonly Fields[] | undefined {
+  const conditions: readonly Fields[] | undefined = object['status']?.conditions
+  const before: readonly Fields[] = old['status']?.conditions ?? []
+  return conditions?.map((condition) => {
+    const previous = before.find(({ type }) => type === condition['type'])
+    const changed = previous?.['status'] !== condition['status']
+    return {
+      ...condition,
+      lastUpdateTime: condition['lastUpdateTime'] ?? now,
+      lastTransitionTime:
+        condition['lastTransitionTime'] ?? (changed ? now : (previous?.['lastTransitionTime'] ?? now)),
+    }
+  })
+}
+
 /** Who asks is written into the request by the server, never by the one who asks. */
 const certificateSigningRequests: Strategy = {
   ...kind({
@@ -118,18 +134,27 @@ const certificateSigningRequests: Strategy = {
   },
   prepareForUpdate: (object, old) => withFieldOf(withFieldOf(object, old, 'spec'), old, 'status'),
   resetFields: [['f:spec'], ['f:status']],
+  status: {
+    prepareForUpdate(object, old, { now }) {
+      const kept = withFieldOf(object, old, 'spec')
+      const conditions = timedConditions(kept, old, now)
+      return conditions === undefined ? kept : { ...kept, status: { ...kept['status'], conditions } }
+    },
+    validateUpdate: certificates.validateCertificateSigningRequestStatus,
+    resetFields: [['f:spec']],
+  },
   validateName: (name, prefix) => pathName(name, prefix),
   fieldLabels: ['spec.signerName'],
   selectableFields: (object) => ({ 'spec.signerName': object['spec']?.signerName ?? '' }),
   subresources: {
     approval: {
-      prepareForUpdate(object, old) {
+      prepareForUpdate(object, old, { now }) {
         const kept = withFieldOf(object, old, 'spec')
-        const conditions = kept['status']?.conditions
+        const conditions = timedConditions(kept, old, now)
         const { conditions: _, ...rest } = (old['status'] ?? {}) as Fields
         return { ...kept, status: { ...rest, ...(conditions === undefined ? {} : { conditions }) } }
       },
-      validateUpdate: certificates.validateCertificateSigningRequestUpdate,
+      validateUpdate: certificates.validateCertificateSigningRequestApproval,
       resetFields: [['f:spec'], ['f:status', 'f:certificate']],
     },
   },

@@ -1,5 +1,6 @@
 /** Pod, and its subresources status, ephemeralcontainers, resize and binding. */
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import { withPodLevelRequests } from '../../../api/objects/pod-level-resources.ts'
 import { qosClass } from '../../../api/objects/qos.ts'
 import { same } from '../../../api/validation/common.ts'
 import {
@@ -29,7 +30,13 @@ function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject
       },
     ]
   }
-  return withPositiveGrace(withAppArmorField(withMatchLabelKeys(createdWith(pod, status))))
+  return withPositiveGrace(withAppArmorField(withMatchLabelKeys(withOwnRequests(createdWith(pod, status)))))
+}
+
+/** Counted once admission has said what the containers ask for. */
+function withOwnRequests(pod: KubeObject): KubeObject {
+  const spec = withPodLevelRequests(pod['spec'] ?? {})
+  return spec === pod['spec'] ? pod : { ...pod, spec }
 }
 
 /** A negative grace period has always meant the shortest one. */

@@ -1,0 +1,26 @@
+/** Requests of a pod as a whole (KEP-2837). */
+import type { Fields } from '../object.ts'
+import { podRequests } from './pod-requests.ts'
+import { isHugePageResource } from './resource-names.ts'
+
+/**
+ * A PodSpec whose own requests are completed: by the sum of its containers', or else by its own limits. The same spec when
+ * the pod has no resources of its own or nothing is missing.
+ */
+export function withPodLevelRequests(spec: Fields): Fields {
+  const resources: Fields | undefined = spec['resources']
+  if (!resources?.['limits'] && !resources?.['requests']) return spec
+  const requests: Record<string, string> = {}
+  const own: Fields = resources['requests'] ?? {}
+  for (const [name, amount] of Object.entries(podRequests({ ...spec, resources: undefined, overhead: undefined })))
+    if ((name === 'cpu' || name === 'memory') && !Object.hasOwn(own, name)) requests[name] = amount
+  for (const [name, amount] of Object.entries<string>(resources['limits'] ?? {}))
+    if (
+      (name === 'cpu' || name === 'memory' || isHugePageResource(name)) &&
+      !Object.hasOwn(own, name) &&
+      !Object.hasOwn(requests, name)
+    )
+      requests[name] = amount
+  if (Object.keys(requests).length === 0) return spec
+  return { ...spec, resources: { ...resources, requests: { ...own, ...requests } } }
+}
