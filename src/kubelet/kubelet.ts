@@ -126,6 +126,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     runtime,
     containerRuntime,
     cache,
+    pleg,
     statuses,
     sources,
     events,
@@ -138,7 +139,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const workers: PodWorkers = createPodWorkers({
     runtime,
     syncPod: (pod, abort) => syncPod(parts, pod, abort),
-    syncTerminatingPod: (pod, grace) => syncTerminatingPod(parts, pleg, pod, grace),
+    syncTerminatingPod: (pod, grace) => syncTerminatingPod(parts, pod, grace),
     syncTerminatedPod(pod) {
       allocations.remove(uidOf(pod))
       syncTerminatedPod(parts, pod)

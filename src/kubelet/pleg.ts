@@ -25,6 +25,8 @@ export interface PodLifecycleEvent {
 export interface Pleg {
   /** Reads one pod's state from the runtime now, into the cache; what changed is told. */
   relistPod(uid: string): Promise<RuntimePodStatus>
+  /** Brings the cache up to what happened before now: a sync must not decide by what was before the last one's doing. */
+  settle(uid: string): Promise<void>
   /** Reads all pods' state. */
   relist(): Promise<void>
   run(signal: AbortSignal): void
@@ -42,6 +44,9 @@ export function createPleg(
 ): Pleg {
   const dirty = new Set<string>()
   const known = new Set<string>()
+  /** The read that the cache's status of each pod is from: of two under way at once, the later begun one counts. */
+  const readBy = new Map<string, number>()
+  let reads = 0
   let scheduled = false
 
   async function read(filter: ListFilter): Promise<Map<string, RuntimePodStatus>> {
@@ -71,13 +76,16 @@ export function createPleg(
     return statuses
   }
 
-  function take(uid: string, status: RuntimePodStatus | undefined): PodLifecycleEvent[] {
+  function take(uid: string, status: RuntimePodStatus | undefined, read: number): PodLifecycleEvent[] {
+    if ((readBy.get(uid) ?? 0) > read) return []
     const events = changes(cache.get(uid), status ?? { uid, ips: [], sandboxes: [], containers: [] })
     if (status === undefined) {
       known.delete(uid)
+      readBy.delete(uid)
       cache.delete(uid)
     } else {
       known.add(uid)
+      readBy.set(uid, read)
       cache.set(status)
     }
     return events
@@ -85,17 +93,19 @@ export function createPleg(
 
   async function relistPod(uid: string): Promise<RuntimePodStatus> {
     dirty.delete(uid)
+    const own = ++reads
     const statuses = await read({ labels: { [POD_UID_LABEL]: uid } })
-    const events = take(uid, statuses.get(uid))
+    const events = take(uid, statuses.get(uid), own)
     if (events.length > 0) tell(events)
     return cache.get(uid)
   }
 
   async function relist(): Promise<void> {
+    const own = ++reads
     const statuses = await read({})
     const events: PodLifecycleEvent[] = []
-    for (const uid of [...known]) if (!statuses.has(uid)) events.push(...take(uid, undefined))
-    for (const [uid, status] of statuses) events.push(...take(uid, status))
+    for (const uid of [...known]) if (!statuses.has(uid)) events.push(...take(uid, undefined, own))
+    for (const [uid, status] of statuses) events.push(...take(uid, status, own))
     if (events.length > 0) tell(events)
   }
 
@@ -112,9 +122,13 @@ export function createPleg(
   return {
     relistPod,
     relist,
+    async settle(uid) {
+      if (containerRuntime.containerEvents === undefined || dirty.has(uid)) await relistPod(uid)
+    },
     forget(uid) {
       dirty.delete(uid)
       known.delete(uid)
+      readBy.delete(uid)
       cache.delete(uid)
     },
     run(signal) {

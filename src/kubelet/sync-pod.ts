@@ -3,6 +3,7 @@ import type { PodStatus } from '../api/generated/types.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
 import type { Killer } from './kill-pod.ts'
+import type { Pleg } from './pleg.ts'
 import { annotationsOf, type Container, isTerminalPhase, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
 import { computePodActions, type PodActions } from './pod-actions.ts'
 import type { PodCache, RuntimePodStatus } from './pod-cache.ts'
@@ -19,6 +20,7 @@ export interface SyncParts {
   readonly runtime: Runtime
   readonly containerRuntime: ContainerRuntime
   readonly cache: PodCache
+  readonly pleg: Pleg
   readonly statuses: StatusManager
   readonly sources: StatusSources
   readonly events: PodEvents
@@ -40,8 +42,9 @@ export function currentStatus(parts: SyncParts, pod: Pod, terminal: boolean): Po
 
 /** Resolves to true when the pod has ended by itself or has to. @throws SyncError when it should be tried again */
 export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): Promise<boolean> {
-  const { cache, statuses, probes, volumes, deadlines } = parts
+  const { cache, pleg, statuses, probes, volumes, deadlines } = parts
   const uid = uidOf(pod)
+  await pleg.settle(uid)
   deadlines.check(pod, statuses.get(uid) ?? pod.status ?? {})
   const status = currentStatus(parts, pod, false)
   statuses.set(pod, status)

@@ -1,18 +1,12 @@
 /** syncTerminatingPod: tells that the pod ends, kills it, and makes sure that nothing of it runs any more. */
 
-import type { Pleg } from './pleg.ts'
 import { type Pod, uidOf } from './pod.ts'
 import { SyncError } from './sync-error.ts'
 import { currentStatus, type SyncParts } from './sync-pod.ts'
 
 /** @throws SyncError when a container still runs */
-export async function syncTerminatingPod(
-  parts: SyncParts,
-  pleg: Pleg,
-  pod: Pod,
-  graceSeconds: number | undefined,
-): Promise<void> {
-  const { statuses, probes, killer } = parts
+export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSeconds: number | undefined): Promise<void> {
+  const { pleg, statuses, probes, killer } = parts
   const uid = uidOf(pod)
   statuses.set(pod, currentStatus(parts, pod, false))
   probes.stopLivenessAndStartup(uid)

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import { simulatedRuntime } from '../../../src/base/simulated.ts'
 import { readRecording } from '../recording.ts'
 import { recorded, seen } from './compare.ts'
 import { pace, plays } from './plays.ts'
-import { namespace, startNodeStage } from './stage.ts'
+import { podOf } from './pods.ts'
+import { startNodeStage } from './stage.ts'
 
 for (const [name, play] of Object.entries(plays)) {
   const recording = readRecording(`kubelet/${name}`)
@@ -33,25 +33,4 @@ for (const [name, play] of Object.entries(plays)) {
     assert.deepEqual(ours.tokens, theirs.tokens)
     assert.deepEqual(ours.events, theirs.events)
   })
-}
-
-/** The pod as the user made it. */
-function podOf(object: JsonObject, annotations: Readonly<Record<string, string>>): KubeObject {
-  const { metadata, spec } = object as { metadata: JsonObject; spec: JsonObject }
-  const { nodeName: _, ...rest } = JSON.parse(JSON.stringify(spec).replaceAll('<5>', 'abcde')) as Record<
-    string,
-    unknown
-  >
-  const { name, finalizers } = metadata
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name,
-      namespace,
-      annotations,
-      ...(finalizers === undefined ? {} : { finalizers }),
-    } as KubeObject['metadata'],
-    spec: rest,
-  }
 }

@@ -11,6 +11,8 @@ export interface Play {
   readonly fromDeletion?: true
   /** After the pod was created (and came to rest, with `fromDeletion`). */
   act?(stage: NodeStage): Promise<void>
+  /** The recording ends while the pod still changes. */
+  readonly unsettled?: true
   /** Seconds that pass in the end. */
   readonly seconds: number
 }
@@ -81,10 +83,10 @@ export const plays: Readonly<Record<string, Play>> = {
   'pod-liveness': { annotations: sim({ liveness: 'failure' }), seconds: 6 },
   'pod-readiness': { seconds: 4 },
   'pod-startup-probe': { annotations: sim({ startup: 'success-after=3s', 'startup-output': NO_FILE }), seconds: 6 },
-  'pod-image-missing': { seconds: 26 },
+  'pod-image-missing': { unsettled: true, seconds: 26 },
   'pod-image-never': { annotations: sim({ image: 'missing' }), seconds: 3 },
   'pod-missing-configmap-env': { seconds: 3 },
   'pod-missing-secret-volume': { seconds: 3 },
   'pod-active-deadline': { seconds: 7 },
-  'pod-bad-command': { annotations: sim({ 'start-error': NOPE }), seconds: 5 },
+  'pod-bad-command': { unsettled: true, annotations: sim({ 'start-error': NOPE }), seconds: 5 },
 }
