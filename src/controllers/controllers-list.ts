@@ -1,4 +1,5 @@
 /** Which controllers the manager runs. */
+import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { createDeploymentController } from './deployment/deployment-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
@@ -27,6 +28,11 @@ export const controllerEntries: readonly ControllerEntry[] = [
   ),
   entry('node-lifecycle-controller', 'node-controller', createNodeLifecycleController),
   entry('taint-eviction-controller', 'node-controller', createTaintEvictionController),
+  entry(
+    'clusterrole-aggregation-controller',
+    'clusterrole-aggregation-controller',
+    createClusterRoleAggregationController,
+  ),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

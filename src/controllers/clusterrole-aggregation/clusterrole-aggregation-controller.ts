@@ -1,0 +1,63 @@
+/**
+ * The cluster role aggregation controller: a ClusterRole with an aggregationRule holds the rules of all ClusterRoles that its
+ * selectors match, among them `admin`, `edit` and `view`. The controller manager starts it.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { sameJson } from '../same.ts'
+
+const clusterRoles = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
+const fieldManager = 'clusterrole-aggregation-controller'
+const workers = 5
+
+export function createClusterRoleAggregationController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const roles = informers.informer(clusterRoles)
+  const queue = createWorkQueue<string>(runtime, 'clusterroles')
+  const isAggregated = (role: KubeObject) => role['aggregationRule'] !== undefined
+  // A role that changes may belong to, or have belonged to, any of them.
+  const enqueueAll = () => {
+    for (const role of roles.store.list()) if (isAggregated(role)) queue.add(objectKey(role))
+  }
+
+  async function sync(key: string): Promise<void> {
+    const role = roles.store.get(key)
+    if (role === undefined || !isAggregated(role)) return
+    const rules = aggregatedRules(role, roles.store.list())
+    if (sameJson(rules, role['rules'] ?? [])) return
+    const { apiVersion, kind } = role
+    const name = role.metadata.name ?? ''
+    const body = { apiVersion, kind, metadata: { name }, rules: rules as never }
+    await client.resource(clusterRoles).patch(name, 'apply', body, { fieldManager, force: true })
+  }
+
+  return {
+    name: fieldManager,
+    async start() {
+      roles.addHandlers({ added: enqueueAll, updated: enqueueAll, deleted: enqueueAll })
+      await roles.whenSynced(signal)
+      runWorkers(runtime, queue, workers, sync, signal)
+    },
+  }
+}
+
+/** Selector by selector, the rules of the roles it matches in the order of their names; each rule once. */
+export function aggregatedRules(role: KubeObject, all: readonly KubeObject[]): readonly Fields[] {
+  const rules: Fields[] = []
+  const byName = all
+    .filter((other) => other.metadata.name !== role.metadata.name)
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  for (const labelSelector of (role['aggregationRule'].clusterRoleSelectors ?? []) as readonly Fields[]) {
+    const selector = labelSelectorOf(labelSelector)
+    for (const other of byName) {
+      if (!selector.matches(other.metadata.labels)) continue
+      for (const rule of (other['rules'] ?? []) as readonly Fields[]) {
+        if (!rules.some((known) => sameJson(known, rule))) rules.push(rule)
+      }
+    }
+  }
+  return rules
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { aggregatedRules } from './clusterrole-aggregation-controller.ts'
+
+const role = (name: string, labels: Record<string, string>, rules: readonly object[]): KubeObject =>
+  ({ apiVersion: 'v1', kind: 'ClusterRole', metadata: { name, labels }, rules }) as unknown as KubeObject
+const rule = (verb: string) => ({ verbs: [verb], apiGroups: [''], resources: ['pods'] })
+
+test('an aggregated role has the rules of the roles its selectors match, by name, each once', () => {
+  const whole = {
+    ...role('whole', { part: 'a' }, [rule('own')]),
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: 'b' } }, { matchLabels: { part: 'a' } }] },
+  } as KubeObject
+  const all = [
+    role('z', { part: 'a' }, [rule('get'), rule('list')]),
+    role('m', { part: 'a' }, [rule('watch'), rule('get')]),
+    role('x', { part: 'b' }, [rule('create')]),
+    role('other', { part: 'c' }, [rule('delete')]),
+    whole,
+  ]
+  const verbs = aggregatedRules(whole, all).map(({ verbs }) => verbs[0])
+  assert.deepEqual(verbs, ['create', 'watch', 'get', 'list'])
+})
