@@ -14,7 +14,7 @@ import type { CustomVersion } from '../scheme/resource.ts'
 import { badRequest } from '../status.ts'
 import { invalid } from '../validation/errors.ts'
 import type { Decoded, DecodeOptions, ExpectedKind, Source } from './decode.ts'
-import { kindOf, nodeOf } from './decode.ts'
+import { kindOf, nodeOf, wordFor } from './decode.ts'
 import { exactInteger, type JsonNode, jsonText, NumberNode, ObjectNode } from './json.ts'
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
@@ -28,6 +28,11 @@ export function decodeCustom(
   custom: CustomVersion,
   options: DecodeOptions,
 ): Decoded {
+  for (const [name, value] of Object.entries(source.top))
+    if (value !== undefined && value !== null && typeof value !== 'string')
+      throw source.refuse(
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(nodeOf(value))} into Go struct field .${name} of type string`,
+      )
   const known = kindOf(source, expected)
   const strict = [...source.strict]
   const body = bodyOf(source, strict)
@@ -63,7 +68,8 @@ function cannotHandle(actual: { kind: string; version: string }, expected: Expec
 /** The body as plain JSON, with exact integers; fields written twice are noted. */
 function bodyOf(source: Source, strict: string[]): JsonObject {
   const { quick } = source
-  if (quick !== undefined && countKeys(quick.value) === quick.keys) return quick.value as JsonObject
+  const keys = quick === undefined ? Number.NaN : countKeys(quick.value)
+  if (quick !== undefined && keys === (quick.keys ?? keys)) return quick.value as JsonObject
   const node = source.node()
   const value = plainOf(node, '', strict)
   if (Number.isNaN(countKeys(value))) throw source.refuse('exceeded max depth')

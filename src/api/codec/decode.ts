@@ -94,10 +94,10 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
  * would say against them, for callers with words of their own: nothing is thrown. `value` is not changed.
  */
 export function decodeFields(value: JsonObject | KubeObject, schema: StructSchema): ExactResult {
-  const keys = countKeys(value)
-  if (Number.isNaN(keys)) return { object: {}, error: 'exceeded max depth', strict: [] }
-  const object = walkQuickly(value, schema, keys)
-  return object === undefined ? walkExactly(nodeOf(value), schema) : { object, strict: [] }
+  const object = walkQuickly(value, schema, undefined)
+  if (object !== undefined) return { object, strict: [] }
+  if (Number.isNaN(countKeys(value))) return { object: {}, error: 'exceeded max depth', strict: [] }
+  return walkExactly(nodeOf(value), schema)
 }
 
 function isSame(actual: Kind, expected: Kind): boolean {
@@ -145,7 +145,7 @@ function notRegistered({ group, version, kind }: Kind): string {
 export interface Source {
   readonly top: Top
   /** The value and the number of its keys, for the quick walk; undefined when only the exact one may read it. */
-  readonly quick: { readonly value: unknown; readonly keys: number; readonly owned: boolean } | undefined
+  readonly quick: { readonly value: unknown; readonly keys: number | undefined; readonly owned: boolean } | undefined
   /** Made when first asked for. */
   readonly node: () => JsonNode
   /** The body as JSON text. */
@@ -187,12 +187,13 @@ function openBody(
 }
 
 function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): Source {
-  const keys = countKeys(object)
-  if (Number.isNaN(keys)) throw refuse('exceeded max depth')
   return {
     top: { apiVersion: object['apiVersion'], kind: object['kind'] },
-    quick: { value: object, keys, owned: false },
-    node: () => nodeOf(object),
+    quick: { value: object, keys: undefined, owned: false },
+    node: () => {
+      if (Number.isNaN(countKeys(object))) throw refuse('exceeded max depth')
+      return nodeOf(object)
+    },
     text: () => jsonText(object),
     strict: [],
     refuse,
@@ -273,7 +274,7 @@ function topOf(node: JsonNode, refuse: Source['refuse']): Top {
   return top
 }
 
-function wordFor(node: JsonNode): string {
+export function wordFor(node: JsonNode): string {
   if (typeof node === 'string') return 'string'
   if (typeof node === 'boolean') return 'bool'
   if (node instanceof NumberNode) return 'number'

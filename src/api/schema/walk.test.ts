@@ -87,6 +87,28 @@ test('a canonical tree that is owned is kept, not copied', () => {
   assert.equal(walkQuickly(tree, schemaOf(core('ConfigMap')), 5, true), tree)
 })
 
+test('of a shared tree only what must change is copied', () => {
+  const schema = schemaOf(core('Pod'))
+  const text =
+    '{"kind":"Pod","metadata":{"name":"p","labels":{"a":"1"}},"spec":{"containers":[{"name":"c","image":"i","resources":{}}]},"status":{}}'
+  const canonicalTree = deepFreeze(JSON.parse(text))
+  assert.equal(walkQuickly(canonicalTree, schema, undefined), canonicalTree)
+  const tree = deepFreeze({
+    ...canonicalTree,
+    spec: { ...canonicalTree.spec, nodeName: '', volumes: [], hostAliases: undefined },
+    metadata: { ...canonicalTree.metadata, annotations: { z: 'z', a: null } },
+  })
+  const made = walkQuickly(tree, schema, undefined) as typeof canonicalTree
+  assert.equal(made.spec.containers, canonicalTree.spec.containers)
+  assert.equal(made.status, canonicalTree.status)
+  assert.equal(made.metadata.labels, canonicalTree.metadata.labels)
+  assert.equal(
+    JSON.stringify({ ...made, kind: 'Pod' }),
+    text.replace('"labels":{"a":"1"}', '"labels":{"a":"1"},"annotations":{"a":"","z":"z"}'),
+  )
+  assert.equal(walkQuickly({ ...canonicalTree, bogus: 1 }, schema, undefined), undefined)
+})
+
 test('the quick walk gives up at any doubt', () => {
   const schema = schemaOf(core('ConfigMap'))
   for (const value of [{ data: { a: 1 } }, { bogus: 1 }, { metadata: [] }, { immutable: 'x' }, []])

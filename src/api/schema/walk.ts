@@ -4,7 +4,8 @@
  * and in which words, exact.ts finds out.
  *
  * A tree that the caller owns (JSON.parse has just made it) is made canonical in place, and what is canonical already, as
- * most of what clients send back is, stays as it is. A tree that is shared is copied.
+ * most of what clients send back is, stays as it is. Of a tree that is shared what has to change is copied; the rest is given
+ * back as it is, so that whoever compares it with what it was made from finds the same parts.
  */
 import type { Json } from '../object.ts'
 import {
@@ -35,14 +36,19 @@ export const MAX_DEPTH = 1000
 
 /**
  * The canonical form of `value`, a tree from JSON.parse or of the same make; undefined when something in it may be wrong:
- * a wrong type, an unknown field, a number that is not plain, a key more or less than `keys` (a duplicate). With `owned`
- * the tree may be changed, also when the answer is undefined.
+ * a wrong type, an unknown field, a number that is not plain, a key more or less than `keys` (a duplicate; undefined for what
+ * never was text). With `owned` the tree may be changed, also when the answer is undefined.
  */
-export function walkQuickly(value: unknown, schema: StructSchema, keys: number, owned = false): Writable | undefined {
+export function walkQuickly(
+  value: unknown,
+  schema: StructSchema,
+  keys: number | undefined,
+  owned = false,
+): Writable | undefined {
   const walk: Walk = { keys: 0, depth: 0, owned }
   try {
     const made = struct(value, planOf(schema), walk)
-    return walk.keys === keys ? made : undefined
+    return keys === undefined || walk.keys === keys ? made : undefined
   } catch (error) {
     if (error === doubt) return undefined
     throw error
@@ -142,7 +148,7 @@ function struct(value: unknown, plan: StructPlan, walk: Walk): Writable {
   if (value === null) return zeroStruct(plan.schema)
   if (typeof value !== 'object' || Array.isArray(value)) throw doubt
   if (++walk.depth > MAX_DEPTH) throw doubt
-  const made = walk.owned ? structInPlace(value as Writable, plan, walk) : structCopied(value as Writable, plan, walk)
+  const made = walk.owned ? structInPlace(value as Writable, plan, walk) : structShared(value as Writable, plan, walk)
   walk.depth--
   return made
 }
@@ -177,17 +183,37 @@ function structInPlace(source: Writable, plan: StructPlan, walk: Walk): Writable
   return out
 }
 
-function structCopied(source: Writable, plan: StructPlan, walk: Walk): Writable {
-  const out: Writable = {}
-  for (const entry of plan.fields) {
-    const inner = source[entry.name]
+function structShared(source: Writable, plan: StructPlan, walk: Walk): Writable {
+  let always = 0
+  let last = -1
+  let canonical = true
+  let changed: Map<string, Json | undefined> | undefined
+  for (const key in source) {
+    const inner = source[key]
     if (inner === undefined) {
-      if (entry.always) out[entry.name] = zeroOf(entry.field)
+      canonical = false
       continue
     }
+    const entry = plan.byName.get(key)
+    if (entry === undefined) throw doubt
     walk.keys++
+    if (entry.index < last) canonical = false
+    last = entry.index
     const made = fieldValue(inner, entry, walk)
-    if (written(entry, made)) out[entry.name] = made
+    const isThere = written(entry, made)
+    if (isThere && entry.always) always++
+    if (isThere && made === inner) continue
+    canonical = false
+    changed ??= new Map()
+    changed.set(key, isThere ? made : undefined)
+  }
+  if (canonical && always === plan.always) return source
+  const out: Writable = {}
+  for (const entry of plan.fields) {
+    const { name } = entry
+    const inner = changed?.has(name) ? changed.get(name) : source[name]
+    if (inner !== undefined) out[name] = inner
+    else if (entry.always) out[name] = zeroOf(entry.field)
   }
   return out
 }
@@ -256,10 +282,12 @@ function other(value: unknown, schema: ScalarSchema, walk: Walk): Json {
 function list(value: unknown, items: ValuePlan, walk: Walk): Json {
   if (!Array.isArray(value)) throw doubt
   if (value.length === 0) return null
-  const out: Json[] = walk.owned ? value : new Array(value.length)
+  let out: Json[] = value
   for (let i = 0; i < value.length; i++) {
     const made = quick(value[i] ?? null, items, walk)
-    if (out[i] !== made) out[i] = made
+    if (value[i] === made) continue
+    if (out === value && !walk.owned) out = [...value]
+    out[i] = made
   }
   return out
 }
@@ -269,16 +297,28 @@ function map(value: unknown, values: ValuePlan, walk: Walk): Json {
   const source = value as Writable
   const keys = Object.keys(source)
   if (keys.length === 0) return null
-  let canonical = walk.owned
+  let canonical = true
   for (let i = 1; canonical && i < keys.length; i++) canonical = keys[i - 1]! < keys[i]!
   if (!canonical) keys.sort(byBytes)
-  const out: Writable = canonical ? source : {}
+  const made: (Json | undefined)[] = []
+  let same = canonical
   for (const key of keys) {
     const inner = source[key]
-    if (inner === undefined) continue
+    if (inner === undefined) {
+      made.push(undefined)
+      same = false
+      continue
+    }
     walk.keys++
-    const made = quick(inner, values, walk)
-    if (!canonical || made !== inner) setKey(out, key, made)
+    const one = quick(inner, values, walk)
+    made.push(one)
+    if (one !== inner) same = false
+  }
+  if (same) return source
+  const out: Writable = {}
+  for (const [i, key] of keys.entries()) {
+    const one = made[i]
+    if (one !== undefined) setKey(out, key, one)
   }
   return out
 }
@@ -305,28 +345,41 @@ function anything(value: unknown, walk: Walk): Json {
     return value as Json
   }
   if (++walk.depth > MAX_DEPTH) throw doubt
-  const out = Array.isArray(value)
-    ? walk.owned
-      ? anyItems(value, walk)
-      : value.map((item) => anything(item ?? null, walk))
-    : anyFields(value as Writable, walk)
+  const out = Array.isArray(value) ? anyItems(value, walk) : anyFields(value as Writable, walk)
   walk.depth--
   return out
 }
 
 function anyItems(value: Json[], walk: Walk): Json {
-  for (const item of value) if (typeof item === 'object' && item !== null) anything(item, walk)
-  return value
+  let out = value
+  for (let i = 0; i < value.length; i++) {
+    const item = value[i]
+    const made = anything(item ?? null, walk)
+    if (made === item) continue
+    if (out === value && !walk.owned) out = [...value]
+    out[i] = made
+  }
+  return out
 }
 
 function anyFields(source: Writable, walk: Walk): Json {
-  const copy: Writable = walk.owned ? source : {}
+  let changed: Map<string, Json | undefined> | undefined
   for (const key in source) {
     const inner = source[key]
-    if (inner === undefined) continue
-    walk.keys++
-    const made = typeof inner === 'object' && inner !== null ? anything(inner, walk) : inner
-    if (!walk.owned) setKey(copy, key, made)
+    let made: Json | undefined
+    if (inner !== undefined) {
+      walk.keys++
+      made = anything(inner, walk)
+      if (made === inner) continue
+    }
+    changed ??= new Map()
+    changed.set(key, made)
   }
-  return copy
+  if (changed === undefined) return source
+  const out: Writable = {}
+  for (const key of Object.keys(source)) {
+    const made = changed.has(key) ? changed.get(key) : source[key]
+    if (made !== undefined) setKey(out, key, made)
+  }
+  return out
 }
