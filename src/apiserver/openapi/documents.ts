@@ -8,6 +8,7 @@ import { apiVersionOf, type JsonObject, parseApiVersion } from '../../api/object
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import { builtinKind, knownApiVersions } from '../../api/scheme/scheme.ts'
 import { returnDeletedObjects } from '../registry/strategies/answers.ts'
+import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
 import {
   groupPathItem,
   type PathItem,
@@ -16,12 +17,9 @@ import {
   SERVICE_PATHS,
   versionPathItem,
 } from './operations.ts'
-import { closure, publishedSchemas, type Schemas, withGroupVersions } from './schemas.ts'
+import { closure, publishedSchemas, withGroupVersions } from './schemas.ts'
 import { v2Document } from './v2.ts'
 import { v3Document } from './v3.ts'
-
-/** A custom resource's own schema, in the form of OpenAPI v3; undefined when it has none. */
-export type CustomSchema = (row: ResourceRow) => JsonObject | undefined
 
 export interface Documents {
   /** Names of the v3 documents (`apis/apps/v1`), sorted, with the hash of each. */
@@ -48,7 +46,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     const items = rows.flatMap((row) => pathItemsOf(row, factsOf(row)))
     if (!custom) items.push(versionPathItem(group, version))
     const own = customSchemas(rows, customSchema)
-    const versions = [{ group: '', version: 'v1' }, ...(group === '' ? [] : [{ group, version }])]
+    const versions = custom ? customVersions() : [CORE, ...(group === '' ? [] : [{ group, version }])]
     const schemas = withGroupVersions(closure(definitionsOf(items), own, publishedSchemas()), versions)
     return v3Document({ info: custom ? CUSTOM_INFO : BUILTIN_INFO, items, schemas, secured: !custom })
   }
@@ -97,8 +95,6 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
   return documents
 }
 
-const isCustom = (row: ResourceRow) => typeof builtinKind(row.group, row.version, row.kind) !== 'object'
-
 function factsOf(row: ResourceRow): RowFacts {
   const builtin = builtinKind(row.group, row.version, row.kind)
   const name = row.group === '' ? row.resource : `${row.resource}.${row.group}`
@@ -110,43 +106,6 @@ function factsOf(row: ResourceRow): RowFacts {
         returnsDeleted: returnDeletedObjects.has(name) && name !== 'namespaces',
       }
     : { definition: customDefinition(row), custom: true, returnsDeleted: false }
-}
-
-/** `com.example.stable.v1.CronTab` for a CronTab of stable.example.com/v1. */
-export function customDefinition({ group, version, kind }: ResourceRow): string {
-  return [...group.split('.').reverse(), version, kind].join('.')
-}
-
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-const typed = { apiVersion: { type: 'string' }, kind: { type: 'string' } }
-const referTo = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${META}.${name}` }] })
-
-/** A custom resource's kind and its list. */
-function customSchemas(rows: readonly ResourceRow[], customSchema: CustomSchema): Schemas {
-  const out = new Map<string, JsonObject>()
-  for (const row of rows) {
-    if (!isCustom(row)) continue
-    const definition = customDefinition(row)
-    const named = (kind: string) => [{ group: row.group, kind, version: row.version }]
-    const schema = customSchema(row) ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-    const properties = schema['properties'] as JsonObject | undefined
-    out.set(definition, {
-      ...schema,
-      ...(properties === undefined ? {} : { properties: { ...properties, ...typed, metadata: referTo('ObjectMeta') } }),
-      'x-kubernetes-group-version-kind': named(row.kind),
-    })
-    out.set(`${definition}List`, {
-      type: 'object',
-      required: ['items'],
-      properties: {
-        ...typed,
-        items: { type: 'array', items: { $ref: `#/components/schemas/${definition}` } },
-        metadata: referTo('ListMeta'),
-      },
-      'x-kubernetes-group-version-kind': named(row.listKind),
-    })
-  }
-  return out
 }
 
 function definitionsOf(items: readonly PathItem[]): ReadonlySet<string> {
@@ -189,6 +148,11 @@ const MACHINERY = [
   'lifecycle.k8s.io/v1alpha1',
   'apiregistration.k8s.io/v1beta1',
 ]
+
+const CORE = { group: '', version: 'v1' }
+/** What the server of custom resources does not know. */
+const NOT_CUSTOM = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io'])
+const customVersions = () => everyVersion().filter(({ group }) => !NOT_CUSTOM.has(group))
 
 function everyVersion(): readonly { readonly group: string; readonly version: string }[] {
   return [...new Set([...knownApiVersions(), ...MACHINERY])]

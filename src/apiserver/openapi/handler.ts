@@ -7,7 +7,10 @@ import type { JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import type { Clock } from '../../base/clock.ts'
-import { type CustomSchema, createDocuments, hashOf } from './documents.ts'
+import type { CustomSchema } from './custom.ts'
+import { createDocuments, hashOf } from './documents.ts'
+import { encodeV2, V2_PROTOBUF } from './protobuf-v2.ts'
+import { encodeV3, V3_PROTOBUF } from './protobuf-v3.ts'
 
 export interface OpenApiOptions {
   readonly scheme: Scheme
@@ -16,6 +19,11 @@ export interface OpenApiOptions {
 }
 
 type Form = 'json' | 'protobuf'
+
+const CONTENT_TYPES = {
+  v2: { json: 'application/json', protobuf: V2_PROTOBUF },
+  v3: { json: 'application/json', protobuf: V3_PROTOBUF },
+} as const
 
 const YEAR_MS = 365 * 24 * 3600 * 1000
 const V2 = '/openapi/v2'
@@ -30,7 +38,7 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
   const v3 = (request: ApiRequest, name: string): ApiResponse => {
     const hash = documents.index().get(name)
     if (hash === undefined) return nothing(404)
-    const form = formOf(request.headers['accept'])
+    const form = formOf(request.headers['accept'], V3_PROTOBUF)
     if (form === undefined) return nothing(406, { vary: 'Accept' })
     const asked = request.query.get('hash') ?? ''
     const headers: Record<string, string> = { vary: 'Accept', etag: `"${hash}"`, ...LATER }
@@ -43,12 +51,13 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       headers['cache-control'] = 'public, immutable'
       headers['expires'] = httpDate(options.clock.now() + YEAR_MS)
     }
-    return document(request, headers, `application/json`, () => encodeJson(documents.v3(name) as JsonObject))
+    const encode = form === 'protobuf' ? encodeV3 : encodeJson
+    return document(request, headers, CONTENT_TYPES.v3[form], () => encode(documents.v3(name) as JsonObject))
   }
 
   const v2 = (request: ApiRequest): ApiResponse => {
     const vary = ['Accept-Encoding', 'Accept']
-    const form = formOf(request.headers['accept'])
+    const form = formOf(request.headers['accept'], V2_PROTOBUF)
     if (form === undefined) return nothing(406, { vary })
     const { generation } = options.scheme
     let bytes: Uint8Array | undefined
@@ -57,7 +66,9 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       v2Hash = { generation, hash: hashOf(bytes) }
     }
     const headers = { vary, etag: `"${v2Hash.hash}"`, ...LATER }
-    return document(request, headers, 'application/json', () => bytes ?? encodeJson(documents.v2()))
+    return document(request, headers, CONTENT_TYPES.v2[form], () =>
+      form === 'protobuf' ? encodeV2(documents.v2()) : (bytes ?? encodeJson(documents.v2())),
+    )
   }
 
   return (request) => {
@@ -100,15 +111,18 @@ const nothing = (status: number, headers: Headers = {}) => ({
 const httpDate = (ms: number) => new Date(ms).toUTCString().replace('GMT', 'UTC')
 
 /** The form that the client likes best of those there are; undefined when it likes none. */
-function formOf(accept: string | undefined): Form | undefined {
+function formOf(accept: string | undefined, protobuf: string): Form | undefined {
   if (accept === undefined || accept === '') return 'json'
   const ranges = accept.split(',').map((clause) => {
     const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
     const q = parameters.find((parameter) => parameter.startsWith('q='))
-    return { type, q: q === undefined ? 1 : Number(q.slice(2)) || 0 }
+    // An older spelling of the same type.
+    return { type: type.replace('@v1.0+', '.v1.0+'), q: q === undefined ? 1 : Number(q.slice(2)) || 0 }
   })
   ranges.sort((a, b) => b.q - a.q)
-  for (const { type } of ranges)
+  for (const { type } of ranges) {
+    if (type === protobuf) return 'protobuf'
     if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'
+  }
   return undefined
 }

@@ -30,7 +30,7 @@ export interface Operation {
   readonly gvk?: GroupVersionKind
   readonly parameters: readonly Parameter[]
   /** Definition of the body. */
-  readonly body?: { readonly definition: string; readonly required: boolean }
+  readonly body?: { readonly definition: string; readonly required: boolean } | undefined
   /** What the path accepts; undefined where OpenAPI v2 says nothing of it. */
   readonly consumes?: readonly string[]
   readonly produces: readonly string[]
@@ -121,11 +121,13 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
     has('deletecollection') && {
       ...common,
       ...deleted,
+      // Custom resources document the selection alone.
+      ...(facts.custom ? { body: undefined } : {}),
       codes: [200],
       answer: `${META}.Status`,
       action: 'deletecollection',
       id: `delete${word}Collection${owner}`,
-      parameters: [...where, ...DELETE_COLLECTION],
+      parameters: [...where, ...(facts.custom ? LIST : DELETE_COLLECTION)],
     },
   ])
   const object: Place = {
@@ -246,7 +248,8 @@ function subresource(place: Place, sub: SubresourceRow, row: ResourceRow): reado
       },
     ]
   const definition = sub.kind === row.kind ? place.definition : sub.schema.definition
-  return readAndWrite({ ...place, common: { ...place.common, gvk }, definition }, sub.verbs, suffix)
+  const common = place.custom ? place.common : { ...place.common, gvk }
+  return readAndWrite({ ...place, common, definition }, sub.verbs, suffix)
 }
 
 const EVERY_METHOD: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']

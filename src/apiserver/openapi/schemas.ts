@@ -66,10 +66,17 @@ export function withGroupVersions(
   return out
 }
 
+export const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
+
+const SHAPE = new Set(['type', 'properties', 'items', 'additionalProperties', 'required'])
+
 /** A schema as OpenAPI v2 can say it: a reference beside nothing but extensions, no defaults, no unions. */
 export function toV2(schema: JsonObject): JsonObject {
   const out: Record<string, Json | undefined> = {}
+  // v2 has no word for what may be null or anything: its clients then check nothing.
+  const open = schema[PRESERVE] === true || schema['nullable'] === true
   for (const [key, value] of Object.entries(schema)) {
+    if (open && SHAPE.has(key)) continue
     if (key === 'default' || key === 'oneOf' || key === 'anyOf' || key === 'nullable') continue
     if (key === 'allOf' && Array.isArray(value) && value.length === 1) Object.assign(out, toV2(value[0] as JsonObject))
     else if (key === '$ref' && typeof value === 'string') out['$ref'] = value.replace(PREFIX, '#/definitions/')
@@ -81,6 +88,11 @@ export function toV2(schema: JsonObject): JsonObject {
     } else if ((key === 'items' || key === 'additionalProperties') && typeof value === 'object')
       out[key] = toV2(value as JsonObject)
     else out[key] = value
+  }
+  // The kind itself stays an object.
+  if (open && GVKS in schema) {
+    out['type'] = 'object'
+    delete out[PRESERVE]
   }
   if (schema['oneOf'] !== undefined && out['type'] === undefined) out['type'] = 'string'
   return out
