@@ -117,7 +117,7 @@ function fullyQualifiedName(name: string, path: string, errors: FieldError[]): v
     errors.push(invalid(path, name, 'should be a domain with at least three segments separated by dots'))
 }
 
-function webhookURL(text: string, path: string, errors: FieldError[]): void {
+export function webhookURL(text: string, path: string, errors: FieldError[]): void {
   const match = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/.exec(text)
   if (!match) {
     errors.push(required(path, `url must be a valid URL: parse ${JSON.stringify(text)}; ${URL_FORM}`))

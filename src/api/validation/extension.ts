@@ -1,8 +1,6 @@
-/** Rules of what extends the API: APIService, and the frame of a CustomResourceDefinition (names, scope, versions). */
+/** Rules of what extends the API: APIService, and the names in a CustomResourceDefinition. */
 import type { Fields, KubeObject } from '../object.ts'
-import { webhookService } from './admissionregistration.ts'
-import { immutable } from './common.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, invalid, required } from './errors.ts'
 import { dns1035Label, dns1123Subdomain } from './names.ts'
 
 const MAX_GROUP_PRIORITY = 20000
@@ -46,57 +44,19 @@ export function validateAPIService(object: KubeObject): readonly FieldError[] {
   return errors
 }
 
-/** The frame of a definition; its schemas are judged by the rules of structural schemas. */
-export function validateDefinitionFrame(object: KubeObject): readonly FieldError[] {
-  const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const { group = '', scope = '', names = {} } = spec
-  const versions: readonly Fields[] = spec['versions'] ?? []
-  const wanted = `${names.plural ?? ''}.${group}`
-  const name = object.metadata.name ?? ''
-  if (name !== '' && name !== wanted)
-    errors.push(invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'))
-  if (group === '') errors.push(required('spec.group'))
-  else {
-    for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.group', group, message))
-    if (!group.includes('.')) errors.push(invalid('spec.group', group, 'should be a domain with at least one dot'))
-  }
-  if (scope === '') errors.push(required('spec.scope'))
-  else if (scope !== 'Cluster' && scope !== 'Namespaced')
-    errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
-  definitionVersions(versions, errors)
-  definitionNames(names, errors)
-  if (spec['conversion']?.webhook?.clientConfig?.service)
-    webhookService(
-      spec['conversion'].webhook.clientConfig.service,
-      'spec.conversion.webhookClientConfig.service',
-      errors,
-    )
-  return errors
-}
-
-function definitionVersions(versions: readonly Fields[], errors: FieldError[]): void {
-  if (versions.filter((version) => version['storage'] === true).length !== 1)
-    errors.push(invalid('spec.versions', versions as never, 'must have exactly one version marked as storage version'))
-  const seen = new Set<string>()
-  versions.forEach(({ name = '' }, i) => {
-    for (const message of dns1035Label(name)) errors.push(invalid(`spec.versions[${i}].name`, name, message))
-    if (seen.has(name)) errors.push(invalid('spec.versions', versions as never, 'must contain unique version names'))
-    seen.add(name)
-  })
-}
-
-function definitionNames(names: Fields, errors: FieldError[]): void {
+/** The names of a custom resource. */
+export function definitionNames(names: Fields, errors: FieldError[]): void {
   const lower = (field: string) => {
     const value: string = names[field] ?? ''
-    for (const message of dns1035Label(value)) errors.push(invalid(`spec.names.${field}`, value, message))
+    if (value === '') errors.push(required(`spec.names.${field}`))
+    else for (const message of dns1035Label(value)) errors.push(invalid(`spec.names.${field}`, value, message))
   }
   lower('plural')
   if (names['singular']) lower('singular')
   for (const field of ['kind', 'listKind']) {
     const value: string = names[field] ?? ''
-    if (field === 'kind' && value === '') errors.push(required('spec.names.kind'))
-    else if (value !== '')
+    if (value === '') errors.push(required(`spec.names.${field}`))
+    else
       for (const message of dns1035Label(value.toLowerCase()))
         errors.push(
           invalid(`spec.names.${field}`, value, `may have mixed case, but should otherwise match: ${message}`),
@@ -108,18 +68,4 @@ function definitionNames(names: Fields, errors: FieldError[]): void {
     })
   if (names['kind'] && names['kind'] === names['listKind'])
     errors.push(invalid('spec.names.listKind', names['listKind'], 'kind and listKind may not be the same'))
-}
-
-export function validateDefinitionFrameUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const errors = [...validateDefinitionFrame(object)]
-  const established = old['status']?.conditions?.some(
-    (condition: Fields) => condition['type'] === 'Established' && condition['status'] === 'True',
-  )
-  if (established) {
-    immutable('spec.scope', object['spec']?.scope, old['spec']?.scope, errors)
-    immutable('spec.names.kind', object['spec']?.names?.kind, old['spec']?.names?.kind, errors)
-  }
-  immutable('spec.group', object['spec']?.group, old['spec']?.group, errors)
-  immutable('spec.names.plural', object['spec']?.names?.plural, old['spec']?.names?.plural, errors)
-  return errors
 }

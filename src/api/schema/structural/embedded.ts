@@ -35,7 +35,7 @@ export function eachEmbedded(
   if (!hasEmbedded(schema)) return
   if (Array.isArray(value)) {
     const { items } = schema
-    if (items !== undefined) value.forEach((item, i) => eachEmbedded(item, items, `${path}[${i}]`, visit))
+    if (items !== undefined) for (const [i, item] of value.entries()) eachEmbedded(item, items, `${path}[${i}]`, visit)
     return
   }
   if (!isObject(value)) return

@@ -15,7 +15,7 @@ function walk(value: Json | undefined, schema: Structural, path: string, errors:
     if (schema.listType === 'set') checkSet(value, path, errors)
     if (schema.listType === 'map') checkMap(value, schema, path, errors)
     const { items } = schema
-    if (items !== undefined) value.forEach((item, i) => walk(item, items, `${path}[${i}]`, errors))
+    if (items !== undefined) for (const [i, item] of value.entries()) walk(item, items, `${path}[${i}]`, errors)
     return
   }
   if (!isObject(value)) return

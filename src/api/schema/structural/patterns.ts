@@ -20,6 +20,18 @@ export function compilePattern(pattern: string): RE2JS | undefined {
   return made
 }
 
+/** Why a pattern is none, in RE2's words; undefined when it is one. */
+export function patternError(pattern: string): string | undefined {
+  if (compilePattern(pattern) !== undefined) return undefined
+  if (pattern.length > LONGEST_PATTERN) return 'expression nests or repeats too much'
+  try {
+    RE2JS.compile(pattern)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
 /** Whether the pattern is found anywhere in the text; a pattern that is none matches nothing. */
 export function patternFound(pattern: string, text: string): boolean {
   return compilePattern(pattern)?.matcher(text).find() ?? false

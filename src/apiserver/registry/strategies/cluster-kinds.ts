@@ -19,6 +19,7 @@ import { validateRuntimeClass, validateRuntimeClassUpdate } from '../../../api/v
 import * as small from '../../../api/validation/small-kinds.ts'
 import * as storage from '../../../api/validation/storage.ts'
 import { beginDefinitionDeletion } from '../../customresources/definition.ts'
+import { validateDefinition, validateDefinitionUpdate } from '../../customresources/validate-definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 import type { Strategies } from './index.ts'
@@ -194,8 +195,8 @@ function withStoredVersions(object: KubeObject): KubeObject {
 
 const customResourceDefinitions: Strategy = {
   ...kind({
-    validate: extension.validateDefinitionFrame,
-    validateUpdate: extension.validateDefinitionFrameUpdate,
+    validate: validateDefinition,
+    validateUpdate: validateDefinitionUpdate,
     counts: SPEC,
     status: NEW_DEFINITION,
   }),
