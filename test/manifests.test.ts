@@ -1,0 +1,84 @@
+/**
+ * Manifests that nobody here wrote: what large public operators ship inside their Go modules installs, and their samples
+ * apply. Modules come from the module proxy; without Go or kubectl the tests are skipped with the reason.
+ */
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { type StartedCluster, startSkiff } from '../conformance/server.ts'
+import { kubectlPath, withoutKubectl } from './kubectl.ts'
+
+const run = promisify(execFile)
+
+interface Shipped {
+  readonly module: string
+  /** Files and folders of the module, in order; each applied server-side, recursively. */
+  readonly install: readonly string[]
+  readonly samples: readonly string[]
+  /** CustomResourceDefinitions that must be served after the installation. */
+  readonly definitions: number
+}
+
+const shipped: readonly Shipped[] = [
+  {
+    module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
+    install: ['bundle.yaml'],
+    samples: ['example/rbac', 'example/thanos', 'example/storage', 'example/shards', 'example/networkpolicies'],
+    definitions: 10,
+  },
+  {
+    module: 'github.com/cert-manager/cert-manager@v1.21.2',
+    install: ['deploy/crds'],
+    samples: [],
+    definitions: 6,
+  },
+  {
+    module: 'sigs.k8s.io/gateway-api@v1.4.0',
+    install: ['config/crd/standard'],
+    samples: ['examples/standard'],
+    definitions: 6,
+  },
+]
+
+const withoutGo = spawnSync('go', ['version']).status === 0 ? false : 'Go is not there: modules are fetched with it'
+const skip = withoutKubectl || withoutGo
+
+async function folderOf(module: string): Promise<string> {
+  const { stdout } = await run('go', ['mod', 'download', '-json', module], {
+    env: { ...process.env, GOFLAGS: '-mod=mod' },
+  })
+  return JSON.parse(stdout).Dir
+}
+
+let cluster: StartedCluster
+const kubectl = (...args: readonly string[]) =>
+  run(kubectlPath, ['--kubeconfig', cluster.kubeconfig, ...args], { maxBuffer: 64 * 1024 * 1024 })
+
+before(async () => {
+  if (skip) return
+  cluster = await startSkiff()
+  for (const namespace of ['monitoring', 'gateway-conformance-infra']) await kubectl('create', 'namespace', namespace)
+})
+after(() => cluster?.stop())
+
+for (const { module, install, samples, definitions } of shipped)
+  test(`${module} installs, and its samples apply`, { skip }, async () => {
+    const folder = await folderOf(module)
+    const before = await established()
+    for (const path of install) await kubectl('apply', '--server-side', '-R', '-f', join(folder, path))
+    assert.equal((await established()) - before, definitions)
+    for (const path of samples) {
+      const { stdout } = await kubectl('apply', '--server-side', '--force-conflicts', '-R', '-f', join(folder, path))
+      assert.match(stdout, /serverside-applied/)
+    }
+  })
+
+async function established(): Promise<number> {
+  const { stdout } = await kubectl('get', 'customresourcedefinitions', '-o', 'json')
+  const definitions = JSON.parse(stdout).items as { status?: { conditions?: { type: string; status: string }[] } }[]
+  return definitions.filter(({ status }) =>
+    status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True'),
+  ).length
+}
