@@ -92,6 +92,8 @@ export interface Storage {
    * @throws CompactedError
    */
   subscribe(prefix: string, afterRevision: number, subscriber: StorageSubscriber): () => void
+  /** Whether the key's value is stored in another form than it would be today (another encryption key). */
+  isStale?(key: string): Promise<boolean>
   /** Drops history up to and including `revision` (latest values stay readable). */
   compact(revision: number): Promise<void>
   close(): Promise<void>

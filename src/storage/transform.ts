@@ -8,6 +8,8 @@ import { type KeyValue, type Storage, type StorageEvent, StoreError } from './st
 export interface Transformer {
   /** What to store for `plain`; the same bytes where the key's values are stored as they are. */
   encode(key: string, plain: Uint8Array): Uint8Array
+  /** Whether encode would store the value in another form today. */
+  isStale(key: string, stored: Uint8Array): boolean
   /** @throws when the value cannot be read back */
   decode(key: string, stored: Uint8Array): Uint8Array
 }
@@ -63,6 +65,10 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
         ...subscriber,
         events: (events, revision) => subscriber.events(events.map(event), revision),
       }),
+    async isStale(key) {
+      const { item: found } = await storage.get(key)
+      return found !== undefined && transformer.isStale(key, found.value)
+    },
     compact: (revision) => storage.compact(revision),
     close: () => storage.close(),
   }

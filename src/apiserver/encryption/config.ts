@@ -31,6 +31,10 @@ export function encryptionOf(text: string, scheme: Scheme, random: Random): Tran
   }
   return {
     encode: (key, plain) => providersOf(key)[0]?.encrypt(key, plain) ?? plain,
+    isStale: (key, stored) => {
+      const [first] = providersOf(key)
+      return first === undefined ? false : !first.isCurrent(stored)
+    },
     decode: (key, stored) => {
       const encrypted = startsWith(stored, 'k8s:enc:')
       const providers = providersOf(key)

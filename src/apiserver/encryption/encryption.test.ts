@@ -29,6 +29,9 @@ for (const provider of ['aesgcm', 'aescbc']) {
     const after = encryption(`  - ${provider}: {keys: [${key('two', 2)}, ${key('one', 1)}]}`)
     assert.deepEqual(Buffer.from(after.decode(SECRET, before.encode(SECRET, plain))), plain)
     assert.match(Buffer.from(after.encode(SECRET, plain)).toString('latin1'), /:two:/)
+    // What tells an update that changes nothing to write all the same.
+    assert.equal(after.isStale(SECRET, before.encode(SECRET, plain)), true)
+    assert.equal(after.isStale(SECRET, after.encode(SECRET, plain)), false)
   })
 }
 

@@ -14,6 +14,8 @@ export interface Provider {
   /** What its values begin with; '' for identity. */
   readonly prefix: string
   encrypt(key: string, plain: Uint8Array): Uint8Array
+  /** Written by this provider, with its first key. */
+  isCurrent(stored: Uint8Array): boolean
   /** @throws when no key of its own fits, or the value was tampered with */
   decrypt(key: string, stored: Uint8Array): Uint8Array
 }
@@ -56,7 +58,15 @@ export function aescbc(random: Random, keys: readonly EncryptionKey[]): Provider
   })
 }
 
-export const identity: Provider = { prefix: '', encrypt: (_key, plain) => plain, decrypt: (_key, stored) => stored }
+export const identity: Provider = {
+  prefix: '',
+  encrypt: (_key, plain) => plain,
+  isCurrent: (stored) => !startsWith(stored, Buffer.from('k8s:enc:')),
+  decrypt: (_key, stored) => stored,
+}
+
+const startsWith = (bytes: Uint8Array, prefix: Buffer): boolean =>
+  bytes.length >= prefix.length && prefix.equals(bytes.subarray(0, prefix.length))
 
 const gcm = (secret: Buffer) => `aes-${secret.length * 8}-gcm` as 'aes-256-gcm'
 
@@ -73,6 +83,7 @@ function keyed(prefix: string, keys: readonly EncryptionKey[], algorithm: Algori
   return {
     prefix,
     encrypt: (storageKey, plain) => Buffer.concat([header, algorithm.encrypt(first.secret, storageKey, plain)]),
+    isCurrent: (stored) => startsWith(stored, header),
     decrypt: (storageKey, stored) => {
       const rest = stored.subarray(prefix.length)
       const colon = rest.indexOf(':'.charCodeAt(0))

@@ -122,7 +122,9 @@ async function updateBegun(
     return { retry: stateOf(registry, result.current) }
   }
 
-  if (sameObject(object, existing)) return { object: existing, created: false }
+  // Unchanged is unwritten, but for a value whose encryption key has been replaced: writing it again is how keys rotate.
+  if (sameObject(object, existing) && (context.dryRun || !(await registry.storage.isStale?.(key))))
+    return { object: existing, created: false }
   if (context.dryRun) return { object: canonicalObject(object, String(revision)), created: false }
   const canonical = canonicalObject(object, '')
   const result = await registry.storage.write({
