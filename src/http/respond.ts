@@ -23,6 +23,8 @@ export interface Outgoing {
   readonly destroyed?: boolean
   readonly closed?: boolean
   shouldKeepAlive?: boolean
+  /** HTTP/1.1: whether node:http divides the body into chunks, as it does when it has no length. */
+  chunkedEncoding?: boolean
   readonly stream?: unknown
 }
 

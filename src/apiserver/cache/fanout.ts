@@ -17,7 +17,8 @@ export interface Fanout {
 
 const FEW = 50
 const PER_TURN = 50
-const PAUSE_MS = 4
+/** The more there are, the longer a pass takes, and the more it saves to carry two events with one. */
+const pauseMs = (watchers: number) => Math.min(4 + watchers / 64, 24)
 
 export function createFanout(runtime: Runtime): Fanout {
   const { scheduler, clock } = runtime
@@ -35,7 +36,7 @@ export function createFanout(runtime: Runtime): Fanout {
       for (const end = Math.min(next + PER_TURN, all.length); next < end; next++) all[next]!.wake()
       if (next < all.length) scheduler.later('watch fan-out', some)
       else {
-        clock.setTimer(PAUSE_MS, 'watch fan-out pause', () => {
+        clock.setTimer(pauseMs(all.length), 'watch fan-out pause', () => {
           passing = false
           if (again) pass(watchers)
         })
