@@ -21,6 +21,8 @@ export interface NodeWrite {
 export interface NodeStage {
   readonly runtime: SimulatedRuntime
   readonly kubelet: Kubelet
+  /** The node's machine restarts: nothing runs on it, and its kubelet is a new one. */
+  restartKubelet(): Promise<void>
   /** Of the kubelet, about pods and tokens. */
   readonly writes: NodeWrite[]
   readonly states: { readonly type: string; readonly object: KubeObject }[]
@@ -85,7 +87,12 @@ export async function startNodeStage(runtime: SimulatedRuntime): Promise<NodeSta
   })
   const user = { name: `system:node:${NODE}`, groups: ['system:nodes', 'system:authenticated'] }
   const client = createClient(runtime, transport, { user, userAgent: 'kubelet' })
-  const kubelet = await runtime.complete(startKubelet({ runtime, client, nodeName: NODE, signal }), many)
+  let running = new AbortController()
+  const startAnew = () => {
+    running = new AbortController()
+    return runtime.complete(startKubelet({ runtime, client, nodeName: NODE, signal: running.signal }), many)
+  }
+  let kubelet = await startAnew()
   // Nobody else is there to do it.
   await ask('PUT', `/api/v1/nodes/${NODE}`, await withoutTaints())
 
@@ -97,7 +104,13 @@ export async function startNodeStage(runtime: SimulatedRuntime): Promise<NodeSta
   const podsPath = `/api/v1/namespaces/${namespace}/pods`
   return {
     runtime,
-    kubelet,
+    get kubelet() {
+      return kubelet
+    },
+    async restartKubelet() {
+      running.abort()
+      kubelet = await startAnew()
+    },
     writes,
     states,
     events,
@@ -113,6 +126,7 @@ export async function startNodeStage(runtime: SimulatedRuntime): Promise<NodeSta
     },
     pod: (name) => pods.get(name),
     async stop() {
+      running.abort()
       stopping.abort()
       await runtime.complete(api.stop(), many)
     },

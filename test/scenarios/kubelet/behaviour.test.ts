@@ -1,0 +1,255 @@
+/** What the recordings do not show of a kubelet, on the simulated clock. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../../../src/api/object.ts'
+import { simulatedRuntime } from '../../../src/base/simulated.ts'
+import { NODE, type NodeStage, namespace, startNodeStage } from './stage.ts'
+
+type Annotations = Readonly<Record<string, string>>
+
+function pod(name: string, annotations: Annotations = {}, spec: Fields = {}): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, annotations },
+    spec: {
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 30,
+      containers: [{ name: 'c', image: 'busybox' }],
+      ...spec,
+    },
+  }
+}
+
+const path = (name: string) => `/api/v1/namespaces/${namespace}/pods/${name}`
+const start = () => startNodeStage(simulatedRuntime(3, { order: 'fifo' }))
+const container = (stage: NodeStage, name = 'p', at = 0): Fields => stage.pod(name)?.['status'].containerStatuses[at]
+const condition = (object: KubeObject | undefined, type: string): Fields | undefined =>
+  object?.['status'].conditions.find((one: Fields) => one['type'] === type)
+const reasons = (stage: NodeStage) => stage.events.map((event) => event['reason'])
+
+test('a second delete with a shorter grace period shortens the wait', async () => {
+  const stage = await start()
+  const { runtime } = stage
+  await stage.run(pod('p', { 'sim.skiff.dev/ignore-sigterm': 'true' }))
+  await runtime.advance(1000)
+  await stage.ask('DELETE', path('p'))
+  await runtime.advance(10_000)
+  assert.ok(container(stage)['state'].running)
+  await stage.ask('DELETE', `${path('p')}?gracePeriodSeconds=5`)
+  await runtime.advance(4900)
+  assert.ok(stage.pod('p'))
+  await runtime.advance(200)
+  assert.equal(stage.pod('p'), undefined)
+  await stage.stop()
+})
+
+test('a second delete ends a preStop hook that would have gone on', async () => {
+  const stage = await start()
+  await stage.run(
+    pod('p', {}, { containers: [{ name: 'c', image: 'i', lifecycle: { preStop: { sleep: { seconds: 25 } } } }] }),
+  )
+  await stage.runtime.advance(1000)
+  await stage.ask('DELETE', path('p'))
+  await stage.runtime.advance(1000)
+  await stage.ask('DELETE', `${path('p')}?gracePeriodSeconds=3`)
+  await stage.runtime.advance(3100)
+  assert.equal(stage.pod('p'), undefined)
+  await stage.stop()
+})
+
+test('sidecars end after the containers, in reverse order', async () => {
+  const stage = await start()
+  const sidecar = (name: string) => ({ name, image: 'i', restartPolicy: 'Always' })
+  await stage.run(
+    pod('p', { 'sim.skiff.dev/stop-delay': '1s' }, { initContainers: [sidecar('first'), sidecar('second')] }),
+  )
+  await stage.runtime.advance(1000)
+  assert.equal(condition(stage.pod('p'), 'Ready')?.['status'], 'True')
+  await stage.ask('DELETE', path('p'))
+  await stage.runtime.advance(5000)
+  const killed = stage.events.filter(({ reason }) => reason === 'Killing').map(({ message }) => message)
+  assert.deepEqual(killed, ['Stopping container c', 'Stopping container second', 'Stopping container first'])
+  assert.equal(stage.pod('p'), undefined)
+  await stage.stop()
+})
+
+test('a sidecar that ends is started again while the pod runs', async () => {
+  const stage = await start()
+  const annotations = { 'side.sim.skiff.dev/exit-after': '1s', 'side.sim.skiff.dev/exit-times': '1' }
+  await stage.run(pod('p', annotations, { initContainers: [{ name: 'side', image: 'i', restartPolicy: 'Always' }] }))
+  await stage.runtime.advance(3000)
+  const side = stage.pod('p')?.['status'].initContainerStatuses[0]
+  assert.equal(side.restartCount, 1)
+  assert.ok(side.state.running)
+  await stage.stop()
+})
+
+test('a pod whose mounted volume refers to what is missing waits, and runs once it is there', async () => {
+  const stage = await start()
+  const spec = {
+    volumes: [{ name: 'v', secret: { secretName: 'late' } }],
+    containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+  }
+  await stage.run(pod('p', {}, spec))
+  await stage.runtime.advance(3000)
+  assert.equal(container(stage)['state'].waiting.reason, 'ContainerCreating')
+  const failed = stage.events.find(({ reason }) => reason === 'FailedMount')
+  assert.equal(failed?.['message'], 'MountVolume.SetUp failed for volume "v" : secret "late" not found')
+  await stage.ask('POST', `/api/v1/namespaces/${namespace}/secrets`, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'late' },
+  })
+  await stage.runtime.advance(10_000)
+  assert.ok(container(stage)['state'].running)
+  await stage.stop()
+})
+
+test('a pod that waits for its volume can be deleted', async () => {
+  const stage = await start()
+  const spec = {
+    volumes: [{ name: 'v', configMap: { name: 'never' } }],
+    containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+  }
+  await stage.run(pod('p', {}, spec))
+  await stage.runtime.advance(3000)
+  await stage.ask('DELETE', path('p'))
+  await stage.runtime.advance(1000)
+  assert.equal(stage.pod('p'), undefined)
+  await stage.stop()
+})
+
+test('never-ready keeps a pod from being ready; host network has the address of the node', async () => {
+  const stage = await start()
+  await stage.run(pod('p', { 'sim.skiff.dev/never-ready': 'true' }, { hostNetwork: true }))
+  await stage.runtime.advance(5000)
+  const { status } = stage.pod('p') as KubeObject
+  assert.equal(status.phase, 'Running')
+  assert.equal(condition(stage.pod('p'), 'Ready')?.['message'], 'containers with unready status: [c]')
+  assert.equal(status.podIP, status.hostIP)
+  await stage.stop()
+})
+
+test('a readiness gate keeps a pod from being ready until its condition is True', async () => {
+  const stage = await start()
+  await stage.run(pod('p', {}, { readinessGates: [{ conditionType: 'example.com/ok' }] }))
+  await stage.runtime.advance(1000)
+  assert.deepEqual(
+    [condition(stage.pod('p'), 'Ready')?.['reason'], condition(stage.pod('p'), 'Ready')?.['message']],
+    ['ReadinessGatesNotReady', 'corresponding condition of pod readiness gate "example.com/ok" does not exist.'],
+  )
+  const { body } = await stage.ask('GET', path('p'))
+  body.status.conditions.push({ type: 'example.com/ok', status: 'True' })
+  await stage.ask('PUT', `${path('p')}/status`, body)
+  await stage.runtime.advance(1000)
+  assert.equal(condition(stage.pod('p'), 'Ready')?.['status'], 'True')
+  assert.equal(condition(stage.pod('p'), 'example.com/ok')?.['status'], 'True')
+  await stage.stop()
+})
+
+test('a pod that does not fit is refused and can be deleted', async () => {
+  const stage = await start()
+  await stage.run(pod('p', {}, { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '33' } } }] }))
+  await stage.runtime.advance(1000)
+  const { phase, reason, message } = stage.pod('p')?.['status'] ?? {}
+  assert.deepEqual([phase, reason], ['Failed', 'OutOfcpu'])
+  assert.match(message, /^Pod was rejected: Node didn't have enough resource: cpu, requested: 33000, used: 0, capac/)
+  assert.ok(reasons(stage).includes('OutOfcpu'))
+  await stage.ask('DELETE', path('p'))
+  await stage.runtime.advance(1000)
+  assert.equal(stage.pod('p'), undefined)
+  await stage.stop()
+})
+
+test('requests are told in the status; a changed image restarts the container', async () => {
+  const stage = await start()
+  const requests = { cpu: '100m', memory: '64Mi' }
+  await stage.run(pod('p', {}, { containers: [{ name: 'c', image: 'busybox:1', resources: { requests } }] }))
+  await stage.runtime.advance(1000)
+  assert.deepEqual(container(stage)['allocatedResources'], requests)
+  assert.deepEqual(container(stage)['resources'], { requests })
+  const { body } = await stage.ask('GET', path('p'))
+  body.spec.containers[0].image = 'busybox:2'
+  assert.equal((await stage.ask('PUT', path('p'), body)).code, 200)
+  await stage.runtime.advance(1000)
+  assert.equal(container(stage)['image'], 'docker.io/library/busybox:2')
+  assert.equal(container(stage)['restartCount'], 1)
+  const killing = stage.events.find(({ reason }) => reason === 'Killing')
+  assert.equal(killing?.['message'], 'Container c definition changed, will be restarted')
+  await stage.stop()
+})
+
+test('a failed postStart hook restarts the container', async () => {
+  const stage = await start()
+  const lifecycle = { postStart: { exec: { command: ['x'] } } }
+  await stage.run(
+    pod('p', { 'sim.skiff.dev/post-start': 'failure' }, { containers: [{ name: 'c', image: 'i', lifecycle }] }),
+  )
+  await stage.runtime.advance(60_000)
+  assert.ok(reasons(stage).includes('FailedPostStartHook'))
+  assert.ok(container(stage)['restartCount'] > 0)
+  await stage.stop()
+})
+
+test('a pod forced away is killed all the same, and its address is given to others in the end', async () => {
+  const stage = await start()
+  await stage.run(pod('p', { 'sim.skiff.dev/ignore-sigterm': 'true' }))
+  await stage.runtime.advance(1000)
+  await stage.ask('DELETE', `${path('p')}?gracePeriodSeconds=0`)
+  await stage.runtime.advance(1500)
+  assert.equal((await stage.kubelet.containerRuntime.listContainers({})).length, 1)
+  await stage.runtime.advance(1000)
+  assert.equal((await stage.kubelet.containerRuntime.listContainers({})).length, 0)
+  assert.equal((await stage.kubelet.containerRuntime.listPodSandboxes({})).length, 0)
+  await stage.stop()
+})
+
+test('the node renews its lease every 10 seconds, and reports again when it was marked not ready', async () => {
+  const stage = await start()
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${NODE}`
+  const first = (await stage.ask('GET', lease)).body
+  assert.equal(first.spec.holderIdentity, NODE)
+  assert.equal(first.spec.leaseDurationSeconds, 40)
+  assert.equal(first.metadata.ownerReferences[0].kind, 'Node')
+  await stage.runtime.advance(10_100)
+  const second = (await stage.ask('GET', lease)).body
+  assert.equal(Date.parse(second.spec.renewTime) - Date.parse(first.spec.renewTime), 10_000)
+
+  const node = (await stage.ask('GET', `/api/v1/nodes/${NODE}`)).body
+  assert.equal(condition(node, 'Ready')?.['status'], 'True')
+  const conditions = node.status.conditions.map((one: Fields) =>
+    one['type'] === 'Ready' ? { ...one, status: 'Unknown' } : one,
+  )
+  await stage.ask('PUT', `/api/v1/nodes/${NODE}/status`, { ...node, status: { ...node.status, conditions } })
+  await stage.runtime.advance(1000)
+  assert.equal(condition((await stage.ask('GET', `/api/v1/nodes/${NODE}`)).body, 'Ready')?.['status'], 'True')
+  await stage.stop()
+})
+
+test('a node that was deleted registers again', async () => {
+  const stage = await start()
+  await stage.ask('DELETE', `/api/v1/nodes/${NODE}`)
+  await stage.runtime.advance(1000)
+  assert.equal((await stage.ask('GET', `/api/v1/nodes/${NODE}`)).code, 200)
+  await stage.stop()
+})
+
+test('a kubelet that starts anew runs the pods it finds, ends those that should end, and leaves ended ones alone', async () => {
+  const stage = await start()
+  await stage.run(pod('runs'))
+  await stage.run(pod('goes', { 'sim.skiff.dev/ignore-sigterm': 'true' }))
+  await stage.run(pod('done', { 'sim.skiff.dev/exit-after': '1s' }, { restartPolicy: 'Never' }))
+  await stage.runtime.advance(5000)
+  await stage.ask('DELETE', path('goes'))
+  await stage.runtime.advance(100)
+  await stage.restartKubelet()
+  await stage.runtime.advance(5000)
+  assert.equal(container(stage, 'runs')['restartCount'], 1)
+  assert.equal(container(stage, 'runs')['lastState'].terminated?.reason ?? 'none', 'none')
+  assert.equal(condition(stage.pod('runs'), 'Ready')?.['status'], 'True')
+  assert.equal(stage.pod('goes'), undefined)
+  assert.equal(stage.pod('done')?.['status'].phase, 'Succeeded')
+  assert.equal(container(stage, 'done')['restartCount'], 0)
+  await stage.stop()
+})
