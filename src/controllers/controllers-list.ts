@@ -2,6 +2,8 @@
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { createDeploymentController } from './deployment/deployment-controller.ts'
+import { createEndpointsController } from './endpoints/endpoints-controller.ts'
+import { createEndpointSliceController } from './endpointslice/endpointslice-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
@@ -33,6 +35,8 @@ export const controllerEntries: readonly ControllerEntry[] = [
     'clusterrole-aggregation-controller',
     createClusterRoleAggregationController,
   ),
+  entry('endpoints-controller', 'endpoint-controller', createEndpointsController),
+  entry('endpointslice-controller', 'endpointslice-controller', createEndpointSliceController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

@@ -184,6 +184,19 @@ export const plays: Readonly<Record<string, Play>> = {
       await remove(stage, 'nodes', 'kwok-1')
     },
   },
+  'service-endpoints': {
+    nodes: 1,
+    async prepare(stage) {
+      await create(stage, 'services', {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'svc' },
+        spec: { selector: { app: 'a' }, ports: [{ port: 80, targetPort: 8080 }] },
+      })
+      await create(stage, 'deployments', deployment())
+    },
+    act: async (stage) => void (await remove(stage, 'deployments', 'a')),
+  },
   unschedulable: {
     nodes: 1,
     act: async (stage) => void (await create(stage, 'pods', pod('p', { nodeSelector: { none: 'such' } }))),

@@ -1,0 +1,138 @@
+/** What the endpoints and the EndpointSlice controllers share: which pods a service has, at which ports, and when that changed. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import type { Informer } from '../../client/informer.ts'
+import { objectKey } from '../../client/store.ts'
+import { isReady, isTerminated, podCondition } from '../pods/pod.ts'
+import { sameJson } from '../same.ts'
+
+export const servicesResource = { group: '', version: 'v1', resource: 'services' }
+export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
+export const headlessLabel = 'service.kubernetes.io/headless'
+export const namespaceIndex = 'namespace'
+
+export const isHeadless = (service: KubeObject): boolean => service['spec'].clusterIP === 'None'
+
+/** Without a selector, somebody else looks after the endpoints. */
+export const selectsPods = (service: KubeObject): boolean =>
+  service['spec'].selector !== undefined && service['spec'].type !== 'ExternalName'
+
+export const selectorOf = (service: KubeObject) => labelSelectorOf({ matchLabels: service['spec'].selector })
+
+/** Pods of the service that may be reached: running somewhere, with an address. */
+export function podsOf(service: KubeObject, pods: Informer): readonly KubeObject[] {
+  const selector = selectorOf(service)
+  return pods.store
+    .byIndex(namespaceIndex, service.metadata.namespace ?? '')
+    .filter((pod) => selector.matches(pod.metadata.labels) && !isTerminated(pod) && addressesOf(pod).length > 0)
+}
+
+export function addressesOf(pod: KubeObject): readonly string[] {
+  const { podIPs = [], podIP = '' } = (pod['status'] ?? {}) as Fields
+  const all = (podIPs as readonly Fields[]).map(({ ip }) => ip as string)
+  return all.length > 0 ? all : podIP === '' ? [] : [podIP]
+}
+
+/** Named in DNS as itself. */
+export const hostnameOf = (service: KubeObject, pod: KubeObject): string | undefined =>
+  pod['spec'].hostname && pod['spec'].subdomain === service.metadata.name ? pod['spec'].hostname : undefined
+
+export interface EndpointPort {
+  readonly name: string
+  readonly port: number
+  readonly protocol: string
+  readonly appProtocol?: string
+}
+
+/** The service's ports as this pod has them, by name; a named target port that it has not is left out. */
+export function portsOf(service: KubeObject, pod: KubeObject): readonly EndpointPort[] {
+  const ports: EndpointPort[] = []
+  for (const { name = '', protocol = 'TCP', port, targetPort, appProtocol } of (service['spec'].ports ??
+    []) as readonly Fields[]) {
+    const target = targetPort === undefined || targetPort === 0 ? port : targetPort
+    const number = typeof target === 'string' ? containerPort(pod, target, protocol) : (target as number)
+    if (number !== undefined) ports.push({ name, port: number, protocol, ...(appProtocol ? { appProtocol } : {}) })
+  }
+  return ports.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.port - b.port))
+}
+
+function containerPort(pod: KubeObject, name: string, protocol: string): number | undefined {
+  const sidecars = ((pod['spec'].initContainers ?? []) as readonly Fields[]).filter(
+    (container) => container['restartPolicy'] === 'Always',
+  )
+  for (const container of [...(pod['spec'].containers as readonly Fields[]), ...sidecars]) {
+    for (const port of (container['ports'] ?? []) as readonly Fields[]) {
+      if (port['name'] === name && port['protocol'] === protocol) return port['containerPort']
+    }
+  }
+  return undefined
+}
+
+/** Puts the key of every service that a change of pods concerns into `enqueue`. */
+export function watchPodsOfServices(pods: Informer, services: Informer, enqueue: (key: string) => void): void {
+  const enqueueFor = (namespace: string, labels: readonly KubeObject['metadata']['labels'][]) => {
+    for (const service of services.store.byIndex(namespaceIndex, namespace)) {
+      if (!selectsPods(service)) continue
+      const selector = selectorOf(service)
+      if (labels.some((some) => selector.matches(some))) enqueue(objectKey(service))
+    }
+  }
+  const one = (pod: KubeObject) => enqueueFor(pod.metadata.namespace ?? '', [pod.metadata.labels])
+  services.addIndex(namespaceIndex, (service) => [service.metadata.namespace ?? ''])
+  pods.addIndex(namespaceIndex, (pod) => [pod.metadata.namespace ?? ''])
+  pods.addHandlers({
+    added: one,
+    updated: (old, pod) => {
+      if (sameForEndpoints(old, pod)) return
+      enqueueFor(pod.metadata.namespace ?? '', [old.metadata.labels, pod.metadata.labels])
+    },
+    deleted: one,
+  })
+}
+
+function sameForEndpoints(a: KubeObject, b: KubeObject): boolean {
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+    sameJson(a.metadata.labels, b.metadata.labels) &&
+    isReady(a) === isReady(b) &&
+    isTerminated(a) === isTerminated(b) &&
+    a['spec'].nodeName === b['spec'].nodeName &&
+    a['spec'].hostname === b['spec'].hostname &&
+    a['spec'].subdomain === b['spec'].subdomain &&
+    sameJson(addressesOf(a), addressesOf(b))
+  )
+}
+
+/**
+ * When what is about to be written began to be true: the earliest change not yet told of, of the service's making and of its
+ * pods' readiness. undefined when nothing of that kind changed (a pod went).
+ */
+export interface TriggerTimes {
+  earliestChange(service: KubeObject, pods: readonly KubeObject[]): string | undefined
+  forget(key: string): void
+}
+
+export function createTriggerTimes(): TriggerTimes {
+  const told = new Map<string, { readonly service: string; readonly pods: ReadonlyMap<string, string> }>()
+  return {
+    earliestChange(service, pods) {
+      const key = objectKey(service)
+      const before = told.get(key)
+      const now = new Map<string, string>()
+      const changes: string[] = []
+      for (const pod of pods) {
+        const name = pod.metadata.name ?? ''
+        const time: string | undefined = podCondition(pod, 'Ready')?.['lastTransitionTime']
+        if (time === undefined) continue
+        now.set(name, time)
+        if (time > (before?.pods.get(name) ?? '')) changes.push(time)
+      }
+      const made = service.metadata.creationTimestamp ?? ''
+      if (made > (before?.service ?? '')) changes.push(made)
+      told.set(key, { service: made, pods: now })
+      return changes.sort()[0]
+    },
+    forget: (key) => void told.delete(key),
+  }
+}

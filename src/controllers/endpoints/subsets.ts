@@ -1,0 +1,77 @@
+/** The subsets of an Endpoints object: addresses that have the same ports stand together, in the order of the addresses. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isReady } from '../pods/pod.ts'
+import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from './selection.ts'
+
+interface Subset {
+  readonly ports: readonly EndpointPort[]
+  readonly ready: Fields[]
+  readonly notReady: Fields[]
+}
+
+/** At most `capacity` addresses, ready ones first; `truncated` says that there were more. */
+export function subsetsOf(
+  service: KubeObject,
+  pods: readonly KubeObject[],
+  capacity: number,
+): { readonly subsets: readonly Fields[]; readonly truncated: boolean } {
+  const anyState = service['spec'].publishNotReadyAddresses === true
+  const withoutPorts = isHeadless(service) && (service['spec'].ports ?? []).length === 0
+  const family: string = service['spec'].ipFamilies?.[0] ?? 'IPv4'
+  const groups = new Map<string, Subset>()
+  let count = 0
+  for (const pod of pods) {
+    if (pod.metadata.deletionTimestamp !== undefined && !anyState) continue
+    const ip = addressesOf(pod).find((address) => address.includes(':') === (family === 'IPv6'))
+    if (ip === undefined) continue
+    const ports = portsOf(service, pod)
+    if (ports.length === 0 && !withoutPorts) continue
+    const key = JSON.stringify(ports)
+    const group = groups.get(key) ?? { ports, ready: [], notReady: [] }
+    groups.set(key, group)
+    const { name, namespace, uid } = pod.metadata
+    const hostname = hostnameOf(service, pod)
+    const address = {
+      ip,
+      ...(hostname === undefined ? {} : { hostname }),
+      ...(pod['spec'].nodeName ? { nodeName: pod['spec'].nodeName } : {}),
+      targetRef: { kind: 'Pod', namespace, name, uid },
+    }
+    if (anyState || isReady(pod)) group.ready.push(address)
+    else group.notReady.push(address)
+    count++
+  }
+  let room = capacity
+  const take = (addresses: readonly Fields[]) => {
+    const taken = [...addresses].sort(byAddress).slice(0, Math.max(0, room))
+    room -= taken.length
+    return taken
+  }
+  const all = [...groups.values()].sort((a, b) => (JSON.stringify(a.ports) < JSON.stringify(b.ports) ? -1 : 1))
+  const ready = all.map((group) => take(group.ready))
+  const subsets = all.map((group, at) => {
+    const notReady = take(group.notReady)
+    return {
+      ...((ready[at] as Fields[]).length > 0 ? { addresses: ready[at] } : {}),
+      ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}),
+      ...(group.ports.length > 0 ? { ports: group.ports.map(withoutEmptyName) } : {}),
+    }
+  })
+  return {
+    subsets: subsets.filter((subset) => 'addresses' in subset || 'notReadyAddresses' in subset),
+    truncated: count > capacity,
+  }
+}
+
+function withoutEmptyName({ name, port, protocol, appProtocol }: EndpointPort): Fields {
+  return { ...(name === '' ? {} : { name }), port, protocol, ...(appProtocol ? { appProtocol } : {}) }
+}
+
+function byAddress(a: Fields, b: Fields): number {
+  const [left, right] = [sortable(a['ip']), sortable(b['ip'])]
+  if (left !== right) return left < right ? -1 : 1
+  return (a['targetRef'].uid ?? '') < (b['targetRef'].uid ?? '') ? -1 : 1
+}
+
+/** Numbers of equal width, so that text order is the order of the addresses. */
+const sortable = (ip: string): string => ip.replace(/\d+/g, (digits) => digits.padStart(3, '0'))

@@ -1,0 +1,56 @@
+/** A pod as an endpoint of a service. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from '../endpoints/selection.ts'
+import { isReady } from '../pods/pod.ts'
+
+export interface EndpointGroup {
+  readonly ports: readonly EndpointPort[]
+  readonly endpoints: readonly Fields[]
+}
+
+/** The service's endpoints of one address family, by the ports they have (JSON of the ports as the key). */
+export function endpointsByPorts(
+  service: KubeObject,
+  pods: readonly KubeObject[],
+  family: string,
+  zoneOf: (node: string) => string | undefined,
+): ReadonlyMap<string, EndpointGroup> {
+  const withoutPorts = isHeadless(service) && (service['spec'].ports ?? []).length === 0
+  const groups = new Map<string, { readonly ports: readonly EndpointPort[]; readonly endpoints: Fields[] }>()
+  for (const pod of pods) {
+    const ports = portsOf(service, pod)
+    if (ports.length === 0 && !withoutPorts) continue
+    const addresses = addressesOf(pod).filter((address) => address.includes(':') === (family === 'IPv6'))
+    if (addresses.length === 0) continue
+    const key = portsKey(ports)
+    const group = groups.get(key) ?? { ports, endpoints: [] }
+    groups.set(key, group)
+    group.endpoints.push(endpointOf(service, pod, addresses, zoneOf))
+  }
+  return groups
+}
+
+export const portsKey = (ports: readonly EndpointPort[]): string => JSON.stringify(ports)
+
+function endpointOf(
+  service: KubeObject,
+  pod: KubeObject,
+  addresses: readonly string[],
+  zoneOf: (node: string) => string | undefined,
+): Fields {
+  const serving = isReady(pod)
+  const terminating = pod.metadata.deletionTimestamp !== undefined
+  const ready = service['spec'].publishNotReadyAddresses === true || (serving && !terminating)
+  const { name, namespace, uid } = pod.metadata
+  const nodeName: string | undefined = pod['spec'].nodeName
+  const zone = nodeName ? zoneOf(nodeName) : undefined
+  const hostname = hostnameOf(service, pod)
+  return {
+    addresses,
+    conditions: { ready, serving, terminating },
+    ...(hostname === undefined ? {} : { hostname }),
+    targetRef: { kind: 'Pod', namespace, name, uid },
+    ...(nodeName ? { nodeName } : {}),
+    ...(zone ? { zone } : {}),
+  }
+}
