@@ -11,16 +11,14 @@ const service = {
   spec: { selector: { app: 'a' }, ports: [{ port: 80, targetPort: 'web', protocol: 'TCP' }] },
 } as unknown as KubeObject
 
-const pod = (index: number, port: number | undefined = 8080, more: Fields = {}): KubeObject =>
+const pod = (index: number, port: number | null = 8080, more: Fields = {}): KubeObject =>
   ({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: `p${index}`, namespace: 'n', uid: `u${index}`, ...more },
     spec: {
       nodeName: 'node',
-      containers: [
-        { name: 'c', ports: port === undefined ? [] : [{ name: 'web', protocol: 'TCP', containerPort: port }] },
-      ],
+      containers: [{ name: 'c', ports: port === null ? [] : [{ name: 'web', protocol: 'TCP', containerPort: port }] }],
     },
     status: { podIPs: [{ ip: `10.0.0.${index}` }], conditions: [{ type: 'Ready', status: 'True' }] },
   }) as unknown as KubeObject
@@ -58,7 +56,7 @@ test('what is new fills a slice that has room, and nothing else is written', () 
 })
 
 test('pods whose target port has another number stand in a slice of their own, and those without it in none', () => {
-  const { create } = plan([], [pod(1), pod(2, 9090), pod(3, undefined)])
+  const { create } = plan([], [pod(1), pod(2, 9090), pod(3, null)])
   assert.deepEqual(
     create.map((slice) => [slice['ports'][0].port, slice['endpoints'].length]),
     [
