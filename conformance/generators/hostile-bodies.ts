@@ -1,7 +1,20 @@
 /** Bodies that an attacker or a broken client sends: encodings, JSON, YAML, patches, delete options. */
 import { gzipSync } from 'node:zlib'
 import type { Step } from '../recording.ts'
-import { CM, configMap, DELETE, DEP, GET, inherited, json, PATCH, POD, POST, PUT, repeated } from './hostile-requests.ts'
+import {
+  CM,
+  configMap,
+  DELETE,
+  DEP,
+  GET,
+  inherited,
+  json,
+  PATCH,
+  POD,
+  POST,
+  PUT,
+  repeated,
+} from './hostile-requests.ts'
 
 const M = 'application/merge-patch+json'
 const J = 'application/json-patch+json'
@@ -33,7 +46,10 @@ function encodings(): Cases {
     'json',
   ]
   const raw = (name: string, bytes: Buffer, h: Record<string, string> = {}) =>
-    [name, [{ m: 'POST', p: CM, b64: bytes.toString('base64'), h: { 'content-type': 'application/json', ...h } }]] as const
+    [
+      name,
+      [{ m: 'POST', p: CM, b64: bytes.toString('base64'), h: { 'content-type': 'application/json', ...h } }],
+    ] as const
   const protobuf = { 'content-type': 'application/vnd.kubernetes.protobuf' }
   return [
     ...types.map((type) => [`content type ${type}`, [POST(CM, plain, type)]] as const),
@@ -48,8 +64,16 @@ function encodings(): Cases {
     raw('protobuf with a huge length', Buffer.from('k8s\0\x0a\xff\xff\xff\xff\x07', 'latin1'), protobuf),
     raw('protobuf of no kind', Buffer.from('k8s\0\x0a\x00', 'latin1'), protobuf),
     raw('protobuf of another kind', Buffer.from('k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12\x00', 'latin1'), protobuf),
-    raw('protobuf kind, JSON inside', Buffer.from(`k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x02{}`, 'latin1'), protobuf),
-    raw('protobuf with a wrong wire type', Buffer.from('k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x02\x08\x01', 'latin1'), protobuf),
+    raw(
+      'protobuf kind, JSON inside',
+      Buffer.from(`k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x02{}`, 'latin1'),
+      protobuf,
+    ),
+    raw(
+      'protobuf with a wrong wire type',
+      Buffer.from('k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x02\x08\x01', 'latin1'),
+      protobuf,
+    ),
     raw('nothing but zeros', Buffer.alloc(64)),
     raw('noise', Buffer.from('\x00\x01\x02\x03{}[]', 'latin1')),
   ]
@@ -197,9 +221,17 @@ function names(): Cases {
         GET(`${CM}/a`),
         PATCH(`${CM}/a`, M, `{${key}:{"polluted":true},"metadata":{"annotations":{${key}:"2"}},"data":{${key}:"3"}}`),
         PATCH(`${CM}/a`, S, `{"data":{${key}:"4"},"metadata":{"annotations":{${key}:null}}}`),
-        PATCH(`${CM}/a`, J, `[{"op":"add","path":"/data/${name}","value":"5"},{"op":"add","path":"/${name}/x","value":1}]`),
+        PATCH(
+          `${CM}/a`,
+          J,
+          `[{"op":"add","path":"/data/${name}","value":"5"},{"op":"add","path":"/${name}/x","value":1}]`,
+        ),
         PATCH(`${CM}/a`, J, `[{"op":"replace","path":"/data/${name}","value":"6"}]`),
-        PATCH(`${CM}/a?fieldManager=m&force=true`, A, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{${key}:"7"}}`),
+        PATCH(
+          `${CM}/a?fieldManager=m&force=true`,
+          A,
+          `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{${key}:"7"}}`,
+        ),
         PATCH(`${CM}/a?fieldManager=m`, A, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{}}`),
         PUT(`${CM}/a`, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{${key}:"8"},${key}:1}`),
         GET(`${CM}/a`),
@@ -264,12 +296,27 @@ const yamls: readonly string[] = [
 function patches(): Cases {
   const base = [POST(CM, configMap('a', { data: { a: '1' } }, { labels: { l: '1' } }))]
   const on = (type: string, bodies: readonly unknown[]): Cases =>
-    bodies.map((b) => [`${type.split('/')[1]} ${json(b).slice(0, 90)}`, [...base, PATCH(`${CM}/a`, type, b), GET(`${CM}/a`)]] as const)
+    bodies.map(
+      (b) =>
+        [
+          `${type.split('/')[1]} ${json(b).slice(0, 90)}`,
+          [...base, PATCH(`${CM}/a`, type, b), GET(`${CM}/a`)],
+        ] as const,
+    )
   const one = json({ op: 'test', path: '/data/a', value: '1' })
   const many = `[${repeated(`${one},`, 10_000)}${one}]`
   return [
     ...on(J, [
-      '', 'null', '{}', '"x"', '[1]', '[null]', '[[]]', '[{}]', '[', '[{"op":"test"}]',
+      '',
+      'null',
+      '{}',
+      '"x"',
+      '[1]',
+      '[null]',
+      '[[]]',
+      '[{}]',
+      '[',
+      '[{"op":"test"}]',
       [{ op: 'bogus', path: '/data/a' }],
       [{ op: 5, path: '/data/a' }],
       [{ path: '/data/a', value: 'x' }],
@@ -313,7 +360,14 @@ function patches(): Cases {
       many,
     ]),
     ...on(M, [
-      '', 'null', '[]', '"x"', '5', '{', '{}', '{"a":1,}',
+      '',
+      'null',
+      '[]',
+      '"x"',
+      '5',
+      '{',
+      '{}',
+      '{"a":1,}',
       { metadata: null },
       { metadata: [] },
       { metadata: { name: 'b' } },
@@ -343,7 +397,12 @@ function patches(): Cases {
       `{"bogus":${nested(20000, '{"a":', '}', '1')}}`,
     ]),
     ...on(S, [
-      '', 'null', '[]', '"x"', '{', '{}',
+      '',
+      'null',
+      '[]',
+      '"x"',
+      '{',
+      '{}',
       { $patch: 'delete' },
       { $patch: 'replace' },
       { $patch: 'bogus' },
@@ -368,9 +427,14 @@ function patches(): Cases {
       { data: [] },
       { metadata: [] },
     ]),
-    ...['application/json', 'text/plain', `${M}; charset=utf-8`, 'application/apply-patch+cbor', '', 'application/merge-patch'].map(
-      (type) => [`patch as ${type}`, [...base, PATCH(`${CM}/a`, type, '{"data":{"z":"1"}}')]] as const,
-    ),
+    ...[
+      'application/json',
+      'text/plain',
+      `${M}; charset=utf-8`,
+      'application/apply-patch+cbor',
+      '',
+      'application/merge-patch',
+    ].map((type) => [`patch as ${type}`, [...base, PATCH(`${CM}/a`, type, '{"data":{"z":"1"}}')]] as const),
   ]
 }
 
@@ -415,7 +479,10 @@ function applies(): Cases {
     ['?fieldManager=m&dryRun=All', object({ data: { z: '1' } })],
   ]
   return bodies.flatMap(([query, b]) => [
-    [`apply to nothing ${query.slice(0, 40)} ${json(b).slice(0, 90)}`, [PATCH(`${CM}/a${query}`, A, b), GET(`${CM}/a`)]] as const,
+    [
+      `apply to nothing ${query.slice(0, 40)} ${json(b).slice(0, 90)}`,
+      [PATCH(`${CM}/a${query}`, A, b), GET(`${CM}/a`)],
+    ] as const,
     [
       `apply ${query.slice(0, 40)} ${json(b).slice(0, 90)}`,
       [POST(CM, configMap('a', { data: { a: '1' } })), PATCH(`${CM}/a${query}`, A, b), GET(`${CM}/a`)],
@@ -425,7 +492,13 @@ function applies(): Cases {
 
 function deletes(): Cases {
   const bodies: readonly unknown[] = [
-    'null', '[]', '"x"', '{', '{}', 'text', ' ',
+    'null',
+    '[]',
+    '"x"',
+    '{',
+    '{}',
+    'text',
+    ' ',
     { kind: 'DeleteOptions' },
     { apiVersion: 'v1' },
     { kind: 'Pod', apiVersion: 'v1' },
@@ -468,7 +541,13 @@ function deletes(): Cases {
     (b) =>
       [
         `delete with ${json(b).slice(0, 110)}`,
-        [POST(CM, configMap('a')), DELETE(`${CM}/a`, b), GET(`${CM}/a`), DELETE(`${CM}/a?gracePeriodSeconds=3`, b), DELETE(CM, b)],
+        [
+          POST(CM, configMap('a')),
+          DELETE(`${CM}/a`, b),
+          GET(`${CM}/a`),
+          DELETE(`${CM}/a?gracePeriodSeconds=3`, b),
+          DELETE(CM, b),
+        ],
       ] as const,
   )
 }
@@ -481,7 +560,12 @@ function subresources(): Cases {
     metadata: { name: 'd' },
     spec: { selector: { matchLabels: { a: 'b' } }, template },
   }
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  }
   const scale = (more: Record<string, unknown>, meta: Record<string, unknown> = { name: 'd' }) => ({
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
@@ -489,7 +573,9 @@ function subresources(): Cases {
     ...more,
   })
   const scales: readonly unknown[] = [
-    '{}', 'null', '[]',
+    '{}',
+    'null',
+    '[]',
     scale({}),
     scale({ spec: { replicas: -1 } }),
     scale({ spec: { replicas: '1' } }),
@@ -507,7 +593,12 @@ function subresources(): Cases {
     { ...scale({}), apiVersion: 'autoscaling/v2' },
     { ...scale({}), apiVersion: 'extensions/v1beta1' },
   ]
-  const binding = (more: Record<string, unknown>, name = 'p') => ({ apiVersion: 'v1', kind: 'Binding', metadata: { name }, ...more })
+  const binding = (more: Record<string, unknown>, name = 'p') => ({
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { name },
+    ...more,
+  })
   const bindings: readonly unknown[] = [
     '{}',
     binding({}),
@@ -520,7 +611,8 @@ function subresources(): Cases {
     pod,
   ]
   const evictions: readonly unknown[] = [
-    '{}', '[]',
+    '{}',
+    '[]',
     { apiVersion: 'policy/v1', kind: 'Eviction' },
     { apiVersion: 'policy/v1beta1', kind: 'Eviction', metadata: { name: 'p' } },
     { apiVersion: 'policy/v9', kind: 'Eviction', metadata: { name: 'p' } },
@@ -528,7 +620,12 @@ function subresources(): Cases {
     { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p', namespace: 'other' } },
     { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions: { gracePeriodSeconds: 'x' } },
     { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions: { dryRun: ['x'] } },
-    { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions: { preconditions: { uid: 'x' } } },
+    {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'p' },
+      deleteOptions: { preconditions: { uid: 'x' } },
+    },
     { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions: { propagationPolicy: 'x' } },
   ]
   const ephemeral: readonly unknown[] = [
@@ -544,9 +641,21 @@ function subresources(): Cases {
     { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: -1 } },
     { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 5 } },
     { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 99999999999 } },
-    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef: { kind: 'Node', name: 'x' } } },
-    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef: { kind: 'Pod', name: 'nope' } } },
-    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { boundObjectRef: { kind: 'Bogus', name: 'x' } } },
+    {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { boundObjectRef: { kind: 'Node', name: 'x' } },
+    },
+    {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { boundObjectRef: { kind: 'Pod', name: 'nope' } },
+    },
+    {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { boundObjectRef: { kind: 'Bogus', name: 'x' } },
+    },
     { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: { name: 'other' }, spec: {} },
     { apiVersion: 'authentication.k8s.io/v1beta1', kind: 'TokenRequest', spec: {} },
   ]
@@ -555,8 +664,16 @@ function subresources(): Cases {
   return [
     ...each('scale', scales, (b) => [POST(DEP, deployment), PUT(`${DEP}/d/scale`, b), PATCH(`${DEP}/d/scale`, M, b)]),
     ...each('binding', bindings, (b) => [POST(POD, pod), POST(`${POD}/p/binding`, b), GET(`${POD}/p`)]),
-    ...each('eviction', evictions, (b) => [POST(POD, pod), POST(`${POD}/p/eviction`, b), POST(`${POD}/nope/eviction`, b)]),
-    ...each('ephemeral containers', ephemeral, (b) => [POST(POD, pod), PUT(`${POD}/p/ephemeralcontainers`, b), PATCH(`${POD}/p/ephemeralcontainers`, S, b)]),
+    ...each('eviction', evictions, (b) => [
+      POST(POD, pod),
+      POST(`${POD}/p/eviction`, b),
+      POST(`${POD}/nope/eviction`, b),
+    ]),
+    ...each('ephemeral containers', ephemeral, (b) => [
+      POST(POD, pod),
+      PUT(`${POD}/p/ephemeralcontainers`, b),
+      PATCH(`${POD}/p/ephemeralcontainers`, S, b),
+    ]),
     ...each('resize', ephemeral.slice(0, 2), (b) => [POST(POD, pod), PUT(`${POD}/p/resize`, b)]),
     ...each('token', tokens.slice(1), (b) => [POST(`${SA}/default/token?dryRun=All`, b), POST(`${SA}/nope/token`, b)]),
   ]
@@ -566,13 +683,28 @@ function subresources(): Cases {
 export function hostileBodies(): Cases {
   return [
     ...encodings(),
-    ...documents.map((b) => [`create ${b.length} bytes ${b.slice(0, 110)}`, [POST(CM, b), POST(`${CM}?fieldValidation=Strict`, b), PUT(`${CM}/a`, b)]] as const),
+    ...documents.map(
+      (b) =>
+        [
+          `create ${b.length} bytes ${b.slice(0, 110)}`,
+          [POST(CM, b), POST(`${CM}?fieldValidation=Strict`, b), PUT(`${CM}/a`, b)],
+        ] as const,
+    ),
     ...metadata.map((m) => {
       const b = `{"apiVersion":"v1","kind":"ConfigMap","metadata":${m}}`
-      return [`metadata ${m.slice(0, 110)}`, [POST(`${CM}?dryRun=All`, b), POST(CM, configMap('a')), PUT(`${CM}/a`, b)]] as const
+      return [
+        `metadata ${m.slice(0, 110)}`,
+        [POST(`${CM}?dryRun=All`, b), POST(CM, configMap('a')), PUT(`${CM}/a`, b)],
+      ] as const
     }),
     ...names(),
-    ...yamls.map((b) => [`YAML ${b.replace(head, '…').slice(0, 80)}`, [POST(CM, b, YAML), POST(`${CM}?fieldValidation=Strict`, b.replace('name: a', 'name: b'), YAML)]] as const),
+    ...yamls.map(
+      (b) =>
+        [
+          `YAML ${b.replace(head, '…').slice(0, 80)}`,
+          [POST(CM, b, YAML), POST(`${CM}?fieldValidation=Strict`, b.replace('name: a', 'name: b'), YAML)],
+        ] as const,
+    ),
     ...patches(),
     ...applies(),
     ...deletes(),

@@ -183,15 +183,52 @@ const queries: readonly string[] = [
   'timeout=0',
   'timeout=1000h',
   'timeoutSeconds=-1',
-  ...['=', '!', 'a=b=c', 'a notin', ',', ',,', 'a,', '()', 'a in (x,,y)', 'a in ()', 'a>x', 'a>1', 'a<', 'a b', '-a=b'].map(
-    (s) => `labelSelector=${enc(s)}`,
-  ),
-  ...['a/b/c=d', 'A'.repeat(64), `a=${'b'.repeat(64)}`, 'a=é', 'é', 'a in (b', 'a in b)', '\u0000', 'a==', 'a!=', '!a=b', 'a exists'].map(
-    (s) => `labelSelector=${enc(s)}`,
-  ),
-  ...['metadata.name', '=', 'a=b,=', 'metadata.name=\\', 'metadata.name=a\\,b', 'metadata.name=\\x', 'spec.nodeName=x', '=x', 'metadata.name==a', ',', 'metadata.name!=', 'metadata.labels.a=b', 'metadata.uid=x'].map(
-    (s) => `fieldSelector=${enc(s)}`,
-  ),
+  ...[
+    '=',
+    '!',
+    'a=b=c',
+    'a notin',
+    ',',
+    ',,',
+    'a,',
+    '()',
+    'a in (x,,y)',
+    'a in ()',
+    'a>x',
+    'a>1',
+    'a<',
+    'a b',
+    '-a=b',
+  ].map((s) => `labelSelector=${enc(s)}`),
+  ...[
+    'a/b/c=d',
+    'A'.repeat(64),
+    `a=${'b'.repeat(64)}`,
+    'a=é',
+    'é',
+    'a in (b',
+    'a in b)',
+    '\u0000',
+    'a==',
+    'a!=',
+    '!a=b',
+    'a exists',
+  ].map((s) => `labelSelector=${enc(s)}`),
+  ...[
+    'metadata.name',
+    '=',
+    'a=b,=',
+    'metadata.name=\\',
+    'metadata.name=a\\,b',
+    'metadata.name=\\x',
+    'spec.nodeName=x',
+    '=x',
+    'metadata.name==a',
+    ',',
+    'metadata.name!=',
+    'metadata.labels.a=b',
+    'metadata.uid=x',
+  ].map((s) => `fieldSelector=${enc(s)}`),
   'pretty=abc',
   'foo=bar',
   'a=1;b=2',
@@ -296,7 +333,9 @@ export function hostileRequests(): readonly (readonly [string, readonly Step[]])
     ...[...paths, ...inheritedPaths].map((p) => [`GET ${p.slice(0, 120)}`, [GET(p)]] as const),
     ...methods.map((step) => [`${step.m} ${step.p}`, [step]] as const),
     ...queries.map((q) => [`list ?${q}`, [GET(`${CM}?${q}`)]] as const),
-    ...accepts.map((accept) => [`accept ${accept.slice(0, 80)}`, [GET(`${CM}/a`, { accept }), GET(CM, { accept })]] as const),
+    ...accepts.map(
+      (accept) => [`accept ${accept.slice(0, 80)}`, [GET(`${CM}/a`, { accept }), GET(CM, { accept })]] as const,
+    ),
     ...headers.map((h) => [`headers ${json(h).slice(0, 80)}`, [GET(`${CM}/a`, h)]] as const),
     ...optionQueries.map(
       (q) =>
@@ -311,7 +350,11 @@ export function hostileRequests(): readonly (readonly [string, readonly Step[]])
         ] as const,
     ),
     ...deleteQueries.map(
-      (q) => [`delete ?${q}`, [POST(CM, configMap('d')), DELETE(`${CM}/d?${q}`), GET(`${CM}/d`), DELETE(`${CM}?${q}`)]] as const,
+      (q) =>
+        [
+          `delete ?${q}`,
+          [POST(CM, configMap('d')), DELETE(`${CM}/d?${q}`), GET(`${CM}/d`), DELETE(`${CM}?${q}`)],
+        ] as const,
     ),
   ]
 }

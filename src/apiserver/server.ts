@@ -32,7 +32,7 @@ import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
 import { versionResponse } from './handlers/version.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
-import type { CustomSchema } from './openapi/custom.ts'
+import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
 import type { Registry } from './registry/registry.ts'
@@ -66,8 +66,6 @@ export interface ApiServerOptions {
   readonly paths?: (server: { readonly scheme: Scheme; readonly reads: ServerReads }) => readonly PathHandler[]
   /** `host:port` by which clients of this machine reach the server. */
   readonly serverAddress?: () => string
-  /** What OpenAPI says of a custom resource's kind. */
-  readonly openApiSchemaOf?: CustomSchema
   readonly decodeProtobuf?: ProtobufDecoder
   readonly connect?: ResourceHandler
   readonly subresources?: Readonly<Record<string, ResourceHandler>>
@@ -102,6 +100,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     authorizer: auth?.authorizer ?? everythingAllowed,
     loopback: (request) => handler(request),
     generationOf: reads.generationOf,
+    convert: (object, row) => conversion.served([object], row)[0] as KubeObject,
+    toHub: (object, row) => conversion.stored([object], row)[0] as KubeObject,
   }
   const admission = createAdmissionChain(reads, host, {
     ...options.admission,
@@ -143,7 +143,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     createOpenApi({
       scheme,
       clock: runtime.clock,
-      ...(options.openApiSchemaOf === undefined ? {} : { customSchema: options.openApiSchemaOf }),
+      customSchema: (row) => definitionSchema(reads, row),
     }),
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),

@@ -115,13 +115,10 @@ export function createAdmissionChain(
     // Synchronous as long as every plugin is: most are, and a write should not wait a turn for each of them.
     mutate(attributes) {
       const { mutating } = chainOf(attributes.operation)
-      let object = attributes.object as KubeObject
-      for (let i = 0; i < mutating.length; i++) {
-        const next = mutating[i]?.mutate?.(object === attributes.object ? attributes : { ...attributes, object })
-        if (next instanceof Promise) return mutateFrom(mutating, i + 1, next, attributes)
-        object = next ?? object
-      }
-      return object
+      const object = mutateFrom(mutating, 0, attributes)
+      if (attributes.reinvocation === undefined) return object
+      if (object instanceof Promise) return object.then((first) => again(mutating, attributes, first))
+      return again(mutating, attributes, object)
     },
     validate(attributes) {
       const { validating } = chainOf(attributes.operation)
@@ -133,15 +130,32 @@ export function createAdmissionChain(
   }
 }
 
-async function mutateFrom(
+/** Plugins from the given one on; a promise from the first that needs one. */
+function mutateFrom(
   plugins: readonly AdmissionPlugin[],
   from: number,
-  first: Promise<KubeObject>,
   attributes: AdmissionAttributes,
-): Promise<KubeObject> {
-  let object = (await first) ?? attributes.object
-  for (let i = from; i < plugins.length; i++) object = (await plugins[i]?.mutate?.({ ...attributes, object })) ?? object
+): KubeObject | Promise<KubeObject> {
+  let object = attributes.object as KubeObject
+  for (let i = from; i < plugins.length; i++) {
+    const next = plugins[i]?.mutate?.(object === attributes.object ? attributes : { ...attributes, object })
+    if (next instanceof Promise)
+      return next.then((answer) => mutateFrom(plugins, i + 1, { ...attributes, object: answer ?? object }))
+    object = next ?? object
+  }
   return object
+}
+
+/** The second run, when something asked for it. */
+function again(
+  plugins: readonly AdmissionPlugin[],
+  attributes: AdmissionAttributes,
+  object: KubeObject,
+): KubeObject | Promise<KubeObject> {
+  const { reinvocation } = attributes
+  if (reinvocation?.requested !== true || reinvocation.isSecond || object === undefined) return object
+  reinvocation.isSecond = true
+  return mutateFrom(plugins, 0, { ...attributes, object })
 }
 
 async function validateFrom(

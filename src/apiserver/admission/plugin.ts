@@ -6,6 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Handler, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
+import type { Reinvocation } from './reinvocation.ts'
 
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -24,6 +25,8 @@ export interface AdmissionAttributes {
   warn(message: string): void
   /** A note in the request's audit event. */
   annotate?(key: string, value: string): void
+  /** What plugins that change objects keep between the runs of mutating admission. */
+  readonly reinvocation?: Reinvocation
 }
 
 /** The API server's own caches: synchronous, as of the newest revision published. */
@@ -51,6 +54,9 @@ export interface AdmissionHost {
   readonly loopback: Handler
   /** A number that rises whenever an object of one of these resources changes. */
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
+  /** A stored object as the row's version shows it, and back. */
+  convert(object: KubeObject, row: ResourceRow): KubeObject | Promise<KubeObject>
+  toHub(object: KubeObject, row: ResourceRow): KubeObject | Promise<KubeObject>
 }
 
 export type AdmissionPluginFactory = (reads: CacheReads, host: AdmissionHost) => AdmissionPlugin

@@ -6,6 +6,7 @@ import type { ApiRequest } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
+import { noReinvocation } from '../admission/reinvocation.ts'
 import type { WriteContext } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
@@ -61,6 +62,7 @@ export function admissionAttributes(
     dryRun: options.dryRun,
     options: options.options,
     warn: (message) => warnings.push(message),
+    reinvocation: noReinvocation(),
   }
 }
 

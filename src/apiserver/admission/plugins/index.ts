@@ -1,6 +1,7 @@
 /** The built-in admission plugins by name, as createAdmissionChain wants them. */
 import type { Runtime } from '../../../base/runtime.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
+import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from '../webhooks/webhooks.ts'
 import {
   certificateApproval,
   certificateSigning,
@@ -61,6 +62,8 @@ export function builtinAdmissionPlugins(runtime: Runtime): Readonly<Record<strin
     PodTopologyLabels: podTopologyLabels,
     OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
     DenyServiceExternalIPs: denyServiceExternalIPs,
+    MutatingAdmissionWebhook: mutatingAdmissionWebhook(runtime),
+    ValidatingAdmissionWebhook: validatingAdmissionWebhook(runtime),
     ResourceQuota: resourceQuota,
     AlwaysDeny: alwaysDeny,
   }

@@ -17,7 +17,7 @@ import { withAppArmorField, withMatchLabelKeys } from './pod-preparation.ts'
 
 function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject {
   const spec: Fields = pod['spec'] ?? {}
-  const status: Record<string, unknown> = { phase: 'Pending', qosClass: qosClass(spec) }
+  const status: Record<string, unknown> = { phase: 'Pending', qosClass: qosClass(withPodLevelRequests(spec)) }
   if (spec['schedulingGates']?.length) {
     status['conditions'] = [
       {

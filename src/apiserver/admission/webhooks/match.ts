@@ -1,0 +1,104 @@
+/**
+ * Which requests a webhook or policy is about: rules of operations, groups, versions and resources, selectors of namespaces
+ * and objects, and other versions of the same resource (matchPolicy Equivalent).
+ */
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { type LabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
+import type { ResourceRow, Scheme } from '../../../api/scheme/resource.ts'
+import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
+
+export interface Matcher {
+  readonly rules: readonly Fields[]
+  readonly excluded: readonly Fields[]
+  readonly equivalent: boolean
+  readonly namespaceSelector: LabelSelector
+  readonly objectSelector: LabelSelector
+}
+
+/** Takes what a webhook or a policy's matchConstraints say. An absent selector selects everything. */
+export function matcherOf(spec: Fields, rules: readonly Fields[]): Matcher {
+  return {
+    rules,
+    excluded: spec['excludeResourceRules'] ?? [],
+    equivalent: (spec['matchPolicy'] ?? 'Equivalent') === 'Equivalent',
+    namespaceSelector: labelSelectorOf(spec['namespaceSelector'] ?? {}),
+    objectSelector: labelSelectorOf(spec['objectSelector'] ?? {}),
+  }
+}
+
+const holds = (list: readonly string[] | undefined, value: string) =>
+  list?.some((item) => item === '*' || item === value) ?? false
+
+function ruleMatches(rule: Fields, row: ResourceRow, { operation, subresource, name }: AdmissionAttributes): boolean {
+  const scope: string = rule['scope'] ?? '*'
+  // A Namespace is an object of the cluster, whatever request it comes in.
+  if (scope !== '*' && (scope === 'Namespaced') !== row.namespaced) return false
+  if (!holds(rule['operations'], operation)) return false
+  if (!holds(rule['apiGroups'], row.group) || !holds(rule['apiVersions'], row.version)) return false
+  const names: readonly string[] | undefined = rule['resourceNames']
+  if (names !== undefined && names.length > 0 && !names.includes(name)) return false
+  return ((rule['resources'] ?? []) as readonly string[]).some((pattern) => {
+    const [resource, sub = ''] = pattern.split('/')
+    return (resource === '*' || resource === row.resource) && (sub === '*' || sub === subresource)
+  })
+}
+
+/** The resource as the rules name it: the request's own, or the same one in another version or group. */
+export function matchingRow(
+  matcher: Matcher,
+  attributes: AdmissionAttributes,
+  scheme: Scheme,
+): ResourceRow | undefined {
+  const { row } = attributes
+  const excluded = (candidate: ResourceRow) => matcher.excluded.some((rule) => ruleMatches(rule, candidate, attributes))
+  const included = (candidate: ResourceRow) => matcher.rules.some((rule) => ruleMatches(rule, candidate, attributes))
+  if (matcher.equivalent && matcher.excluded.length > 0 && equivalents(row, scheme).some(excluded)) return undefined
+  if (excluded(row)) return undefined
+  if (included(row)) return row
+  if (!matcher.equivalent) return undefined
+  return equivalents(row, scheme).find((candidate) => candidate !== row && included(candidate))
+}
+
+const equivalents = (row: ResourceRow, scheme: Scheme): readonly ResourceRow[] =>
+  row.storagePrefix === ''
+    ? [row]
+    : scheme.rows().filter((other) => other.storagePrefix === row.storagePrefix && other.kind === row.kind)
+
+/** Labels of the namespace the request is in; of a Namespace, its own. undefined: the request is in none. */
+export function namespaceLabels(
+  { row, namespace, object, oldObject, operation, subresource }: AdmissionAttributes,
+  reads: CacheReads,
+): Readonly<Record<string, string>> | undefined {
+  if (row.group === '' && row.resource === 'namespaces') {
+    if (operation === 'CREATE' || operation === 'UPDATE' || subresource !== '') return object?.metadata.labels ?? {}
+    return oldObject?.metadata.labels ?? {}
+  }
+  if (!row.namespaced || namespace === '') return undefined
+  return reads.get('', 'namespaces', '', namespace)?.metadata.labels ?? {}
+}
+
+export function selects(matcher: Matcher, attributes: AdmissionAttributes, reads: CacheReads): boolean {
+  const { namespaceSelector, objectSelector } = matcher
+  if (objectSelector.requirements.length > 0) {
+    const { object, oldObject } = attributes
+    const has = (candidate: KubeObject | undefined) =>
+      candidate !== undefined && objectSelector.matches(candidate.metadata.labels ?? {})
+    if (!has(object) && !has(oldObject)) return false
+  }
+  if (namespaceSelector.requirements.length === 0) return true
+  const labels = namespaceLabels(attributes, reads)
+  return labels === undefined || namespaceSelector.matches(labels)
+}
+
+const OWN = new Set([
+  'mutatingwebhookconfigurations',
+  'validatingwebhookconfigurations',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+])
+
+/** What configures admission is never judged by it: a webhook could not be mended any more. */
+export const configuresAdmission = ({ row }: AdmissionAttributes): boolean =>
+  row.group === 'admissionregistration.k8s.io' && OWN.has(row.resource)

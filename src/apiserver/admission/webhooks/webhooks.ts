@@ -1,0 +1,203 @@
+/**
+ * MutatingAdmissionWebhook and ValidatingAdmissionWebhook (API concept: dynamic admission control): servers of the cluster's
+ * own are asked about requests, and may change or refuse them.
+ */
+import { decodeBody } from '../../../api/codec/decode.ts'
+import { applyDefaults } from '../../../api/defaults/defaults.ts'
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { applyPatch } from '../../../api/patch/patch.ts'
+import type { ResourceRow } from '../../../api/scheme/resource.ts'
+import { badRequest, internalError, StatusError } from '../../../api/status.ts'
+import type { Runtime } from '../../../base/runtime.ts'
+import type {
+  AdmissionAttributes,
+  AdmissionHost,
+  AdmissionPlugin,
+  AdmissionPluginFactory,
+  CacheReads,
+} from '../plugin.ts'
+import { changed, mayRun, ranReinvocable, requireAll } from '../reinvocation.ts'
+import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
+import { configuresAdmission, type Matcher, matcherOf, matchingRow, selects } from './match.ts'
+
+const GROUP = 'admissionregistration.k8s.io'
+
+interface Webhook {
+  /** Tells webhooks apart that have one name. */
+  readonly id: string
+  readonly name: string
+  readonly spec: Fields
+  readonly matcher: Matcher
+}
+
+/** The webhooks of all configurations, by the configurations' names; compiled again when one of them changes. */
+function webhooksOf(reads: CacheReads, host: AdmissionHost, resource: string): () => readonly Webhook[] {
+  const generation = host.generationOf([{ group: GROUP, resource }])
+  let seen = -1
+  let compiled: readonly Webhook[] = []
+  return () => {
+    const now = generation()
+    if (now === seen) return compiled
+    seen = now
+    compiled = reads.list(GROUP, resource).flatMap((configuration) =>
+      ((configuration['webhooks'] ?? []) as readonly Fields[]).map((spec, i) => ({
+        id: `${configuration.metadata.uid}/${i}/${spec['name']}`,
+        name: spec['name'],
+        spec,
+        matcher: matcherOf(spec, spec['rules'] ?? []),
+      })),
+    )
+    return compiled
+  }
+}
+
+interface Matched {
+  readonly hook: Webhook
+  readonly row: ResourceRow
+}
+
+interface Asker {
+  readonly runtime: Runtime
+  readonly host: AdmissionHost
+  readonly caller: WebhookCaller
+}
+
+/** @throws StatusError 400 when a dry run would not be one */
+function matching(hooks: readonly Webhook[], attributes: AdmissionAttributes, reads: CacheReads, host: AdmissionHost) {
+  const found: Matched[] = []
+  for (const hook of hooks) {
+    if (!selects(hook.matcher, attributes, reads)) continue
+    const row = matchingRow(hook.matcher, attributes, host.scheme)
+    if (row === undefined) continue
+    found.push({ hook, row })
+  }
+  return found
+}
+
+const isReadOnly = ({ spec }: Webhook) => spec['sideEffects'] === 'None' || spec['sideEffects'] === 'NoneOnDryRun'
+
+async function ask({ runtime, host, caller }: Asker, { hook, row }: Matched, attributes: AdmissionAttributes) {
+  if (attributes.dryRun && !isReadOnly(hook))
+    throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`)
+  const uid = runtime.random.uuid()
+  const shown = (object: KubeObject | undefined) => object && host.convert(object, row)
+  const object = await shown(attributes.object)
+  const oldObject = await shown(attributes.oldObject)
+  const review = reviewOf(attributes, { row, object, oldObject }, uid)
+  let answer: WebhookAnswer
+  try {
+    answer = await caller.call(hook.spec, review, uid)
+  } catch (error) {
+    if (error instanceof StatusError) throw error
+    if (hook.spec['failurePolicy'] === 'Ignore') {
+      attributes.annotate?.(`failed-open.webhook.admission.k8s.io/${hook.name}`, hook.name)
+      return undefined
+    }
+    throw internalError(new Error(`failed calling webhook ${JSON.stringify(hook.name)}: ${(error as Error).message}`))
+  }
+  for (const [key, value] of Object.entries(answer.auditAnnotations))
+    attributes.annotate?.(`${hook.name}/${key}`, String(value))
+  for (const warning of answer.warnings) attributes.warn(warning)
+  return { answer, object }
+}
+
+export const mutatingAdmissionWebhook =
+  (runtime: Runtime): AdmissionPluginFactory =>
+  (reads, host): AdmissionPlugin => {
+    const hooks = webhooksOf(reads, host, 'mutatingwebhookconfigurations')
+    const asker = { runtime, host, caller: createWebhookCaller(runtime, reads) }
+    return {
+      name: 'MutatingAdmissionWebhook',
+      handles: () => true,
+      mutate(attributes) {
+        const all = hooks()
+        const object = attributes.object as KubeObject
+        if (all.length === 0 || configuresAdmission(attributes)) return object
+        return mutateAll(asker, all, attributes, reads)
+      },
+    }
+  }
+
+/** One after the other, each with what those before it made. */
+async function mutateAll(
+  asker: Asker,
+  hooks: readonly Webhook[],
+  attributes: AdmissionAttributes,
+  reads: CacheReads,
+): Promise<KubeObject> {
+  const again = attributes.reinvocation
+  // What the other plugins changed in their second run concerns the webhooks too.
+  if (again?.isSecond && again.last !== attributes.object) requireAll(again)
+  let current = attributes
+  for (const hook of hooks) {
+    const [matched] = matching([hook], current, reads, asker.host)
+    if (matched === undefined) continue
+    if (!mayRun(again, hook.id)) continue
+    const asked = await ask(asker, matched, current)
+    const ifNeeded = hook.spec['reinvocationPolicy'] === 'IfNeeded'
+    if (asked !== undefined) {
+      const { answer, object } = asked
+      if (!answer.allowed) throw denial(hook.name, answer.status)
+      if (answer.patch !== undefined && object !== undefined) {
+        const next = await patched(asker.host, answer, object, matched, attributes)
+        if (next !== object) {
+          current = { ...current, object: await asker.host.toHub(next, matched.row) }
+          changed(again)
+        }
+      }
+    }
+    if (ifNeeded) ranReinvocable(again, hook.id)
+  }
+  if (again !== undefined) again.last = current.object
+  return current.object as KubeObject
+}
+
+async function patched(
+  host: AdmissionHost,
+  { patch }: WebhookAnswer,
+  object: KubeObject,
+  { row, hook }: Matched,
+  { subresource, row: requested }: AdmissionAttributes,
+): Promise<KubeObject> {
+  const sub = subresource === '' ? undefined : requested.subresources.find(({ name }) => name === subresource)
+  const target = sub !== undefined && sub.kind !== row.kind ? sub : row
+  try {
+    const { object: raw } = applyPatch({ type: 'json', patch: patch as never, live: object, schema: target.schema })
+    const decoded = decodeBody({ kind: 'object', object: raw }, target, { fieldValidation: 'Ignore' }).object
+    return applyDefaults(decoded, target.schema)
+  } catch (error) {
+    if (hook.spec['failurePolicy'] === 'Ignore' && !(error instanceof StatusError)) return object
+    throw internalError(error)
+  }
+}
+
+export const validatingAdmissionWebhook =
+  (runtime: Runtime): AdmissionPluginFactory =>
+  (reads, host): AdmissionPlugin => {
+    const hooks = webhooksOf(reads, host, 'validatingwebhookconfigurations')
+    const asker = { runtime, host, caller: createWebhookCaller(runtime, reads) }
+    return {
+      name: 'ValidatingAdmissionWebhook',
+      handles: () => true,
+      validate(attributes) {
+        const all = hooks()
+        if (all.length === 0 || configuresAdmission(attributes)) return
+        const matched = matching(all, attributes, reads, host)
+        if (matched.length > 0) return validateAll(asker, matched, attributes)
+      },
+    }
+  }
+
+/** All at once; of several refusals the first by order counts. */
+async function validateAll(asker: Asker, matched: readonly Matched[], attributes: AdmissionAttributes): Promise<void> {
+  const unfit = attributes.dryRun ? matched.find(({ hook }) => !isReadOnly(hook)) : undefined
+  if (unfit !== undefined)
+    throw badRequest(`admission webhook ${JSON.stringify(unfit.hook.name)} does not support dry run`)
+  const outcomes = await Promise.allSettled(
+    matched.map(async (one) => {
+      const asked = await ask(asker, one, attributes)
+      if (asked !== undefined && !asked.answer.allowed) throw denial(one.hook.name, asked.answer.status)
+    }),
+  )
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}
