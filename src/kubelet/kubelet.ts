@@ -3,6 +3,7 @@
  * the pod workers; around them PodManager, PodCache, StatusManager and the node's own report. Started by the cluster, once
  * per node; it knows the API only through the client room, and containers only through the Container Runtime Interface.
  */
+import { createHash } from 'node:crypto'
 import type { Node } from '../api/generated/types.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -29,6 +30,7 @@ import { createSimulatedRuntime } from './runtimes/simulated.ts'
 import { createContainerStarter } from './start-container.ts'
 import { createStartFailures } from './start-failures.ts'
 import { createStatusManager } from './status-manager.ts'
+import { stoppable } from './stoppable.ts'
 import { type SyncParts, syncPod } from './sync-pod.ts'
 import { syncTerminatedPod } from './sync-terminated-pod.ts'
 import { syncTerminatingPod } from './sync-terminating-pod.ts'
@@ -74,7 +76,8 @@ const NODES = { group: '', version: 'v1', resource: 'nodes' }
 
 /** Resolves once the node is registered and Ready, and its pods are looked after. Runs until `signal` is aborted. */
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
-  const { runtime, client, nodeName, signal } = options
+  const { client, nodeName, signal } = options
+  const runtime = stoppable(options.runtime, signal)
   const { clock } = runtime
   const hostIP = options.nodeIP ?? '127.0.0.1'
   const capacity = options.capacity ?? DEFAULT_CAPACITY
@@ -155,7 +158,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     kubeletVersion: options.kubeletVersion ?? 'v1.37.1',
     runtimeVersion: `${runtimeName}://${runtimeVersion}`,
-    machineId: runtime.random.uuid(),
+    machineId: createHash('sha256').update(nodeName).digest('hex').slice(0, 32),
     bootId: runtime.random.uuid(),
   }
   const reporter = createNodeReporter(runtime, client, () => description, signal)

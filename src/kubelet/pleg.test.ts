@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { simulatedRuntime } from '../base/simulated.ts'
+import { createPleg, type PodLifecycleEvent } from './pleg.ts'
+import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
+import { createPodCache } from './pod-cache.ts'
+import { type ContainerRuntime, POD_UID_LABEL } from './runtimes/runtime.ts'
+import { createSimulatedRuntime } from './runtimes/simulated.ts'
+
+function setup(silent: boolean) {
+  const runtime = simulatedRuntime(1)
+  const { containerEvents, ...others } = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  const cri: ContainerRuntime = silent ? others : { ...others, containerEvents: containerEvents! }
+  const cache = createPodCache()
+  const events: PodLifecycleEvent[] = []
+  const pleg = createPleg(runtime, cri, cache, (changes) => events.push(...changes))
+  const stop = new AbortController()
+  pleg.run(stop.signal)
+  const metadata = { name: 'p', namespace: 'n', uid: 'u', attempt: 0 }
+  const labels = { [POD_UID_LABEL]: 'u' }
+  const sandbox = () =>
+    runtime.complete(cri.runPodSandbox({ metadata, hostname: '', labels, annotations: {}, hostNetwork: false }))
+  return { runtime, cri, cache, events, pleg, stop, sandbox }
+}
+const types = (events: readonly PodLifecycleEvent[]) => events.map(({ type }) => type)
+
+for (const silent of [false, true])
+  test(`starts and ends are told by a runtime that is ${silent ? 'asked' : 'listened to'}`, async () => {
+    const { runtime, cri, cache, events, stop, sandbox } = setup(silent)
+    const id = await sandbox()
+    await runtime.advance(1000)
+    assert.deepEqual(types(events), ['ContainerStarted'])
+    assert.deepEqual(cache.get('u').ips, ['10.244.0.2'])
+    await runtime.complete(cri.stopPodSandbox(id))
+    await runtime.advance(1000)
+    assert.deepEqual(types(events), ['ContainerStarted', 'ContainerDied'])
+    assert.deepEqual(cache.get('u').ips, ['10.244.0.2'], 'an ended pod keeps its address')
+    await runtime.complete(cri.removePodSandbox(id))
+    await runtime.advance(1000)
+    assert.deepEqual(types(events), ['ContainerStarted', 'ContainerDied', 'ContainerRemoved'])
+    stop.abort()
+  })
+
+test('settling sees what has just happened', async () => {
+  const { cache, pleg, stop, sandbox } = setup(true)
+  await sandbox()
+  assert.equal(cache.get('u').sandboxes.length, 0)
+  await pleg.settle('u')
+  assert.equal(cache.get('u').sandboxes.length, 1)
+  stop.abort()
+})
+
+test('a runtime that tells of its changes is not polled', async () => {
+  const { runtime, stop } = setup(false)
+  await runtime.settle()
+  await runtime.advance(3_600_000)
+  assert.equal(runtime.ready, 0)
+  stop.abort()
+})

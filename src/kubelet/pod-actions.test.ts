@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from './pod.ts'
+import { type ContainerChecks, computePodActions } from './pod-actions.ts'
+import type { RuntimePodStatus } from './pod-cache.ts'
+import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
+
+const fine: ContainerChecks = { livenessFailed: () => false, startupFailed: () => false, started: () => true }
+
+function pod(policy: string, containers: readonly string[], inits: readonly object[] = []): Pod {
+  const spec = { restartPolicy: policy, containers: containers.map((name) => ({ name })), initContainers: inits }
+  return { kind: 'Pod', apiVersion: 'v1', metadata: { uid: 'u' }, spec } as unknown as Pod
+}
+
+/** By name: `running`, or the exit code. */
+function runtime(
+  containers: Readonly<Record<string, 'running' | number>>,
+  sandbox: 'ready' | 'notReady' | 'none' = 'ready',
+): RuntimePodStatus {
+  const metadata = { name: 'p', namespace: 'n', uid: 'u', attempt: 0 }
+  return {
+    uid: 'u',
+    ips: [],
+    sandboxes: sandbox === 'none' ? [] : [{ id: 's', metadata, state: sandbox, createdAt: 0, ips: [] }],
+    containers: Object.entries(containers).map(
+      ([name, state]) =>
+        ({
+          id: name,
+          metadata: { name, attempt: 0 },
+          state: state === 'running' ? 'running' : 'exited',
+          exitCode: state === 'running' ? 0 : state,
+          labels: {},
+        }) as RuntimeContainerStatus,
+    ),
+  }
+}
+
+function actions(of: Pod, status: RuntimePodStatus, checks: ContainerChecks = fine) {
+  const { killPod, createSandbox, kill, start } = computePodActions(of, status, checks)
+  return { killPod, createSandbox, kill: kill.map(({ message }) => message), start: start.map(({ name }) => name) }
+}
+const nothing = { killPod: false, createSandbox: false, kill: [], start: [] }
+
+test('a new pod gets a sandbox, and its containers or its first init container', () => {
+  assert.deepEqual(actions(pod('Always', ['a', 'b']), runtime({}, 'none')), {
+    ...nothing,
+    createSandbox: true,
+    start: ['a', 'b'],
+  })
+  const withInit = pod('Always', ['a'], [{ name: 'i' }, { name: 'j' }])
+  assert.deepEqual(actions(withInit, runtime({}, 'none')).start, ['i'])
+})
+
+test('a pod that is as it should be is left alone', () => {
+  assert.deepEqual(actions(pod('Always', ['a']), runtime({ a: 'running' })), nothing)
+})
+
+test('init containers run one after the other, and again when they failed and may', () => {
+  const inits = [{ name: 'i' }, { name: 'j' }]
+  assert.deepEqual(actions(pod('Always', ['a'], inits), runtime({ i: 'running' })), nothing)
+  assert.deepEqual(actions(pod('Always', ['a'], inits), runtime({ i: 0 })).start, ['j'])
+  assert.deepEqual(actions(pod('Always', ['a'], inits), runtime({ i: 0, j: 1 })).start, ['j'])
+  assert.deepEqual(actions(pod('Never', ['a'], inits), runtime({ i: 0, j: 1 })).start, [])
+  assert.deepEqual(actions(pod('Always', ['a'], inits), runtime({ i: 0, j: 0 })).start, ['a'])
+})
+
+test('a container waits for the sidecar before it to have started', () => {
+  const of = pod('Always', ['a'], [{ name: 's', restartPolicy: 'Always' }])
+  assert.deepEqual(actions(of, runtime({})).start, ['s'])
+  assert.deepEqual(actions(of, runtime({ s: 'running' }), { ...fine, started: () => false }), nothing)
+  assert.deepEqual(actions(of, runtime({ s: 'running' })).start, ['a'])
+  assert.deepEqual(actions(of, runtime({ s: 1, a: 'running' })).start, ['s'])
+})
+
+test('ended containers are started again as the policy says; when none is left the pod is killed', () => {
+  assert.deepEqual(actions(pod('Always', ['a']), runtime({ a: 0 })).start, ['a'])
+  assert.deepEqual(actions(pod('OnFailure', ['a', 'b']), runtime({ a: 0, b: 1 })).start, ['b'])
+  assert.deepEqual(actions(pod('Never', ['a']), runtime({ a: 1 })), { ...nothing, killPod: true })
+  const of = pod('Never', ['a'], [{ name: 's', restartPolicy: 'Always' }])
+  assert.equal(actions(of, runtime({ s: 'running', a: 0 })).killPod, true)
+})
+
+test('a failed probe kills the container, and starts it again where the policy lets it', () => {
+  const failing = { ...fine, livenessFailed: () => true }
+  assert.deepEqual(actions(pod('Always', ['a']), runtime({ a: 'running' }), failing), {
+    ...nothing,
+    kill: ['Container a failed liveness probe, will be restarted'],
+    start: ['a'],
+  })
+  assert.deepEqual(actions(pod('Never', ['a']), runtime({ a: 'running' }), failing), {
+    ...nothing,
+    kill: ['Container a failed liveness probe'],
+  })
+})
+
+test('a lost sandbox is made anew, but not for a pod that has run and is not restarted', () => {
+  assert.deepEqual(actions(pod('Always', ['a']), runtime({ a: 137 }, 'notReady')), {
+    ...nothing,
+    killPod: true,
+    createSandbox: true,
+    start: ['a'],
+  })
+  assert.deepEqual(actions(pod('Never', ['a']), runtime({ a: 137 }, 'notReady')), { ...nothing, killPod: true })
+})
