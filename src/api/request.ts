@@ -92,6 +92,8 @@ export interface StoredObject {
   readonly object: KubeObject
   /** The JSON of the object with apiVersion and kind (`full`), or without them as in a list's items. */
   json(form: 'full' | 'item'): Uint8Array
+  /** What follows an item's first brace, as a view of the full bytes: a list need not copy it. */
+  tail?(): Uint8Array
   /** Its protobuf message, made by `encode` at first use and kept; `encode` is the same for every call. */
   message?(encode: (object: KubeObject) => Uint8Array): Uint8Array
 }
@@ -131,6 +133,14 @@ export type ApiResponse =
       /** The list's own kind, apiVersion and metadata (resourceVersion, continue, remainingItemCount). */
       readonly list: KubeObject
       readonly items: readonly StoredObject[]
+    }
+  | {
+      /** Bytes as they come, of an answer that another server gives. */
+      readonly kind: 'stream'
+      readonly status: number
+      readonly headers?: Headers
+      readonly contentType: string
+      readonly chunks: AsyncIterable<Uint8Array>
     }
   | {
       /** The handler takes the socket over (exec, attach, port-forward, proxy). */

@@ -26,7 +26,7 @@ export function readRequest(
   const headers = incoming.headers as ApiRequest['headers']
   const method = incoming.method ?? 'GET'
   const path = mark < 0 ? target : target.slice(0, mark)
-  const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1))
+  const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : parseQuery(target.slice(mark + 1))
   if (!hasBody(incoming, method)) return { method, path, query, headers, signal, connection }
   return readBody(deadlines, incoming, maxBodyBytes).then((bytes) => ({
     method,
@@ -37,6 +37,13 @@ export function readRequest(
     connection,
     body: { kind: 'bytes', bytes, contentType: headers['content-type'] ?? '' },
   }))
+}
+
+/** Pairs with a broken escape or a semicolon do not count, as in Go's net/url. */
+function parseQuery(text: string): URLSearchParams {
+  if (!/;|%(?![0-9A-Fa-f]{2})/.test(text)) return new URLSearchParams(text)
+  const pairs = text.split('&').filter((pair) => !/;|%(?![0-9A-Fa-f]{2})/.test(pair))
+  return new URLSearchParams(pairs.join('&'))
 }
 
 function originForm(url: string): string {

@@ -124,6 +124,10 @@ export function createResponder(runtime: Runtime): Responder {
           outgoing.flushHeaders()
           return watches.pump(response, outgoing, request.signal)
         }
+        case 'stream':
+          outgoing.writeHead(response.status, headersOf(request, response.contentType, response.headers))
+          outgoing.flushHeaders()
+          return sendStream(outgoing, response.chunks)
         case 'upgrade':
           throw new Error('an upgrade is not sent, it is taken over')
       }
@@ -207,6 +211,19 @@ async function sendGzip(
 }
 
 /** Resolves when the socket takes more, or is gone. */
+/** A broken source ends the answer where it broke, so that its reader does not take it for whole. */
+async function sendStream(outgoing: Outgoing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      if (outgoing.destroyed === true) return
+      if (!outgoing.write(chunk)) await drained(outgoing)
+    }
+    outgoing.end()
+  } catch {
+    outgoing.destroy()
+  }
+}
+
 export function drained(outgoing: Outgoing): Promise<void> {
   if (outgoing.destroyed === true) return Promise.resolve()
   return new Promise((resolve) => {

@@ -3,6 +3,8 @@ import type { KubeObject } from '../api/object.ts'
 import type { StoredObject } from '../api/request.ts'
 
 const COMMA = Buffer.from(',')
+const FIRST_ITEM = Buffer.from('{')
+const NEXT_ITEM = Buffer.from(',{')
 const END = Buffer.from(']}\n')
 
 /** `{"kind":…,"apiVersion":…,"metadata":…,"items":[` the items' bytes as they are kept, `]}`. */
@@ -11,9 +13,15 @@ export function* listPieces(list: KubeObject, items: readonly StoredObject[]): G
   yield Buffer.from(`${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[`)
   let first = true
   for (const item of items) {
-    if (first) first = false
-    else yield COMMA
-    yield item.json('item')
+    const tail = item.tail?.()
+    if (tail !== undefined) {
+      yield first ? FIRST_ITEM : NEXT_ITEM
+      yield tail
+    } else {
+      if (!first) yield COMMA
+      yield item.json('item')
+    }
+    first = false
   }
   yield END
 }

@@ -5,7 +5,7 @@ import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
 import { type FieldError, forbiddenField, invalid } from './errors.ts'
 import { difference, internalForm } from './internal.ts'
-import { validatePodMetadataAndSpec } from './pods.ts'
+import { validatePodAnnotations, validatePodMetadataAndSpec } from './pods.ts'
 import { validateVolumes } from './volumes.ts'
 
 const SPEC = 'io.k8s.api.core.v1.PodSpec'
@@ -13,6 +13,12 @@ const UNCHANGEABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
 export function validatePodUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
+  if (pod['spec'] === old['spec']) {
+    // The very spec that was accepted before: labels and annotations are all that can have changed.
+    const errors: FieldError[] = []
+    validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
+    return errors
+  }
   const errors = validatePodMetadataAndSpec(pod)
   const spec: Fields = pod['spec'] ?? {}
   const before: Fields = old['spec'] ?? {}

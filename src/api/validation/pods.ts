@@ -59,7 +59,7 @@ function forbidTokens(spec: Fields, errors: FieldError[]): void {
   })
 }
 
-function validatePodAnnotations(metadata: ObjectMeta, path: string, errors: FieldError[]): void {
+export function validatePodAnnotations(metadata: ObjectMeta, path: string, errors: FieldError[]): void {
   const annotations = metadata.annotations
   const text = annotations?.['controller.kubernetes.io/pod-deletion-cost']
   if (text !== undefined && !isInt32(text))
