@@ -220,7 +220,7 @@ function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
     return openNode(orRefuse(node, refuse), () => text, [], refuse)
   const { apiVersion, kind } = value as { apiVersion?: unknown; kind?: unknown }
   // Go finds these two in any case of letters, and the last of several.
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string')
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || namesKindOtherwise(value))
     return openNode(orRefuse(node, refuse), () => text, [], refuse)
   return {
     top: { apiVersion, kind },
@@ -232,6 +232,16 @@ function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
   }
 }
 
+/** Whether a key is `kind` or `apiVersion` in other letters: it counts as well, and the last one wins. */
+function namesKindOtherwise(value: object): boolean {
+  for (const key in value) {
+    if (key.length === 4 ? key !== 'kind' : key.length !== 10 || key === 'apiVersion') continue
+    const lower = key.toLowerCase()
+    if (lower === 'kind' || lower === 'apiversion') return true
+  }
+  return false
+}
+
 function orRefuse(make: () => JsonNode, refuse: Source['refuse']): JsonNode {
   try {
     return make()
@@ -241,12 +251,14 @@ function orRefuse(make: () => JsonNode, refuse: Source['refuse']): JsonNode {
 }
 
 function openYaml(bytes: Uint8Array, refuse: Source['refuse']): Source {
+  let parsed: ReturnType<typeof parseYaml>
   try {
-    const { node, strict } = parseYaml(Buffer.from(bytes).toString('utf8'))
-    return openNode(node, () => JSON.stringify(plainOf(node)), strict, refuse)
+    parsed = parseYaml(Buffer.from(bytes).toString('utf8'))
   } catch (error) {
     throw refuse(messageOf(error))
   }
+  const { node, strict } = parsed
+  return openNode(node, () => JSON.stringify(plainOf(node)), strict, refuse)
 }
 
 function openNode(node: JsonNode, text: () => string, strict: readonly string[], refuse: Source['refuse']): Source {

@@ -179,7 +179,7 @@ export function parseJson(text: string): JsonNode {
     if (c === '{' || c === '[') {
       const container = c === '{' ? new ObjectNode() : []
       place(container)
-      if (open.length >= MAX_DEPTH) throw new JsonSyntaxError('exceeded max depth')
+      if (open.length >= MAX_DEPTH) throw new JsonSyntaxError(`invalid character '${c}' exceeded max depth`)
       open.push(container)
       keys.push(key)
       at++

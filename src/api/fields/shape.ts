@@ -3,8 +3,8 @@
  * schema is compiled as deep as an object asks for.
  */
 import type { Json, JsonObject } from '../object.ts'
-import { zeroStruct } from '../schema/canonical.ts'
-import type { ScalarSchema, Schema, StructSchema } from '../schema/schema.ts'
+import { zeroStruct, zeroValue } from '../schema/canonical.ts'
+import type { Field, ScalarSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { compareText } from './pathelement.ts'
 
 export interface FieldShape {
@@ -83,7 +83,14 @@ function compile(schema: Schema): Shape {
 
 function listKey(items: Schema, name: string): ListKey {
   const field = items.type === 'struct' ? items.byName.get(name) : undefined
-  return { name, prefix: `${JSON.stringify(name)}:`, default: field?.default }
+  return { name, prefix: `${JSON.stringify(name)}:`, default: field?.default ?? zeroKey(items, field) }
+}
+
+/** A field of Kubernetes' own types that is always written has its zero value where it is left out. */
+function zeroKey(items: Schema, field: Field | undefined): Json | undefined {
+  if (items.type !== 'struct' || !items.definition.startsWith('io.k8s.')) return undefined
+  if (field === undefined || field.pointer || field.omitEmpty || field.omitZero) return undefined
+  return zeroValue(field.schema)
 }
 
 function structShape(schema: StructSchema): Shape {

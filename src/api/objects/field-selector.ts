@@ -49,7 +49,7 @@ function unescapeValue(value: string): string {
     const c = value[i] as string
     if (c === '\\') {
       const next = value[i + 1]
-      if (next === undefined) throw new SelectorError('invalid field selector: empty escape sequence')
+      if (next === undefined) throw new SelectorError('invalid field selector: invalid escape sequence: \\')
       if (next !== '\\' && next !== ',' && next !== '=')
         throw new SelectorError(`invalid field selector: invalid escape sequence: \\${next}`)
       out += next
@@ -70,6 +70,8 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
     if (term === undefined) throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`)
     terms.push(term)
   }
+  // Nothing is nothing: a lone `=` selects everything.
+  if (terms.length === 1 && terms[0]!.field === '' && terms[0]!.value === '') return []
   return terms
 }
 

@@ -33,7 +33,9 @@ type Token = { readonly kind: 'symbol' | 'word' | 'end'; readonly text: string }
 const SYMBOLS = new Set([')', ',', '!', '(', '=', '==', '!=', '>', '<'])
 const SPECIAL = '=!(),><'
 
-function tokenize(text: string): Token[] {
+/** A zero byte ends the text for Kubernetes, wherever it stands. */
+function tokenize(given: string): Token[] {
+  const text = given.split('\u0000', 1)[0]!
   const tokens: Token[] = []
   let at = 0
   while (at < text.length) {
@@ -179,7 +181,7 @@ export function parseLabelSelector(text: string): LabelSelector {
 
 function checkKey(key: string): void {
   const errors = qualifiedName(key)
-  if (errors.length) throw new SelectorError(`key: Invalid value: ${JSON.stringify(key)}: ${errors.join('; ')}`)
+  if (errors.length) throw new SelectorError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${errors.join('; ')}`)
 }
 
 function checked(requirement: Requirement): Requirement {

@@ -105,7 +105,7 @@ export function validateTolerations(tolerations: readonly Fields[], path: string
       for (const message of labelValue(value)) errors.push(invalid(`${at}.operator`, value, message))
     } else if (operator === 'Exists') {
       if (value !== '') errors.push(invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"))
-    } else errors.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists', 'Lt', 'Gt']))
+    } else errors.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists']))
     if (effect !== '' && !EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS))
   })
 }

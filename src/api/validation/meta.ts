@@ -6,7 +6,7 @@ import type { Json, ObjectMeta, OwnerReference } from '../object.ts'
 import { IMMUTABLE } from './common.ts'
 import { type FieldError, forbiddenField, goQuote, invalid, required, tooLong } from './errors.ts'
 import { validateLabels } from './labels.ts'
-import { dns1123Label, type NameRule, qualifiedName, subdomainName } from './names.ts'
+import { dns1123Label, qualifiedName, subdomainName } from './names.ts'
 import { joinPath } from './rules.ts'
 
 export interface ObjectMetaOptions {
@@ -26,13 +26,11 @@ const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
 export function validateObjectMeta(meta: ObjectMeta, options: ObjectMetaOptions): FieldError[] {
   const errors: FieldError[] = []
   const path = options.path ?? 'metadata'
-  const nameRule: NameRule | ObjectMetaOptions['nameRule'] = options.nameRule ?? subdomainName
+  const nameRule = options.nameRule ?? subdomainName
   const at = (field: string) => joinPath(path, field)
-  if (meta.generateName)
-    for (const message of nameRule!(meta.generateName, true))
-      errors.push(invalid(at('generateName'), meta.generateName, message))
+  errors.push(...validateGenerateName(meta, options))
   if (!meta.name) errors.push(required(at('name'), 'name or generateName is required'))
-  else for (const message of nameRule!(meta.name, false)) errors.push(invalid(at('name'), meta.name, message))
+  else for (const message of nameRule(meta.name, false)) errors.push(invalid(at('name'), meta.name, message))
   if (options.namespaced) {
     if (!meta.namespace) errors.push(required(at('namespace')))
     else
@@ -45,24 +43,33 @@ export function validateObjectMeta(meta: ObjectMeta, options: ObjectMetaOptions)
   validateOwnerReferences(meta.ownerReferences, at('ownerReferences'), errors)
   validateFinalizers(meta.finalizers, at('finalizers'), errors)
   validateManagedFields(meta, at('managedFields'), errors)
-  if (options.standardFinalizersOnly !== false)
-    meta.finalizers?.forEach((finalizer, i) => {
-      if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
-        errors.push(
-          invalid(
-            `${at('finalizers')}[${i}]`,
-            finalizer,
-            'name is neither a standard finalizer name nor is it fully qualified',
-          ),
-        )
-    })
+  errors.push(...validateFinalizerNames(meta, options))
   return errors
+}
+
+export function validateGenerateName({ generateName }: ObjectMeta, options: ObjectMetaOptions): FieldError[] {
+  if (!generateName) return []
+  const nameRule = options.nameRule ?? subdomainName
+  const path = joinPath(options.path ?? 'metadata', 'generateName')
+  return nameRule(generateName, true).map((message) => invalid(path, generateName, message))
+}
+
+/** A finalizer without a domain must be one of Kubernetes' own, for the kinds that ask for it. */
+export function validateFinalizerNames({ finalizers }: ObjectMeta, options: ObjectMetaOptions): FieldError[] {
+  if (options.standardFinalizersOnly === false || finalizers === undefined) return []
+  const path = joinPath(options.path ?? 'metadata', 'finalizers')
+  return finalizers.flatMap((finalizer, i) =>
+    finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)
+      ? []
+      : [invalid(`${path}[${i}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')],
+  )
 }
 
 /** Rules of metadata at an update: what may not change, then those of what may. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
   const at = (field: string) => joinPath(path, field)
+  validateFinalizers(meta.finalizers, at('finalizers'), errors)
   if (old.deletionTimestamp !== undefined)
     validateNoNewFinalizers(meta.finalizers, old.finalizers, at('finalizers'), errors)
   if (!meta.resourceVersion) errors.push(invalid(at('resourceVersion'), '', 'must be specified for an update'))
@@ -112,6 +119,8 @@ function validateOwnerReferences(
     const at = `${path}[${i}]`
     for (const field of ['apiVersion', 'kind', 'name', 'uid'] as const)
       if (!reference[field]) errors.push(required(`${at}.${field}`, 'must not be empty'))
+      else if (field === 'apiVersion' && reference.apiVersion.split('/').length > 2)
+        errors.push(invalid(`${at}.apiVersion`, reference.apiVersion, 'must be <group>/<version> or <version>'))
     if (reference.apiVersion === 'v1' && reference.kind === 'Event')
       errors.push(invalid(at, printableReference(reference), '/v1, Kind=Event is disallowed from being an owner'))
   })

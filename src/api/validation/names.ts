@@ -144,7 +144,9 @@ export function qualifiedName(text: string): string[] {
   if (parts.length === 2) {
     const prefix = parts[0]!
     if (prefix === '') messages.push('prefix part must be non-empty')
-    else for (const message of dns1123Subdomain(prefix)) messages.push(`prefix part ${message}`)
+    else
+      for (const message of dns1123Subdomain(prefix))
+        messages.push(`prefix part ${message === maxLengthMessage(253) ? maxLengthMessage(253, 'bytes') : message}`)
   }
   const name = parts[parts.length - 1]!
   if (name === '') messages.push('name part must be non-empty')

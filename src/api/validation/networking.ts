@@ -184,7 +184,7 @@ function backend({ resource, service }: Fields, path: string, errors: FieldError
 }
 
 function typedReference({ apiGroup, kind = '', name = '' }: Fields, path: string, errors: FieldError[]): void {
-  if (apiGroup !== undefined && apiGroup !== '') say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
+  if (apiGroup) say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
   if (kind === '') errors.push(required(`${path}.kind`))
   else say(pathSegmentName, kind, `${path}.kind`, errors)
   if (name === '') errors.push(required(`${path}.name`))

@@ -59,7 +59,8 @@ function allowedTopologies(terms: readonly Fields[], errors: FieldError[]): void
     const keys = new Set<string>()
     term['matchLabelExpressions']?.forEach((expression: Fields, j: number) => {
       const at = `${path}.matchLabelExpressions[${j}]`
-      const { key = '', values = [] } = expression
+      const key: string = expression['key'] ?? ''
+      const values: readonly string[] = expression['values'] ?? []
       if (values.length === 0) errors.push(required(`${at}.values`))
       for (const message of qualifiedName(key)) errors.push(invalid(`${at}.key`, key, message))
       values.forEach((value: string, k: number) => {

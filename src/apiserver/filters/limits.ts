@@ -34,7 +34,8 @@ export function requestTimeout(runtime: Runtime, defaultMs: number): Filter {
   return (next) => (request) => {
     if (request.connection === undefined || isLongRunning(request.info)) return next(request)
     const asked = request.query.size > 0 ? request.query.get('timeout') : null
-    const limit = asked === null || asked === '' ? defaultMs : Math.min(defaultMs, durationMs(asked))
+    const wanted = asked === null || asked === '' ? 0 : durationMs(asked)
+    const limit = wanted > 0 ? Math.min(defaultMs, wanted) : defaultMs
     return new Promise((resolve, reject) => {
       const onEnd = () =>
         reject(new StatusError(504, 'Timeout', 'request did not complete within the allotted timeout'))
@@ -65,6 +66,9 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /** A Go duration in milliseconds. @throws StatusError 400 */
 export function durationMs(text: string): number {
+  if (text === '0') return 0
+  // A negative one is understood, and has no effect.
+  if (text.startsWith('-')) return -durationMs(text.slice(1))
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)]
   if (parts.length === 0 || parts.map((part) => part[0]).join('') !== text)
     throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`)

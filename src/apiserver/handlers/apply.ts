@@ -5,9 +5,9 @@ import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { applyServerSide } from '../../api/fields/apply.ts'
 import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
-import { badRequest } from '../../api/status.ts'
+import { badRequest, conflict } from '../../api/status.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
-import type { WriteContext } from '../registry/registry.ts'
+import { groupResource, type WriteContext } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 import type { WriteOptions } from './options.ts'
 import { managerOf, otherVersions } from './write.ts'
@@ -19,8 +19,15 @@ export function applier(
   write: WriteContext,
 ): (live: KubeObject | undefined) => KubeObject {
   const { request, row, info } = resource
-  const applied = applyBody(resource, options)
+  const { applied, refuseDuplicates } = applyBody(resource, options)
   return (live) => {
+    const uid = applied['metadata'] instanceof Object ? (applied['metadata'] as JsonObject)['uid'] : undefined
+    if (live === undefined && typeof uid === 'string' && uid !== '')
+      throw conflict(
+        groupResource(row),
+        info.name,
+        `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+      )
     const { object } = applyServerSide({
       live,
       applied,
@@ -34,6 +41,7 @@ export function applier(
       ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
       ...otherVersions(resource),
     })
+    refuseDuplicates()
     const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore' }).object
     checkName(decoded, info.name)
     const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
@@ -41,22 +49,34 @@ export function applier(
   }
 }
 
+export interface AppliedBody {
+  readonly applied: JsonObject
+  /** Keys written twice are refused only once the apply itself has gone well. @throws StatusError 400 */
+  refuseDuplicates(): void
+}
+
+const nothingToRefuse = () => {}
+
 /** The configuration in the body, YAML or JSON. @throws StatusError 400 */
-export function applyBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteOptions): JsonObject {
+export function applyBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteOptions): AppliedBody {
   const { body } = request
-  if (body?.kind === 'object') return body.object as unknown as JsonObject
+  if (body?.kind === 'object')
+    return { applied: body.object as unknown as JsonObject, refuseDuplicates: nothingToRefuse }
   let parsed: ReturnType<typeof parseYaml>
   try {
     parsed = parseYaml(Buffer.from(body?.bytes ?? []).toString('utf8'))
   } catch (error) {
-    throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`, error)
+    throw badRequest(
+      `error decoding patch: error converting YAML to JSON: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    )
   }
-  if (parsed.strict.length > 0) {
-    const problems = parsed.strict.join(', ')
-    if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${problems}`)
-    if (fieldValidation === 'Warn') warnings.push(...parsed.strict)
+  if (fieldValidation === 'Warn') warnings.push(...parsed.strict)
+  const refuseDuplicates = () => {
+    if (fieldValidation === 'Strict' && parsed.strict.length > 0)
+      throw badRequest(`error strict decoding patch: error converting YAML to JSON: ${parsed.strict.join(', ')}`)
   }
-  if (parsed.node === null) return {}
+  if (parsed.node === null) return { applied: {}, refuseDuplicates }
   if (!(parsed.node instanceof ObjectNode)) {
     const kind = Array.isArray(parsed.node)
       ? 'array'
@@ -64,10 +84,10 @@ export function applyBody({ request, warnings }: ResourceRequest, { fieldValidat
         ? 'number'
         : typeof parsed.node
     throw badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+      `error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
     )
   }
-  return plain(parsed.node) as JsonObject
+  return { applied: plain(parsed.node) as JsonObject, refuseDuplicates }
 }
 
 function plain(node: JsonNode): Json {

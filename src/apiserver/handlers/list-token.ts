@@ -30,12 +30,12 @@ export function decodeContinue(token: string, prefix: string): Continuation {
     throw invalid(goSyntaxError(bytes))
   }
   if (typeof value !== 'object' || value === null) throw invalid('unexpected end of JSON input')
-  if (value.v !== VERSION)
-    throw invalid(`server does not recognize this encoded version ${JSON.stringify(value.v ?? '')}`)
+  if (Array.isArray(value)) throw invalid('json: cannot unmarshal array into Go value of type storage.continueToken')
+  if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version ${value.v ?? ''}`)
   const { rv, start } = value
-  if (typeof rv !== 'number' || (rv === 0 && start === '') || typeof start !== 'string')
+  if (typeof rv !== 'number' || rv === 0 || typeof start !== 'string')
     throw invalid(`incorrect encoded start resourceVersion (version ${VERSION})`)
-  if (start === '') throw invalid(`empty encoded start key (version ${VERSION})`)
+  if (start === '') throw invalid(`encoded start key empty (version ${VERSION})`)
   if (start.split('/').includes('..')) throw invalid(start)
   return { revision: rv, start: prefix + start }
 }

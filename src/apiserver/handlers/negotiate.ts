@@ -125,7 +125,7 @@ function notAvailable(offer: Offer): StatusError {
 }
 
 function offered(type: string, offer: Offer): Encoding | undefined {
-  if (type === '*/*' || type === 'application/*') return 'json'
+  if (type === '*/*') return 'json'
   const encoding = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type] : undefined
   return encoding === 'protobuf' && !offer.protobuf ? undefined : encoding
 }

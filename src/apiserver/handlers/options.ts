@@ -48,8 +48,6 @@ function refuse(kind: string, errors: readonly FieldError[]): void {
 export function int64Parameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
-  // An empty parameter is the zero value.
-  if (text === '') return 0
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
   const value = BigInt(text.replace(/^\+/, ''))
   if (value !== BigInt.asIntN(64, value))
@@ -175,7 +173,7 @@ const noListOptions: ListOptions = {
 
 /** KEP-2523 (resourceVersionMatch) and KEP-3157 (sendInitialEvents). */
 function listOptionErrors(options: ListOptions): FieldError[] {
-  const { resourceVersionMatch: match, resourceVersion, watch, sendInitialEvents } = options
+  const { resourceVersionMatch: match, watch, sendInitialEvents } = options
   const errors: FieldError[] = []
   const field = 'resourceVersionMatch'
   if (watch) {
@@ -185,16 +183,22 @@ function listOptionErrors(options: ListOptions): FieldError[] {
           forbiddenField(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
         )
       if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))
-      if (options.continue !== '')
-        errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
     }
+    if (options.continue !== '')
+      errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'))
     if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
       errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
     return errors
   }
+  if (match !== '') matchErrors(options, errors)
   if (sendInitialEvents !== undefined)
     errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
-  if (match === '') return errors
+  return errors
+}
+
+function matchErrors(options: ListOptions, errors: FieldError[]): void {
+  const { resourceVersionMatch: match, resourceVersion } = options
+  const field = 'resourceVersionMatch'
   if (resourceVersion === '')
     errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
   if (options.continue !== '')
@@ -203,5 +207,4 @@ function listOptionErrors(options: ListOptions): FieldError[] {
     errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))
   if (match === 'Exact' && resourceVersion === '0')
     errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
-  return errors
 }

@@ -6,7 +6,7 @@ import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { CustomVersion } from '../../api/scheme/resource.ts'
 import { notFound, StatusError } from '../../api/status.ts'
-import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
+import { canonicalObject, checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import { updateObject } from '../registry/update.ts'
 import { applier, applyBody } from './apply.ts'
@@ -66,7 +66,9 @@ function patcher(resource: ResourceRequest, type: PatchType, options: WriteOptio
   const { row, info } = resource
   const patch = patchBody(resource)
   return (live: KubeObject | undefined): KubeObject => {
-    const decoded = applyDefaults(patched(resource, type, patch, live as KubeObject, row, options), row.schema)
+    // Messages print the object, so its metadata stand in order.
+    const printed = live && canonicalObject(live, live.metadata.resourceVersion ?? '')
+    const decoded = applyDefaults(patched(resource, type, patch, printed as KubeObject, row, options), row.schema)
     checkName(decoded, info.name)
     const placed = dedupeOwnerReferences(inNamespace(decoded, row.namespaced, info.namespace), false, write.warn)
     return trackManager(resource, write, options, live, placed)
@@ -148,7 +150,7 @@ export function patchedScale(resource: ResourceRequest): {
   const type = patchTypeOf(resource)
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const target = subresource as PatchTarget
-  const patch = type === 'apply' ? applyBody(resource, options) : patchBody(resource)
+  const patch = type === 'apply' ? applyBody(resource, options).applied : patchBody(resource)
   return {
     options,
     next(scale) {

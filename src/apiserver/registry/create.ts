@@ -68,7 +68,8 @@ async function createBegun(
   await validate(object)
   const name = object.metadata.name as string
   const resourceVersion = object.metadata.resourceVersion
-  if (resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0')
+  // A dry run never reaches the store, which is who minds.
+  if (!context.dryRun && resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0')
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   const key = storageKey(row, context.namespace, name)
   const canonical = canonicalObject(object, '')

@@ -85,6 +85,8 @@ export interface Strategy {
   readonly subresources?: Readonly<Record<string, Omit<Strategy, 'status' | 'subresources'>>>
   /** The kind's Name rule; default: DNS-1123 subdomain. Returns messages. */
   validateName?(name: string, prefix: boolean): readonly string[]
+  /** Which rules of new names an update is held to as well, in the order of their errors. Default: finalizers. */
+  readonly metaOnUpdate?: readonly ('finalizers' | 'generateName')[]
   /** False where a finalizer needs no domain (RBAC's kinds, custom resources). Default true. */
   readonly standardFinalizersOnly?: boolean
 }

@@ -4,9 +4,9 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
-import { invalid, invalidError } from '../../api/validation/errors.ts'
-import { validateObjectMetaUpdate } from '../../api/validation/meta.ts'
-import { beforeCreate, kindOf, leaseOf } from './create.ts'
+import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
+import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate } from '../../api/validation/meta.ts'
+import { beforeCreate, kindOf, leaseOf, metaOptions } from './create.ts'
 import { shouldDeleteDuringUpdate, withMetadata } from './deletion.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
 import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
@@ -176,11 +176,21 @@ function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject):
   const prepared = strategy.prepareForUpdate?.(inherited, old, context) ?? inherited
   const errors = [
     ...validateObjectMetaUpdate(prepared.metadata, old.metadata),
+    ...validateMetaAgain(context, prepared.metadata),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
   ]
   if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
+}
+
+/** Rules of a new object's metadata that the kind holds against an updated one too. */
+function validateMetaAgain(context: WriteContext, metadata: KubeObject['metadata']): FieldError[] {
+  const options = metaOptions(context)
+  const rules = context.subresource === '' ? (context.kindStrategy.metaOnUpdate ?? ['finalizers']) : ['finalizers']
+  return rules.flatMap((rule) =>
+    rule === 'finalizers' ? validateFinalizerNames(metadata, options) : validateGenerateName(metadata, options),
+  )
 }
 
 /** @throws StatusError 500 in Go's words, as Kubernetes answers */

@@ -2,6 +2,7 @@
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, conflict, notFound, StatusError } from '../../../api/status.ts'
+import { dns1123Subdomain } from '../../../api/validation/names.ts'
 import { inNamespace } from '../../registry/metadata.ts'
 import { groupResource } from '../../registry/registry.ts'
 import { updateObject } from '../../registry/update.ts'
@@ -45,7 +46,11 @@ function checkTarget(target: Fields): void {
       '',
       `target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`,
     )
-  if ((target['name'] ?? '') === '') throw new StatusError(500, '', 'target.name: Required value')
+  const name: string = target['name'] ?? ''
+  if (name === '') throw new StatusError(500, '', 'target.name: Required value')
+  const [wrong] = dns1123Subdomain(name)
+  if (wrong !== undefined)
+    throw new StatusError(500, '', `target.name: Invalid value: ${JSON.stringify(name)}: ${wrong}`)
 }
 
 async function assign(resource: ResourceRequest, binding: KubeObject, target: Fields, dryRun: boolean): Promise<void> {

@@ -10,7 +10,7 @@ import { customStrategy } from '../../customresources/strategy.ts'
 import { withMetadata } from '../deletion.ts'
 import { sameJson } from '../same.ts'
 import type { Strategy } from '../strategy.ts'
-import { returnDeletedObjects } from './answers.ts'
+import { metaOnUpdate, returnDeletedObjects } from './answers.ts'
 
 /** By `resource.group` (`pods`, `deployments.apps`). */
 export type Strategies = Readonly<Record<string, Strategy>>
@@ -71,6 +71,7 @@ function completed(row: ResourceRow, strategies: Strategies): Strategy {
   const base = own ?? (hasStatus ? withStatus : plain)
   return {
     returnDeletedObject: returnDeletedObjects.has(name),
+    ...(Object.hasOwn(metaOnUpdate, name) ? { metaOnUpdate: metaOnUpdate[name]! } : {}),
     ...base,
     ...(hasStatus && base.status === undefined ? { status: statusOnly } : {}),
   }
