@@ -140,6 +140,11 @@ export async function textOf(response: ApiResponse): Promise<string> {
         lines.push(Buffer.from(encode(event)).toString())
       return lines.join('')
     }
+    case 'stream': {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of response.chunks) chunks.push(chunk)
+      return Buffer.concat(chunks).toString()
+    }
     case 'upgrade':
       return ''
   }

@@ -14,6 +14,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
 import type { AdmissionHost, AdmissionPlugin } from './admission/plugin.ts'
+import { type Aggregator, createAggregator, type FrontProxyIdentity } from './aggregation/aggregator.ts'
 import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
 import { type Conversion, createConversion } from './conversion.ts'
@@ -31,6 +32,7 @@ import { pathsResponse } from './handlers/paths.ts'
 import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
 import { versionResponse } from './handlers/version.ts'
+import { startApiServiceLoop } from './loops/api-services.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
 import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
@@ -69,6 +71,8 @@ export interface ApiServerOptions {
   readonly decodeProtobuf?: ProtobufDecoder
   readonly connect?: ResourceHandler
   readonly subresources?: Readonly<Record<string, ResourceHandler>>
+  /** Who this server is to the servers of aggregated APIs; without it there are none. */
+  readonly frontProxy?: FrontProxyIdentity
   /** Default 60 seconds, as kube-apiserver's. */
   readonly requestTimeoutMs?: number
 }
@@ -115,6 +119,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     encode: caches.encode,
     decode: caches.decode,
   }
+  const aggregator = aggregatorOf(options, reads)
   const context: ServerContext = {
     runtime,
     scheme,
@@ -125,6 +130,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     strategyOf: createStrategyLookup(options.strategies, scheme),
     ...conversionContext(conversion),
     printTable: createTablePrinter(runtime.clock),
+    ...(aggregator === undefined ? {} : { forward: aggregator.forward }),
     ...pick(options, 'decodeProtobuf', 'connect', 'subresources'),
     ...(auth === undefined ? {} : pick(auth, 'reviews', 'answerTokenRequest')),
   }
@@ -133,7 +139,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   countObjects(runtime, scheme, caches)
 
   const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => ({ name, check: () => {} }))
-  const discovery = createDiscovery({ scheme, serverAddress: options.serverAddress ?? (() => '') })
+  const discovery = createDiscovery({
+    scheme,
+    serverAddress: options.serverAddress ?? (() => ''),
+    ...(aggregator === undefined ? {} : { aggregator }),
+  })
   let stopped = false
   const dispatch = createDispatch(context, [
     (request) => (isHealth(request.path) ? healthResponse(request, checks) : undefined),
@@ -159,6 +169,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   ]
   const handler = filters.reduceRight((next, filter) => filter(next), dispatch)
   definitions.start(handler)
+  const stopping = new AbortController()
+  if (aggregator !== undefined) {
+    const onChange = (listener: () => void) => everyOf(caches, AGGREGATION_PREFIXES, listener)
+    startApiServiceLoop({ runtime, handler, reads, aggregator, onChange, signal: stopping.signal })
+  }
   return {
     handler,
     caches,
@@ -170,8 +185,25 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       if (stopped) return
       stopped = true
       definitions.stop()
+      stopping.abort()
+      aggregator?.close()
       caches.close()
     },
+  }
+}
+
+const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
+const AGGREGATION_PREFIXES = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
+
+function aggregatorOf({ frontProxy }: ApiServerOptions, reads: ServerReads): Aggregator | undefined {
+  return frontProxy && createAggregator(reads, reads.generationOf(APISERVICES), frontProxy)
+}
+
+/** The listener hears of changes under each of the prefixes. */
+function everyOf(caches: Caches, prefixes: readonly string[], listener: () => void): () => void {
+  const ends = prefixes.map((prefix) => caches.resource(prefix).onChange(listener))
+  return () => {
+    for (const end of ends) end()
   }
 }
 

@@ -80,6 +80,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         })
         return serverAuth(runtime, reads, auth)
       },
+      frontProxy: pki.client('front-proxy-client', 'front-proxy-client', []),
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
       paths: () => [(request) => (auth === undefined ? undefined : issuerDocument(auth.tokens, url, request.path))],

@@ -28,6 +28,9 @@ export interface AuthenticatorOptions {
 const TOKEN_MS = 10_000
 const TOKENS = 4096
 const AUTHENTICATED = 'system:authenticated'
+/** --requestheader-allowed-names. */
+const FRONT_PROXY = 'front-proxy-client'
+const REMOTE_EXTRA = 'x-remote-extra-'
 
 export function createAuthenticator(runtime: Runtime, options: AuthenticatorOptions): Authenticator {
   const { clock } = runtime
@@ -47,6 +50,24 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     const now = clock.now()
     if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
     return found.user
+  }
+
+  /** The certificate of a front proxy speaks for whom its headers name (API concept: authenticating proxy). */
+  function behindProxy(proxy: UserInfo, headers: ApiRequest['headers']): UserInfo {
+    const name = headers['x-remote-user']
+    if (proxy.name !== FRONT_PROXY || !name) return proxy
+    const groups = (headers['x-remote-group'] ?? '').split(',').map((group) => group.trim())
+    const extra: Record<string, readonly string[]> = Object.create(null)
+    for (const header of Object.keys(headers).sort()) {
+      const value = headers[header]
+      if (header.startsWith(REMOTE_EXTRA) && value !== undefined)
+        extra[decodeURIComponent(header.slice(REMOTE_EXTRA.length))] = value.split(', ')
+    }
+    return authenticated({
+      name,
+      groups: groups.filter((group) => group !== ''),
+      ...(Object.keys(extra).length > 0 ? { extra } : {}),
+    })
   }
 
   async function authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken> {
@@ -69,7 +90,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     authenticate: (request) => {
       const { connection } = request
       const user = connection === undefined ? undefined : ofCertificate(connection)
-      if (user !== undefined) return user
+      if (user !== undefined) return behindProxy(user, request.headers)
       const token = bearerToken(request.headers['authorization'])
       if (token === undefined) return undefined
       const known = tokens.get(token)

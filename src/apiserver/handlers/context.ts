@@ -47,6 +47,8 @@ export interface ServerContext {
   /** Objects of any served version in the storage version. */
   toHub(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
   readonly printTable?: PrintTable
+  /** Answers for group versions that other servers serve. */
+  readonly forward?: (request: ApiRequest) => Promise<ApiResponse> | undefined
   readonly decodeProtobuf?: ProtobufDecoder
   /** Kinds that are answered and not stored, by `group/Kind`. */
   readonly reviews?: Readonly<Record<string, Review>>

@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto'
 import { encodeJson } from '../../api/codec/json.ts'
-import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { apiVersionOf, type Fields, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
+import type { Aggregator, RemoteGroupVersion } from '../aggregation/aggregator.ts'
 import { CONTENT_TYPES, type Encoding, negotiate } from './negotiate.ts'
 import { objectBytes } from './protobuf.ts'
 import { noSuchResource, notAllowed } from './route.ts'
@@ -21,7 +22,22 @@ export interface DiscoveryGroup {
 }
 
 /** Named groups in the order of /apis: the built-in ones in Kubernetes' order, then those of custom resources by name. */
-export function servedGroups(scheme: Scheme): readonly DiscoveryGroup[] {
+export function servedGroups(scheme: Scheme, remotes: readonly RemoteGroupVersion[] = []): readonly DiscoveryGroup[] {
+  const own = ownGroups(scheme)
+  const added = new Map<string, string[]>()
+  for (const { group, version } of remotes) {
+    if (own.some(({ name, versions }) => name === group && versions.includes(version))) continue
+    added.set(group, [...(added.get(group) ?? []), version])
+  }
+  const extended = own.map(({ name, versions }) => ({ name, versions: [...versions, ...(added.get(name) ?? [])] }))
+  const names = new Set(own.map(({ name }) => name))
+  return [
+    ...extended,
+    ...[...added].filter(([name]) => !names.has(name)).map(([name, versions]) => ({ name, versions })),
+  ]
+}
+
+function ownGroups(scheme: Scheme): readonly DiscoveryGroup[] {
   const versions = new Map<string, string[]>()
   for (const row of scheme.rows()) {
     if (row.group === '') continue
@@ -62,11 +78,13 @@ export interface DiscoveryOptions {
   readonly scheme: Scheme
   /** `host:port`, as clients of this machine reach the server. */
   readonly serverAddress: () => string
+  /** What other servers serve, for clients on a wire: components of this process have no use for it. */
+  readonly aggregator?: Pick<Aggregator, 'remotes' | 'generation'>
 }
 
 /** Answers a discovery path; undefined when the path is none. @throws StatusError 404, 405, 406 */
 export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest) => ApiResponse | undefined {
-  const { scheme } = options
+  const { scheme, aggregator } = options
   let documents: Documents = { generation: -1, byKey: new Map() }
 
   return (request) => {
@@ -78,17 +96,19 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     // The aggregated form is served at the two roots alone, and not at /apis/ with a slash.
     const aggregates = isRoot && !(root === 'apis' && request.path.endsWith('/'))
     const aggregated = aggregates && wantsAggregated(request.headers['accept'] ?? '')
-    const make = documentOf(scheme, root as 'api' | 'apis', parts, options.serverAddress, aggregated)
+    const remotes = request.connection === undefined ? [] : (aggregator?.remotes() ?? [])
+    const make = documentOf(scheme, root as 'api' | 'apis', parts, options.serverAddress, aggregated, remotes)
     if (make === undefined) return undefined
     if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
-    if (documents.generation !== scheme.generation) documents = { generation: scheme.generation, byKey: new Map() }
+    const generation = scheme.generation + (aggregator?.generation ?? 0)
+    if (documents.generation !== generation) documents = { generation, byKey: new Map() }
     const { encoding } = aggregated
       ? { encoding: 'json' as Encoding }
       : negotiate(
           { ...request, connection: request.connection ?? { remoteAddress: '' } },
           { list: false, protobuf: true },
         )
-    const key = `${aggregated ? 'aggregated ' : ''}${encoding} ${path}`
+    const key = `${aggregated ? 'aggregated ' : ''}${remotes.length > 0 ? 'whole ' : ''}${encoding} ${path}`
     let bytes = documents.byKey.get(key)
     if (bytes === undefined) {
       bytes = encode(make(), encoding)
@@ -135,11 +155,12 @@ function documentOf(
   parts: readonly string[],
   serverAddress: () => string,
   aggregated: boolean,
+  remotes: readonly RemoteGroupVersion[],
 ): (() => JsonObject) | undefined {
   if (root === 'api') {
     if (parts.length === 0)
       return aggregated
-        ? () => aggregatedList(scheme, [{ name: '', versions: ['v1'] }])
+        ? () => aggregatedList(scheme, [{ name: '', versions: ['v1'] }], [])
         : () => ({
             kind: 'APIVersions',
             versions: ['v1'],
@@ -150,10 +171,10 @@ function documentOf(
   }
   if (parts.length === 0)
     return aggregated
-      ? () => aggregatedList(scheme, servedGroups(scheme))
-      : () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: servedGroups(scheme).map(groupDocument) })
+      ? () => aggregatedList(scheme, servedGroups(scheme, remotes), remotes)
+      : () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: servedGroups(scheme, remotes).map(groupDocument) })
   const [name = '', version] = parts
-  const group = servedGroups(scheme).find((served) => served.name === name)
+  const group = servedGroups(scheme, remotes).find((served) => served.name === name)
   if (group === undefined) return undefined
   if (version === undefined) return () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) })
   if (!group.versions.includes(version)) throw noSuchResource()
@@ -203,19 +224,63 @@ function resourceList(scheme: Scheme, group: string, version: string): JsonObjec
   }
 }
 
-function aggregatedList(scheme: Scheme, groups: readonly DiscoveryGroup[]): JsonObject {
+function aggregatedList(
+  scheme: Scheme,
+  groups: readonly DiscoveryGroup[],
+  remotes: readonly RemoteGroupVersion[],
+): JsonObject {
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
     items: groups.map(({ name, versions }) => ({
       metadata: name === '' ? {} : { name },
-      versions: versions.map((version) => ({
-        version,
-        resources: rowsOf(scheme, name, version).map((row) => aggregatedResource(row)),
-        freshness: 'Current',
-      })),
+      versions: versions.map((version) => {
+        const remote = remotes.find((candidate) => candidate.group === name && candidate.version === version)
+        if (remote !== undefined) return remoteVersion(remote)
+        return {
+          version,
+          resources: rowsOf(scheme, name, version).map((row) => aggregatedResource(row)),
+          freshness: 'Current',
+        }
+      }),
     })),
+  }
+}
+
+/** What another server tells of itself by APIResourceList, in the aggregated form; stale while it cannot be reached. */
+function remoteVersion({ version, resources }: RemoteGroupVersion): JsonObject {
+  if (resources === undefined) return { version, freshness: 'Stale' }
+  const kind = (resource: Fields) => ({
+    group: resource['group'] ?? '',
+    version: resource['version'] ?? '',
+    kind: resource['kind'] ?? '',
+  })
+  const own = resources.filter(({ name }) => !String(name).includes('/'))
+  return {
+    version,
+    resources: own.map((resource) => {
+      const subresources = resources.filter(({ name }) => String(name).startsWith(`${resource['name']}/`))
+      return {
+        resource: resource['name'],
+        responseKind: kind(resource),
+        scope: resource['namespaced'] ? 'Namespaced' : 'Cluster',
+        singularResource: resource['singularName'] ?? '',
+        verbs: resource['verbs'] ?? [],
+        ...(resource['shortNames']?.length ? { shortNames: resource['shortNames'] } : {}),
+        ...(resource['categories']?.length ? { categories: resource['categories'] } : {}),
+        ...(subresources.length
+          ? {
+              subresources: subresources.map((sub) => ({
+                subresource: String(sub['name']).slice(String(resource['name']).length + 1),
+                responseKind: kind(sub),
+                verbs: sub['verbs'] ?? [],
+              })),
+            }
+          : {}),
+      }
+    }),
+    freshness: 'Current',
   }
 }
 

@@ -32,6 +32,8 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
   return async (request) => {
     const { info, user } = request
     if (info === undefined || user === undefined) throw internalError('the request has not passed the filters')
+    const forwarded = context.forward?.(request)
+    if (forwarded !== undefined) return forwarded
     // A resource's path never needs them: discovery's own are shorter.
     if (!info.isResource)
       for (const path of paths) {

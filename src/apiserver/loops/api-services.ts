@@ -1,0 +1,133 @@
+/**
+ * Looks after APIServices: the condition Available says whether the server behind each can be found and answers discovery.
+ * Looked at when one of them, a Service or its endpoints change, and every half minute.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import { isConflict, isNotFound } from '../../api/status.ts'
+import { formatTime, type Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import type { Aggregator } from '../aggregation/aggregator.ts'
+import { ServiceUnresolved } from '../aggregation/service.ts'
+
+const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
+const CHECK_MS = 30_000
+const SETTLE_MS = 50
+const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+
+export interface ApiServiceLoopOptions {
+  readonly runtime: Runtime
+  readonly handler: Handler
+  readonly reads: CacheReads
+  readonly aggregator: Aggregator
+  /** Tells of every change to APIServices, Services and endpoint slices; returns the way to end it. */
+  readonly onChange: (listener: () => void) => () => void
+  readonly signal: AbortSignal
+}
+
+interface Availability {
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
+
+export function startApiServiceLoop(options: ApiServiceLoopOptions): void {
+  const { runtime, reads, signal } = options
+  let timer: Timer | undefined
+  let running = false
+  let again = false
+
+  const schedule = (ms: number) => {
+    timer?.cancel()
+    timer = runtime.clock.setTimer(ms, 'api services', run)
+  }
+  const run = () => {
+    if (signal.aborted) return
+    if (running) {
+      again = true
+      return
+    }
+    running = true
+    checkAll()
+      .catch((error) => {
+        if (!signal.aborted) runtime.log.error('APIServices were not checked', error)
+      })
+      .finally(() => {
+        running = false
+        if (signal.aborted) return
+        const soon = again
+        again = false
+        schedule(soon ? SETTLE_MS : CHECK_MS)
+      })
+  }
+  const checkAll = async () => {
+    const services = reads.list('apiregistration.k8s.io', 'apiservices').filter((service) => service['spec']?.service)
+    for (const service of services) await write(options, service, await availabilityOf(options, service))
+  }
+  const unsubscribe = options.onChange(() => schedule(SETTLE_MS))
+  signal.addEventListener(
+    'abort',
+    () => {
+      timer?.cancel()
+      unsubscribe()
+    },
+    { once: true },
+  )
+  schedule(0)
+}
+
+async function availabilityOf({ aggregator }: ApiServiceLoopOptions, service: KubeObject): Promise<Availability> {
+  const { group, version } = service['spec']
+  const path = `/apis/${group}/${version}`
+  try {
+    const { status } = await aggregator.ask(service, path)
+    if (status >= 200 && status < 300) return { status: 'True', reason: 'Passed', message: 'all checks passed' }
+    return failed(`failing or missing response from ${path}: bad status from ${path}: ${status}`)
+  } catch (error) {
+    if (error instanceof ServiceUnresolved) return { status: 'False', reason: error.reason, message: error.message }
+    return failed(`failing or missing response from ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const failed = (message: string): Availability => ({ status: 'False', reason: 'FailedDiscoveryCheck', message })
+
+async function write(
+  { runtime, handler, signal }: ApiServiceLoopOptions,
+  service: KubeObject,
+  found: Availability,
+): Promise<void> {
+  const conditions = (service['status']?.conditions ?? []) as readonly Fields[]
+  const present = conditions.find((condition) => condition['type'] === 'Available')
+  if (
+    present?.['status'] === found.status &&
+    present['reason'] === found.reason &&
+    present['message'] === found.message
+  )
+    return
+  const lastTransitionTime =
+    present?.['status'] === found.status ? present['lastTransitionTime'] : formatTime(runtime.clock.now())
+  const condition = { type: 'Available', lastTransitionTime, ...found }
+  const object = {
+    ...service,
+    status: {
+      ...service['status'],
+      conditions: [...conditions.filter((other) => other['type'] !== 'Available'), condition],
+    },
+  }
+  const request: ApiRequest = {
+    method: 'PUT',
+    path: `${PATH}/${service.metadata.name}/status`,
+    query: new URLSearchParams(),
+    headers: { 'user-agent': 'kube-apiserver' },
+    body: { kind: 'object', object },
+    user,
+    signal,
+  }
+  try {
+    await handler(request)
+  } catch (error) {
+    // Somebody wrote it in between: the change that this was brings the next look.
+    if (!isConflict(error) && !isNotFound(error)) throw error
+  }
+}
