@@ -1,11 +1,19 @@
 /** What OpenAPI says of custom resources: a definition per kind and one per list, made from the definition's schema. */
-import type { Json, JsonObject } from '../../api/object.ts'
+import type { Fields, Json, JsonObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
+import type { CacheReads } from '../admission/plugin.ts'
 import { PRESERVE, type Schemas } from './schemas.ts'
 
 /** A custom resource's own schema (openAPIV3Schema); undefined when it has none. */
 export type CustomSchema = (row: ResourceRow) => JsonObject | undefined
+
+/** As the CustomResourceDefinition that made the row has it. */
+export function definitionSchema(reads: CacheReads, row: ResourceRow): JsonObject | undefined {
+  const definition = reads.get('apiextensions.k8s.io', 'customresourcedefinitions', '', `${row.resource}.${row.group}`)
+  const versions: readonly Fields[] = definition?.['spec']?.versions ?? []
+  return versions.find(({ name }) => name === row.version)?.['schema']?.openAPIV3Schema
+}
 
 export const isCustom = (row: ResourceRow): boolean => typeof builtinKind(row.group, row.version, row.kind) !== 'object'
 
