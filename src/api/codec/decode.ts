@@ -235,7 +235,7 @@ function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
 /** Whether a key is `kind` or `apiVersion` in other letters: it counts as well, and the last one wins. */
 function namesKindOtherwise(value: object): boolean {
   for (const key in value) {
-    if (key.length === 4 ? key !== 'kind' : key.length !== 10 || key === 'apiVersion') continue
+    if (key === 'kind' || key === 'apiVersion' || (key.length !== 4 && key.length !== 10)) continue
     const lower = key.toLowerCase()
     if (lower === 'kind' || lower === 'apiversion') return true
   }
