@@ -1,4 +1,5 @@
 /** Starts what runs beside the API server, each component in this process under its own user. */
+import { setMaxListeners } from 'node:events'
 import type { UserInfo } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -28,6 +29,8 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
   const { components, clientFor, progress } = options
   const stopping = new AbortController()
   const { signal } = stopping
+  // Every informer, queue and loop of a component ends with it: many listeners are no leak.
+  setMaxListeners(0, signal)
   const starting: Promise<unknown>[] = []
   let debug: DebugServer | undefined
   const stop = async () => {
