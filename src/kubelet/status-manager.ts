@@ -241,7 +241,9 @@ function withForeign(status: PodStatus, base: PodStatus): PodStatus {
   for (const field of FOREIGN) if (base[field] !== undefined) foreign[field] = base[field]
   const others = (base.conditions ?? []).filter(({ type }) => !KUBELET_CONDITIONS.has(type))
   const own = (status.conditions ?? []).filter(({ type }) => KUBELET_CONDITIONS.has(type))
-  return { ...status, ...foreign, conditions: others.length === 0 ? own : [...others, ...own] }
+  const conditions = others.length === 0 ? own : [...others, ...own]
+  const { conditions: _, ...rest } = status
+  return { ...rest, ...foreign, ...(conditions.length === 0 ? {} : { conditions }) }
 }
 
 const NOT_LOCATED = 'The container could not be located when the pod was terminated'

@@ -3,8 +3,10 @@ import type { Json, JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ApiRequest, Handler } from '../../../src/api/request.ts'
 import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
 import { createInformerFactory } from '../../../src/client/informer.ts'
-import { createClient, inProcessTransport } from '../../../src/client/transport.ts'
+import { type ClientIdentity, createClient, inProcessTransport } from '../../../src/client/transport.ts'
+import { startControllerManager } from '../../../src/controllers/manager.ts'
 import { type Kubelet, startKubelet } from '../../../src/kubelet/kubelet.ts'
+import { startScheduler } from '../../../src/scheduler/scheduler.ts'
 import { ADMIN, startTestApi, type TestAnswer } from '../../harness.ts'
 
 export const namespace = 't-kubelet'
@@ -36,7 +38,11 @@ export interface NodeStage {
   stop(): Promise<void>
 }
 
-export async function startNodeStage(runtime: SimulatedRuntime): Promise<NodeStage> {
+/** `controllers`: the controller manager and the scheduler run too. */
+export async function startNodeStage(
+  runtime: SimulatedRuntime,
+  options: { readonly controllers?: boolean } = {},
+): Promise<NodeStage> {
   const many = { maxSteps: 2_000_000 }
   const api = await runtime.complete(startTestApi(runtime), many)
   for (const name of [namespace, 'kube-node-lease']) await runtime.complete(api.namespace(name), many)
@@ -87,6 +93,13 @@ export async function startNodeStage(runtime: SimulatedRuntime): Promise<NodeSta
   })
   const user = { name: `system:node:${NODE}`, groups: ['system:nodes', 'system:authenticated'] }
   const client = createClient(runtime, transport, { user, userAgent: 'kubelet' })
+  if (options.controllers) {
+    const clientFor = (identity: ClientIdentity) => createClient(runtime, transport, identity)
+    await runtime.complete(startControllerManager({ runtime, clientFor, rootCa: 'CA', signal }), many)
+    const scheduler = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
+    const own = clientFor({ user: scheduler, userAgent: 'kube-scheduler' })
+    await runtime.complete(startScheduler({ runtime, client: own, signal }), many)
+  }
   let running = new AbortController()
   const startAnew = () => {
     running = new AbortController()

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PodStatus } from '../api/generated/types.ts'
+import type { Fields } from '../api/object.ts'
+import type { ApiRequest, Handler } from '../api/request.ts'
+import { notFound } from '../api/status.ts'
+import { simulatedRuntime } from '../base/simulated.ts'
+import { createClient, inProcessTransport } from '../client/transport.ts'
+import type { Pod } from './pod.ts'
+import { createStatusManager } from './status-manager.ts'
+
+function podOf(metadata: object = {}, status: PodStatus = {}): Pod {
+  const known = { name: 'p', namespace: 'n', uid: 'u', resourceVersion: '1', ...metadata }
+  return { kind: 'Pod', apiVersion: 'v1', metadata: known, spec: { containers: [] }, status } as Pod
+}
+
+/** `answer` may throw; else the pod is what the patch says. */
+function setup(pod: Pod | undefined, answer?: (request: ApiRequest) => void) {
+  const runtime = simulatedRuntime(1)
+  const state = { pod, running: false, finished: false }
+  const requests: ApiRequest[] = []
+  const handler: Handler = async (request) => {
+    requests.push(request)
+    answer?.(request)
+    const body: Fields = request.body?.kind === 'object' ? request.body.object : {}
+    const metadata = { ...state.pod?.metadata, resourceVersion: '2' }
+    const object = { ...podOf(), metadata, status: { ...state.pod?.status, ...body['status'] } }
+    return { kind: 'object', status: 200, object }
+  }
+  const manager = createStatusManager({
+    runtime,
+    client: createClient(runtime, inProcessTransport(handler), { userAgent: 'kubelet' }),
+    pod: () => state.pod,
+    couldHaveRunningContainers: () => state.running,
+    finished: () => state.finished,
+  })
+  const bodies = () => requests.map(({ body }) => (body?.kind === 'object' ? (body.object as Fields) : undefined))
+  return { runtime, manager, requests, bodies, state }
+}
+
+test('what changes in one turn is written at once, and what did not change not at all', async () => {
+  const { runtime, manager, requests, bodies, state } = setup(podOf())
+  manager.set(state.pod!, { phase: 'Pending' })
+  manager.set(state.pod!, { phase: 'Running' })
+  await runtime.settle()
+  manager.set(state.pod!, { phase: 'Running' })
+  await runtime.settle()
+  assert.equal(requests.length, 1)
+  assert.equal(bodies()[0]?.['status'].phase, 'Running')
+  assert.deepEqual(bodies()[0]?.['metadata'], { uid: 'u' })
+})
+
+test('a final phase is held back while containers may run', async () => {
+  const { runtime, manager, bodies, state } = setup(podOf({}, { phase: 'Running' }))
+  state.running = true
+  manager.set(state.pod!, { phase: 'Failed', reason: 'R', message: 'm' })
+  await runtime.settle()
+  assert.equal(manager.get('u')?.phase, 'Running')
+  assert.deepEqual(bodies(), [])
+  state.running = false
+  manager.set(state.pod!, { phase: 'Failed', reason: 'R', message: 'm' })
+  await runtime.settle()
+  assert.deepEqual(bodies()[0]?.['status'], { phase: 'Failed', reason: 'R', message: 'm' })
+})
+
+test('a transition time only changes with the status of its condition', async () => {
+  const { runtime, manager, state } = setup(podOf())
+  const ready = (status: string, reason: string): PodStatus => ({ conditions: [{ type: 'Ready', status, reason }] })
+  const since = () => manager.get('u')?.conditions?.[0]?.lastTransitionTime
+  manager.set(state.pod!, ready('False', 'A'))
+  const first = since()
+  await runtime.advance(5000)
+  manager.set(state.pod!, ready('False', 'B'))
+  assert.equal(since(), first)
+  manager.set(state.pod!, ready('True', 'B'))
+  assert.notEqual(since(), first)
+})
+
+test('conditions and fields of others stay', async () => {
+  const gate = { type: 'example.com/gate', status: 'True' }
+  const { runtime, manager, bodies, state } = setup(podOf({}, { conditions: [gate], nominatedNodeName: 'n' }))
+  manager.set(state.pod!, { conditions: [{ type: 'Ready', status: 'True' }] })
+  await runtime.settle()
+  const status = bodies()[0]?.['status']
+  assert.deepEqual(status['$setElementOrder/conditions'], [{ type: 'example.com/gate' }, { type: 'Ready' }])
+  assert.equal('nominatedNodeName' in status, false)
+})
+
+test('a status that somebody overwrote is put right', async () => {
+  const { runtime, manager, bodies, state } = setup(podOf())
+  manager.set(state.pod!, { phase: 'Running' })
+  await runtime.settle()
+  manager.observed(podOf({ resourceVersion: '3' }, { phase: 'Pending' }))
+  await runtime.settle()
+  assert.equal(bodies()[1]?.['status'].phase, 'Running')
+})
+
+test('a pod that ended is deleted with its uid as precondition, once', async () => {
+  const { runtime, manager, requests, bodies, state } = setup(podOf({ deletionTimestamp: '2026-01-01T00:00:00Z' }))
+  state.finished = true
+  manager.terminate(state.pod!)
+  await runtime.settle()
+  manager.terminate(state.pod!)
+  await runtime.settle()
+  assert.deepEqual(
+    requests.map(({ method }) => method),
+    ['PATCH', 'DELETE'],
+  )
+  assert.equal(bodies()[0]?.['status'].phase, 'Failed')
+  assert.deepEqual(bodies()[1]?.['preconditions'], { uid: 'u' })
+  assert.equal(bodies()[1]?.['gracePeriodSeconds'], 0)
+})
+
+test('a failed write is tried again, one about a pod that is gone is not', async () => {
+  let failures = 1
+  const flaky = setup(podOf(), () => {
+    if (failures-- > 0) throw new Error('no connection')
+  })
+  flaky.manager.set(flaky.state.pod!, { phase: 'Running' })
+  await flaky.runtime.advance(11_000)
+  assert.equal(flaky.requests.length, 2)
+
+  const gone = setup(podOf(), () => {
+    throw notFound({ group: '', resource: 'pods' }, 'p')
+  })
+  gone.manager.set(gone.state.pod!, { phase: 'Running' })
+  await gone.runtime.advance(60_000)
+  assert.equal(gone.requests.length, 1)
+})
+
+test('nothing is written about a pod whose object is known to be gone', async () => {
+  const { runtime, manager, requests, state } = setup(podOf())
+  const pod = state.pod!
+  state.pod = undefined
+  manager.set(pod, { phase: 'Running' })
+  await runtime.settle()
+  assert.deepEqual(requests, [])
+})
