@@ -27,6 +27,7 @@ const LEASE_SECONDS = 40
 const RENEW_MS = 10_000
 const REPORT_MS = 300_000
 const RETRY_MS = 1000
+const CONFLICTS = 5
 
 export function createNodeReporter(
   runtime: Runtime,
@@ -71,7 +72,7 @@ export function createNodeReporter(
     reportedAt = clock.monotonic()
   }
 
-  async function renew(): Promise<void> {
+  async function renew(tries = 0): Promise<void> {
     const renewTime = formatMicroTime(clock.now())
     const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime }
     try {
@@ -79,7 +80,7 @@ export function createNodeReporter(
       lease = await leases.update({ ...lease, spec: { ...lease.spec, ...spec } })
     } catch (error) {
       lease = undefined
-      if (isConflict(error)) return renew()
+      if (isConflict(error) && tries < CONFLICTS) return renew(tries + 1)
       if (!isNotFound(error)) throw error
       const uid = node?.metadata.uid
       const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' }
@@ -114,7 +115,7 @@ export function createNodeReporter(
   return {
     async register() {
       await untilDone('register node', registerOnce)
-      await untilDone('acquire lease', renew)
+      await untilDone('acquire lease', () => renew())
     },
     observed(seen) {
       node = seen

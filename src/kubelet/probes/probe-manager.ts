@@ -37,17 +37,12 @@ export function createProbeManager(
   const started = (id: string, container: Container) =>
     container.startupProbe === undefined || results.startup.get(id) === true
 
-  function end(own: Map<string, Prober>, key: string): void {
+  function drop(own: Map<string, Prober>, key: string): void {
     const prober = own.get(key)
     if (prober === undefined) return
     prober.stop()
     own.delete(key)
-  }
-
-  function drop(own: Map<string, Prober>, key: string): void {
-    const id = own.get(key)?.containerId
-    end(own, key)
-    if (id !== undefined) results[key.slice(0, key.indexOf('/')) as ProbeKind].delete(id)
+    results[key.slice(0, key.indexOf('/')) as ProbeKind].delete(prober.containerId)
   }
 
   function start(pod: Pod, container: Container, status: RuntimeContainerStatus, kind: ProbeKind): Prober | undefined {
@@ -67,6 +62,10 @@ export function createProbeManager(
       changed(success) {
         results[kind].set(status.id, success)
         if (kind !== 'liveness' || !success) sync(uid)
+        if (kind === 'startup') {
+          probers.get(uid)?.get(`readiness/${container.name}`)?.trigger()
+          probers.get(uid)?.get(`liveness/${container.name}`)?.trigger()
+        }
         // A startup probe has done its work either way; a container that failed its liveness probe is killed.
         return kind === 'readiness' || (kind === 'liveness' && success)
       },
@@ -87,7 +86,7 @@ export function createProbeManager(
           const key = `${kind}/${container.name}`
           const latest = latestContainer(status, container.name)
           if (own?.get(key)?.containerId === latest?.id) {
-            if (latest?.state !== 'running' && own !== undefined) end(own, key)
+            if (latest?.state !== 'running' && own !== undefined) drop(own, key)
             continue
           }
           if (own !== undefined) drop(own, key)
@@ -105,7 +104,7 @@ export function createProbeManager(
     stopLivenessAndStartup(uid) {
       const own = probers.get(uid)
       if (own === undefined) return
-      for (const key of [...own.keys()]) if (!key.startsWith('readiness/')) end(own, key)
+      for (const [key, prober] of own) if (!key.startsWith('readiness/')) prober.stop()
     },
     remove(uid) {
       const own = probers.get(uid)

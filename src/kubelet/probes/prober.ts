@@ -8,6 +8,8 @@ export type ProbeKind = 'liveness' | 'readiness' | 'startup'
 
 export interface Prober {
   readonly containerId: string
+  /** What was not allowed before is now. */
+  trigger(): void
   stop(): void
 }
 
@@ -36,6 +38,7 @@ export function startProber(options: ProberOptions): Prober {
   let known = false
   let last: boolean | undefined
   let runs = 0
+  let held = false
 
   const wait = (ms: number) => {
     timer = clock.setTimer(ms, `${kind} probe`, () => void run())
@@ -43,7 +46,11 @@ export function startProber(options: ProberOptions): Prober {
 
   async function run(): Promise<void> {
     if (abort.signal.aborted) return
-    if (!options.allowed()) return wait(periodMs)
+    held = !options.allowed()
+    if (held) {
+      wait(periodMs)
+      return
+    }
     const startedAt = clock.monotonic()
     const { success, output } = await containerRuntime
       .probe(container.id, { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1 }, abort.signal)
@@ -65,6 +72,11 @@ export function startProber(options: ProberOptions): Prober {
   wait(Math.max(0, container.startedAt + (probe.initialDelaySeconds ?? 0) * 1000 - clock.now()))
   return {
     containerId: container.id,
+    trigger() {
+      if (!held) return
+      timer?.cancel()
+      void run()
+    },
     stop() {
       timer?.cancel()
       abort.abort()
