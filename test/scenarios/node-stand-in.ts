@@ -16,13 +16,16 @@ const jobRunsMs = 1000
 
 export interface NodeStandIn {
   add(name: string): Promise<void>
-  /** It says and does nothing any more. */
-  silence(): void
+  /** This node (or all of them) says and does nothing any more. */
+  silence(name?: string): void
+  /** It is heard again. */
+  speak(name: string): void
 }
 
 export function startNodeStandIn(runtime: Runtime, client: Client, signal: AbortSignal): NodeStandIn {
   const { clock } = runtime
   const mine = new Set<string>()
+  const quiet = new Set<string>()
   const silent = new AbortController()
   const stop = () => silent.abort()
   signal.addEventListener('abort', stop, { once: true })
@@ -33,7 +36,8 @@ export function startNodeStandIn(runtime: Runtime, client: Client, signal: Abort
   const informers = createInformerFactory(runtime, client, silent.signal)
   const informer = informers.informer(pods)
   const look = (pod: KubeObject) => {
-    if (!mine.has(pod['spec'].nodeName) || silent.signal.aborted) return
+    const nodeName: string = pod['spec'].nodeName
+    if (!mine.has(nodeName) || quiet.has(nodeName) || silent.signal.aborted) return
     if (pod.metadata.deletionTimestamp !== undefined) return remove(pod)
     const phase = pod['status']?.phase
     if (phase === 'Pending') run(pod)
@@ -100,7 +104,11 @@ export function startNodeStandIn(runtime: Runtime, client: Client, signal: Abort
   }
 
   return {
-    silence: () => silent.abort(),
+    silence(name) {
+      if (name === undefined) silent.abort()
+      else quiet.add(name)
+    },
+    speak: (name) => void quiet.delete(name),
     async add(name) {
       mine.add(name)
       await client.resource(nodes).create(nodeObject(name))
@@ -108,6 +116,7 @@ export function startNodeStandIn(runtime: Runtime, client: Client, signal: Abort
         if (silent.signal.aborted) return
         const now = clock.now()
         clock.setTimer(heartbeatMs, 'heartbeat', () => void beat())
+        if (quiet.has(name)) return
         await client
           .resource(nodes)
           .patch(name, 'strategic', { status: { conditions: conditionsAt(now) } }, { subresource: 'status' })

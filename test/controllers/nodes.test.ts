@@ -1,0 +1,119 @@
+/** Node lifecycle, taint-based eviction and pod garbage collection with all controllers, on the simulated clock. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../../src/api/object.ts'
+import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { namespace, type Stage, startStage } from '../scenarios/stage.ts'
+
+const podsResource = { group: '', version: 'v1', resource: 'pods' }
+const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
+
+async function stageOf(nodes: number) {
+  const runtime = simulatedRuntime(1)
+  const stage = await startStage(runtime, { nodes })
+  const pods = stage.user.resource(podsResource).namespace(namespace)
+  const all = stage.user.resource(nodesResource)
+  return {
+    stage,
+    advance: (seconds: number) => runtime.advance(seconds * 1000),
+    node: (name: string) => runtime.complete(all.get(name)),
+    patchNode: (name: string, spec: Fields) => runtime.complete(all.patch(name, 'merge', { spec: spec as never })),
+    deleteNode: (name: string) => runtime.complete(all.delete(name)),
+    pod: (name: string) => runtime.complete(pods.get(name)).catch(() => undefined),
+    deletePod: (name: string) => runtime.complete(pods.delete(name)),
+    create: (name: string, spec: Fields) =>
+      runtime.complete(
+        pods.create({
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name },
+          spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+        } as unknown as KubeObject),
+      ),
+  }
+}
+
+const readyOf = (object: KubeObject): Fields =>
+  (object['status'].conditions as readonly Fields[]).find(({ type }) => type === 'Ready') as Fields
+const taintsOf = (node: KubeObject): readonly string[] =>
+  ((node['spec'].taints ?? []) as readonly Fields[]).map(({ key, effect }) => `${key}:${effect}`).sort()
+const unreachable = 'node.kubernetes.io/unreachable'
+
+test('a node that is silent for 50 seconds is unknown and tainted, its pods are not ready; heard again, it recovers', async () => {
+  const { stage, advance, node, pod, create } = await stageOf(2)
+  await create('p', { nodeName: 'kwok-1' })
+  await advance(5)
+  stage.nodes.silence('kwok-1')
+  await advance(40)
+  assert.equal(readyOf(await node('kwok-1'))['status'], 'True')
+  await advance(30)
+  assert.equal(readyOf(await node('kwok-1'))['status'], 'Unknown')
+  assert.deepEqual(taintsOf(await node('kwok-1')), [`${unreachable}:NoExecute`, `${unreachable}:NoSchedule`])
+  assert.equal(readyOf((await pod('p')) as KubeObject)['status'], 'False')
+  assert.deepEqual(taintsOf(await node('kwok-2')), [])
+  stage.nodes.speak('kwok-1')
+  await advance(30)
+  assert.equal(readyOf(await node('kwok-1'))['status'], 'True')
+  assert.deepEqual(taintsOf(await node('kwok-1')), [])
+  await stage.stop()
+})
+
+test('pods leave a silent node when they no longer tolerate it, and stay when it is heard in time', async () => {
+  const { stage, advance, pod, create } = await stageOf(3)
+  const tolerations = (tolerationSeconds: number) => [
+    { key: unreachable, operator: 'Exists', effect: 'NoExecute', tolerationSeconds },
+  ]
+  await create('brief', { nodeName: 'kwok-1', tolerations: tolerations(10) })
+  await create('long', { nodeName: 'kwok-1', tolerations: tolerations(600) })
+  await create('saved', { nodeName: 'kwok-2', tolerations: tolerations(60) })
+  stage.nodes.silence('kwok-1')
+  stage.nodes.silence('kwok-2')
+  await advance(90)
+  stage.nodes.speak('kwok-2')
+  await advance(90)
+  assert.ok((await pod('brief'))?.metadata.deletionTimestamp)
+  assert.equal((await pod('long'))?.metadata.deletionTimestamp, undefined)
+  assert.equal((await pod('saved'))?.metadata.deletionTimestamp, undefined)
+  await stage.stop()
+})
+
+test('when all nodes fall silent at once, none is told to lose its pods', async () => {
+  const { stage, advance, node, pod, create } = await stageOf(2)
+  await create('p', {
+    nodeName: 'kwok-1',
+    tolerations: [{ key: unreachable, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }],
+  })
+  stage.nodes.silence()
+  await advance(300)
+  assert.deepEqual(taintsOf(await node('kwok-1')), [`${unreachable}:NoSchedule`])
+  assert.equal((await pod('p'))?.metadata.deletionTimestamp, undefined)
+  await stage.stop()
+})
+
+test('a NoExecute taint drives out at once what does not tolerate it', async () => {
+  const { stage, advance, patchNode, pod, create } = await stageOf(1)
+  await create('goes', { nodeName: 'kwok-1' })
+  await create('stays', { nodeName: 'kwok-1', tolerations: [{ operator: 'Exists' }] })
+  await advance(1)
+  await patchNode('kwok-1', { taints: [{ key: 'k', effect: 'NoExecute' }] })
+  await advance(2)
+  assert.equal(await pod('goes'), undefined)
+  assert.equal((await pod('stays'))?.metadata.deletionTimestamp, undefined)
+  await stage.stop()
+})
+
+test('pods of a node that is gone are collected, and one that is deleted before it had a node', async () => {
+  const { stage, advance, deleteNode, deletePod, pod, create } = await stageOf(2)
+  await create('p', { nodeName: 'kwok-1' })
+  await create('nowhere', { nodeSelector: { none: 'such' }, terminationGracePeriodSeconds: 30 })
+  await advance(1)
+  stage.nodes.silence('kwok-1')
+  await deleteNode('kwok-1')
+  await deletePod('nowhere')
+  await advance(120)
+  assert.equal(await pod('p'), undefined)
+  assert.equal(await pod('nowhere'), undefined)
+  await stage.stop()
+})
+
+export type { Stage }
