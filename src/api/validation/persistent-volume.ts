@@ -1,5 +1,4 @@
 /** Rules of PersistentVolume and of the sources that only it has. */
-import { posix } from 'node:path'
 import type { Fields, Json, KubeObject } from '../object.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
@@ -8,19 +7,9 @@ import { dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
 import { positiveQuantity } from './resource-names.ts'
+import { HOST_PATH_TYPES } from './volumes.ts'
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
-const HOST_PATH_TYPES = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-]
-
 /** JSON name and Go name of each source, in the order of Kubernetes' internal type. */
 const SOURCES: readonly (readonly [string, string])[] = [
   ['gcePersistentDisk', 'GCEPersistentDisk'],
@@ -139,7 +128,7 @@ export function validatePersistentVolume(object: KubeObject): readonly FieldErro
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES))
   nodeAffinity(spec['nodeAffinity'], errors)
   source(spec, errors)
-  if (spec['hostPath'] && posix.normalize(spec['hostPath'].path ?? '') === '/' && policy === 'Recycle')
+  if (spec['hostPath'] && isRoot(spec['hostPath'].path ?? '') && policy === 'Recycle')
     errors.push(
       forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"),
     )
@@ -209,4 +198,15 @@ function sameSource(name: string, now: Fields, before: Fields): boolean {
   return before['csi'].controllerExpandSecretRef === undefined
     ? same(withoutSecret(now['csi']), withoutSecret(before['csi']))
     : same(now['csi'], before['csi'])
+}
+
+/** `/`, `//`, `/a/..`: a path that is the root once its dots are followed. */
+function isRoot(path: string): boolean {
+  if (!path.startsWith('/')) return false
+  let depth = 0
+  for (const segment of path.split('/')) {
+    if (segment === '..') depth = Math.max(0, depth - 1)
+    else if (segment !== '' && segment !== '.') depth++
+  }
+  return depth === 0
 }

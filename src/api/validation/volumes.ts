@@ -95,7 +95,7 @@ function keyToPath(items: readonly Fields[] | undefined, path: string, errors: F
   })
 }
 
-const HOST_PATH_TYPES = [
+export const HOST_PATH_TYPES = [
   '',
   'BlockDevice',
   'CharDevice',
