@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import https from 'node:https'
 import { parse } from 'yaml'
+import { startHookServer } from './hook/server.ts'
 import { createNormalizer } from './normalize.ts'
 import type { Answer, Case, Step } from './recording.ts'
 
@@ -29,7 +30,12 @@ export function createAsker(kubeconfig: string): Asker {
   return {
     call: (step) =>
       new Promise((resolve) => {
-        const body = step.b64 !== undefined ? Buffer.from(step.b64, 'base64') : step.b === undefined ? undefined : Buffer.from(step.b)
+        const body =
+          step.b64 !== undefined
+            ? Buffer.from(step.b64, 'base64')
+            : step.b === undefined
+              ? undefined
+              : Buffer.from(step.b)
         const request = https.request(
           {
             host: server.hostname,
@@ -66,7 +72,11 @@ export function createAsker(kubeconfig: string): Asker {
   }
 }
 
-function substitute(text: string, namespace: string, answers: readonly string[]): string {
+/** Where `$HOOK` and `$CA` of requests about webhooks lead. */
+let hook: { readonly url: string; readonly ca: string } | undefined
+
+function substitute(given: string, namespace: string, answers: readonly string[]): string {
+  const text = hook === undefined ? given : given.replaceAll('$HOOK', hook.url).replaceAll('$CA', hook.ca)
   const expanded = text.replace(/\{\{repeat (.+?) (\d+)\}\}/g, (_, part: string, times) => part.repeat(Number(times)))
   return expanded.replaceAll('$NS', namespace).replace(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index, path) => {
     try {
@@ -82,7 +92,7 @@ function substitute(text: string, namespace: string, answers: readonly string[])
 const json = (value: unknown): string => JSON.stringify(value)
 
 /** Runs one case in a namespace of its own and cleans up behind it. */
-export async function askCase(asker: Asker, c: Case, namespace: string): Promise<readonly Answer[]> {
+export async function askCase(asker: Asker, c: Case, namespace: string, settleMs = 0): Promise<readonly Answer[]> {
   if (c.ns !== false) {
     await asker.call({
       m: 'POST',
@@ -98,7 +108,8 @@ export async function askCase(asker: Asker, c: Case, namespace: string): Promise
   const normalize = createNormalizer(namespace)
   const texts: string[] = []
   const answers: Answer[] = []
-  for (const step of c.steps) {
+  for (const { settle, ...step } of c.steps) {
+    if (settle && settleMs > 0) await new Promise((resolve) => setTimeout(resolve, settleMs))
     const answer = await asker.call({
       ...step,
       p: substitute(step.p, namespace, texts),
@@ -169,13 +180,15 @@ async function installGadget(asker: Asker): Promise<void> {
 export async function askAll(
   asker: Asker,
   cases: readonly Case[],
-  options: { parallel?: number; run: string },
+  options: { parallel?: number; run: string; settleMs?: number },
 ): Promise<readonly (readonly Answer[])[]> {
   if (cases.some((c) => c.gadget)) await installGadget(asker)
+  const hooks = cases.some((c) => c.steps.some((step) => step.b?.includes('$CA'))) ? await startHookServer() : undefined
+  hook = hooks
   const answers: (readonly Answer[])[] = []
   const ask = async (index: number) => {
     const c = cases[index]
-    if (c) answers[index] = await askCase(asker, c, `c-${options.run}-${index}`)
+    if (c) answers[index] = await askCase(asker, c, `c-${options.run}-${index}`, options.settleMs)
   }
   const parallel = cases.flatMap((c, index) => (c.serial ? [] : [index]))
   let next = 0
@@ -184,5 +197,6 @@ export async function askAll(
   })
   await Promise.all(lanes)
   for (const [index, c] of cases.entries()) if (c.serial) await ask(index)
+  hooks?.close()
   return answers
 }

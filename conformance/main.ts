@@ -5,7 +5,7 @@
  *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]      any other cluster; nothing is written
  *   npm run conformance -- --set NAME --show N                            one set (or a recording's file), and the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
- *   GENERATOR: mutate-create | mutate-update | walk | access | crd-mutate | gadgets, or a recording's file: asked again
+ *   GENERATOR: mutate-create | mutate-update | walk | access | crd-mutate | gadgets | admission | webhooks, or a recording's file: asked again
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -13,12 +13,15 @@ import { parseArgs } from 'node:util'
 import { agreementOf, type Difference, type SetAgreement } from './agreement.ts'
 import { askAll, createAsker } from './ask.ts'
 import { accessReviews } from './generators/access.ts'
+import { admissionCases } from './generators/admission.ts'
 import { gadgetCases } from './generators/gadgets.ts'
 import { hostile } from './generators/hostile.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates } from './generators/mutations.ts'
 import { permissionCases } from './generators/permissions.ts'
 import { chance } from './generators/random.ts'
+import { semantics } from './generators/semantics.ts'
 import { walks } from './generators/walks.ts'
+import { webhookCases } from './generators/webhooks.ts'
 import { type Case, readRecording, writeRecording } from './recording.ts'
 import { writeReport } from './report.ts'
 import { startApiServer } from './server.ts'
@@ -87,10 +90,16 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return mutatedDefinitions(gadget.crd, rand, count)
     case 'permissions':
       return permissionCases()
+    case 'admission':
+      return admissionCases(rand, count)
+    case 'webhooks':
+      return webhookCases()
     case 'gadgets':
       return gadgetCases(gadget.objects, rand, count)
     case 'hostile':
       return hostile()
+    case 'semantics':
+      return semantics()
     default:
       throw new Error(`no generator named ${set}, and no such file`)
   }
@@ -99,7 +108,7 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
 async function record(options: { kubeconfig: string; set: string; seed: number; count: number; out: string }) {
   const cases = questions(options.set, options.seed, options.count)
   const asker = createAsker(options.kubeconfig)
-  const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}r` })
+  const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}r`, settleMs: 300 })
   asker.close()
   writeRecording(
     options.out,

@@ -13,7 +13,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"<rv>\\"'],
   [/"resourceVersion":"\d+"/g, '"resourceVersion":"<rv>"'],
   [/X509SHA256=[0-9a-f]{64}/g, 'X509SHA256=<hash>'],
-  [/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>'],
+  [/127\.0\.0\.1:\d{2,}/g, '127.0.0.1:<port>'],
+  [/^LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t.*$/g, '<ca>'],
   [/(in record|in the precondition) \(\d+\)/g, '$1 (<rv>)'],
 ]
 

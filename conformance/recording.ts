@@ -17,6 +17,8 @@ export interface Step {
   /** A body that is no text, in base64, instead of `b`. */
   readonly b64?: string
   readonly h?: Readonly<Record<string, string>>
+  /** A recorder waits a moment before: what the steps before changed reaches a real server's caches later than its answer. */
+  readonly settle?: boolean
 }
 
 export interface Answer {

@@ -30,7 +30,10 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
       const single: ResourceRequest = { ...resource, info: { ...info, name, namespace } }
       const write = writeContext(single, { dryRun })
       try {
-        await deleteObject(context.registry, write, options, (existing) => admitDelete(single, attributes, existing))
+        await deleteObject(context.registry, write, options, (existing) =>
+          // Admission is asked about the collection: the request names no object.
+          admitDelete({ ...single, info: { ...single.info, name: '' } }, attributes, existing),
+        )
       } catch (error) {
         if (!isNotFound(error)) throw error
       }

@@ -26,7 +26,7 @@ export interface Reviewed {
 
 export interface WebhookCaller {
   /** @throws Error: the webhook could not be asked, or its answer is none */
-  call(hook: Fields, review: Fields, uid: string): Promise<WebhookAnswer>
+  call(hook: Fields, review: Fields, uid: string, mayPatch: boolean): Promise<WebhookAnswer>
 }
 
 const MAX_ANSWER_BYTES = 7 * 1024 * 1024
@@ -68,9 +68,17 @@ export function reviewOf(attributes: AdmissionAttributes, { row, object, oldObje
       object: object ?? null,
       oldObject: oldObject ?? null,
       dryRun,
-      options: Object.keys(options).length === 0 ? null : options,
+      options: optionsOf(operation, options),
     },
   }
+}
+
+/** What the request's options are to a webhook: a patch is an update, or a create where it makes the object. */
+function optionsOf(operation: string, options: Readonly<Record<string, unknown>>): Fields | null {
+  const { kind: _, apiVersion: _v, force: _f, ...rest } = options
+  if (operation === 'CONNECT') return Object.keys(options).length === 0 ? null : options
+  const name = operation[0] + operation.slice(1).toLowerCase()
+  return { kind: `${name}Options`, apiVersion: 'meta.k8s.io/v1', ...rest }
 }
 
 export function createWebhookCaller(runtime: Runtime, reads: CacheReads): WebhookCaller {
@@ -91,7 +99,7 @@ export function createWebhookCaller(runtime: Runtime, reads: CacheReads): Webhoo
     return client
   }
   return {
-    async call(hook, review, uid) {
+    async call(hook, review, uid, mayPatch) {
       const timeoutSeconds: number = hook['timeoutSeconds'] ?? 10
       const config: Fields = hook['clientConfig'] ?? {}
       const timeout = new AbortController()
@@ -111,9 +119,10 @@ export function createWebhookCaller(runtime: Runtime, reads: CacheReads): Webhoo
           signal: timeout.signal,
         })
         const text = await limited(answer.chunks())
-        if (answer.status !== 200) throw new Failure(rejected(answer.status, text))
-        return parseAnswer(text, uid)
+        if (answer.status !== 200) throw new Failure(`failed to call webhook: ${rejected(answer.status)}`)
+        return parseAnswer(text, String(answer.headers['content-type'] ?? ''), uid, mayPatch)
       } catch (error) {
+        if (error instanceof StatusError) throw error
         if (error instanceof Failure) throw new Error(error.message)
         throw new Error(
           `failed to call webhook: Post ${JSON.stringify(url)}: ${networkError(error, timeout.signal.aborted, config)}`,
@@ -149,71 +158,92 @@ async function limited(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** What a client makes of an answer that is an error without a Status. */
-function rejected(code: number, text: string): string {
-  const known: Readonly<Record<number, string>> = {
-    400: 'the server rejected our request for an unknown reason',
-    401: 'the server has asked for the client to provide credentials',
-    404: 'the server could not find the requested resource',
-    405: 'the server does not allow this method on the requested resource',
-    409: 'the server reported a conflict',
-    413: 'Request entity too large: limit is 3145728',
-    429: 'the server has received too many requests and has asked us to try again later',
-  }
-  if (code === 403) return `failed to call webhook: ${text === '' ? 'unknown' : text.slice(0, 2048)}`
-  const words = known[code]
-  if (words !== undefined) return `failed to call webhook: ${words}`
-  if (code >= 500)
-    return `failed to call webhook: an error on the server (${JSON.stringify(text === '' ? 'unknown' : text.trim().slice(0, 2048))}) has prevented the request from succeeding`
-  return `failed to call webhook: the server responded with the status code ${code} but did not return more information`
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  403: 'unknown',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  413: 'Request entity too large: limit is 3145728',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
 }
 
-function parseAnswer(text: string, uid: string): WebhookAnswer {
-  let review: Fields
-  try {
-    review = JSON.parse(text)
-  } catch (error) {
+/** What a client makes of an answer that is an error without a Status. */
+function rejected(code: number): string {
+  const words = STATUS_WORDS[code]
+  if (words !== undefined) return words
+  if (code >= 500) return 'an error on the server ("unknown") has prevented the request from succeeding'
+  return `the server responded with the status code ${code} but did not return more information`
+}
+
+const INVALID = 'received invalid webhook response'
+
+function parseAnswer(text: string, contentType: string, uid: string, mayPatch: boolean): WebhookAnswer {
+  if (text === '')
     throw new Failure(
-      `failed to call webhook: couldn't get version/kind; json parse error: ${(error as Error).message}`,
+      `failed to call webhook: 0-length response with status code: 200 and content type: ${contentType}`,
     )
-  }
-  const { apiVersion = '', kind = '', response } = review ?? {}
-  if (kind !== 'AdmissionReview' || apiVersion !== 'admission.k8s.io/v1') {
-    const [group, version] = String(apiVersion).includes('/') ? String(apiVersion).split('/') : ['', String(apiVersion)]
+  const review = parsedObject(text)
+  const { apiVersion = '', kind = '', response } = review
+  if (kind !== 'AdmissionReview' || !String(apiVersion).startsWith('admission.k8s.io/'))
     throw new Failure(
-      `received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${group ? `${group}/${version}` : `/${version}`}, Kind=${kind}`,
+      `failed to call webhook: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
     )
-  }
-  if (!response) throw new Failure('webhook response was absent')
+  if (apiVersion !== 'admission.k8s.io/v1')
+    throw new Failure(
+      `failed to call webhook: converting (${apiVersion.split('/')[1]}.AdmissionReview) to (v1.AdmissionReview): unknown conversion`,
+    )
+  if (!response) throw new Failure(`${INVALID}: webhook response was absent`)
   if (response.uid !== uid)
     throw new Failure(
-      `received invalid webhook response: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`,
+      `${INVALID}: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid ?? '')}`,
     )
   return {
     allowed: response.allowed === true,
-    patch: patchOf(response),
+    patch: patchOf(response, mayPatch),
     status: response.status,
     warnings: Array.isArray(response.warnings) ? response.warnings.map(String) : [],
     auditAnnotations: response.auditAnnotations ?? {},
   }
 }
 
-function patchOf({ patch, patchType }: Fields): Json | undefined {
-  const has = typeof patch === 'string' && patch !== ''
-  if (has && patchType === undefined)
-    throw new Failure('received invalid webhook response: webhook returned response.patch but not response.patchType')
-  if (!has && patchType)
-    throw new Failure('received invalid webhook response: webhook returned response.patchType but not response.patch')
-  if (!has) return undefined
-  if (patchType !== 'JSONPatch')
-    throw new Failure(
-      `received invalid webhook response: webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`,
-    )
+function parsedObject(text: string): Fields {
+  let value: unknown
   try {
-    return JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))
+    value = JSON.parse(text)
+  } catch {
+    // Anything else is YAML to the decoder, and a bare word a string.
+    value = text
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  throw new Failure(
+    `failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal ${kind} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  )
+}
+
+/** The operations; undefined when there are none. */
+function patchOf({ patch, patchType }: Fields, mayPatch: boolean): Json | undefined {
+  const has = typeof patch === 'string' && patch !== ''
+  if (!mayPatch) {
+    if (has) throw new Failure(`${INVALID}: validating webhook may not return response.patch`)
+    if (patchType) throw new Failure(`${INVALID}: validating webhook may not return response.patchType`)
+    return undefined
+  }
+  if (has && !patchType) throw new Failure(`${INVALID}: webhook returned response.patch but not response.patchType`)
+  if (!has && patchType) throw new Failure(`${INVALID}: webhook returned response.patchType but not response.patch`)
+  if (!has) return undefined
+  let operations: Json
+  try {
+    operations = JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))
   } catch (error) {
     throw internalError(error)
   }
+  if (Array.isArray(operations) && operations.length === 0) return undefined
+  if (patchType !== 'JSONPatch') throw internalError(new Error(`unsupported patch type ${JSON.stringify(patchType)}`))
+  return operations
 }
 
 /** The refusal of a webhook: at least a 400, in its own words where it has any. */

@@ -4,8 +4,7 @@
  */
 import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
-import { applyPatch } from '../../../api/patch/patch.ts'
+import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
@@ -18,6 +17,7 @@ import type {
 } from '../plugin.ts'
 import { changed, mayRun, ranReinvocable, requireAll } from '../reinvocation.ts'
 import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
+import { applyWebhookPatch } from './json-patch.ts'
 import { configuresAdmission, type Matcher, matcherOf, matchingRow, selects } from './match.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
@@ -76,7 +76,12 @@ function matching(hooks: readonly Webhook[], attributes: AdmissionAttributes, re
 
 const isReadOnly = ({ spec }: Webhook) => spec['sideEffects'] === 'None' || spec['sideEffects'] === 'NoneOnDryRun'
 
-async function ask({ runtime, host, caller }: Asker, { hook, row }: Matched, attributes: AdmissionAttributes) {
+async function ask(
+  { runtime, host, caller }: Asker,
+  { hook, row }: Matched,
+  attributes: AdmissionAttributes,
+  mayPatch: boolean,
+) {
   if (attributes.dryRun && !isReadOnly(hook))
     throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`)
   const uid = runtime.random.uuid()
@@ -86,7 +91,7 @@ async function ask({ runtime, host, caller }: Asker, { hook, row }: Matched, att
   const review = reviewOf(attributes, { row, object, oldObject }, uid)
   let answer: WebhookAnswer
   try {
-    answer = await caller.call(hook.spec, review, uid)
+    answer = await caller.call(hook.spec, review, uid, mayPatch)
   } catch (error) {
     if (error instanceof StatusError) throw error
     if (hook.spec['failurePolicy'] === 'Ignore') {
@@ -133,13 +138,13 @@ async function mutateAll(
     const [matched] = matching([hook], current, reads, asker.host)
     if (matched === undefined) continue
     if (!mayRun(again, hook.id)) continue
-    const asked = await ask(asker, matched, current)
+    const asked = await ask(asker, matched, current, true)
     const ifNeeded = hook.spec['reinvocationPolicy'] === 'IfNeeded'
     if (asked !== undefined) {
       const { answer, object } = asked
       if (!answer.allowed) throw denial(hook.name, answer.status)
       if (answer.patch !== undefined && object !== undefined) {
-        const next = await patched(asker.host, answer, object, matched, attributes)
+        const next = await patched(answer, object, matched, attributes)
         if (next !== object) {
           current = { ...current, object: await asker.host.toHub(next, matched.row) }
           changed(again)
@@ -152,23 +157,30 @@ async function mutateAll(
   return current.object as KubeObject
 }
 
+/** @throws StatusError 500: a patch that does not apply is the webhook's mistake, whatever its failure policy says */
 async function patched(
-  host: AdmissionHost,
   { patch }: WebhookAnswer,
   object: KubeObject,
-  { row, hook }: Matched,
+  { row }: Matched,
   { subresource, row: requested }: AdmissionAttributes,
 ): Promise<KubeObject> {
   const sub = subresource === '' ? undefined : requested.subresources.find(({ name }) => name === subresource)
   const target = sub !== undefined && sub.kind !== row.kind ? sub : row
   try {
-    const { object: raw } = applyPatch({ type: 'json', patch: patch as never, live: object, schema: target.schema })
+    const raw = applyWebhookPatch(object as unknown as Json, patch as Json) as unknown as KubeObject
     const decoded = decodeBody({ kind: 'object', object: raw }, target, { fieldValidation: 'Ignore' }).object
     return applyDefaults(decoded, target.schema)
   } catch (error) {
-    if (hook.spec['failurePolicy'] === 'Ignore' && !(error instanceof StatusError)) return object
-    throw internalError(error)
+    throw internalError(new Error(reasonOf(error), { cause: error }))
   }
+}
+
+/** What is wrong, without what a client's own patch would be told around it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof StatusError)) return error instanceof Error ? error.message : String(error)
+  const text = error.message
+  const at = text.indexOf(' cannot be handled as a ')
+  return at < 0 ? text : text.slice(text.indexOf(': ', at) + 2)
 }
 
 export const validatingAdmissionWebhook =
@@ -195,7 +207,7 @@ async function validateAll(asker: Asker, matched: readonly Matched[], attributes
     throw badRequest(`admission webhook ${JSON.stringify(unfit.hook.name)} does not support dry run`)
   const outcomes = await Promise.allSettled(
     matched.map(async (one) => {
-      const asked = await ask(asker, one, attributes)
+      const asked = await ask(asker, one, attributes, false)
       if (asked !== undefined && !asked.answer.allowed) throw denial(one.hook.name, asked.answer.status)
     }),
   )
