@@ -60,6 +60,8 @@ export interface ApiRequest {
   readonly signal: AbortSignal
   /** What the transport knows of the peer: client certificate, remote address, token cache. */
   readonly connection?: ConnectionInfo
+  /** Told by each step when it is done, for the trace of a slow request. */
+  readonly trace?: { step(name: string): void }
   /** Where audited: what later steps have to tell about the request. */
   readonly audit?: AuditRecord
 }

@@ -23,6 +23,7 @@ import { defaultFairness, fairness } from './filters/fairness.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
 import { requestMetrics } from './filters/metrics.ts'
 import { withRequestInfo } from './filters/request-info.ts'
+import { requestLog } from './filters/request-log.ts'
 import type { ResourceHandler, ServerContext } from './handlers/context.ts'
 import { createDiscovery } from './handlers/discovery.ts'
 import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
@@ -138,7 +139,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const definitions = createDefinitionLoop(runtime, caches, scheme)
   countObjects(runtime, scheme, caches)
 
-  const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => ({ name, check: () => {} }))
+  const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => ({
+    name,
+    check: () => {},
+    ...(NOT_OF_READINESS.has(name) ? { endpoints: ['healthz', 'livez'] as const } : {}),
+  }))
   const discovery = createDiscovery({
     scheme,
     serverAddress: options.serverAddress ?? (() => ''),
@@ -161,6 +166,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const filters: readonly Filter[] = [
     errorResponses(runtime.log.named('apiserver')),
     withRequestInfo,
+    requestLog(runtime),
     ...(runtime.metrics === undefined ? [] : [requestMetrics(runtime.clock, runtime.metrics)]),
     ...(auth === undefined ? [] : [auth.filter, fairness(defaultFairness)]),
     ...(options.audit === undefined ? [] : [options.audit]),
@@ -207,7 +213,10 @@ function everyOf(caches: Caches, prefixes: readonly string[], listener: () => vo
   }
 }
 
-/** Checks that hold as soon as the server answers at all, named as kube-apiserver's. */
+/**
+ * Checks that hold as soon as the server answers at all, named as kube-apiserver's, in its order: what its post-start hooks
+ * begin is here begun before the first connection is taken. Readiness waits for the bootstrap, which is a check of its own.
+ */
 const ALWAYS_HEALTHY = [
   'ping',
   'log',
@@ -217,7 +226,35 @@ const ALWAYS_HEALTHY = [
   'poststarthook/generic-apiserver-start-informers',
   'poststarthook/priority-and-fairness-config-consumer',
   'poststarthook/priority-and-fairness-filter',
+  'poststarthook/storage-object-count-tracker-hook',
+  'poststarthook/start-apiextensions-informers',
+  'poststarthook/start-apiextensions-controllers',
+  'poststarthook/crd-informer-synced',
+  'poststarthook/start-system-namespaces-controller',
+  'poststarthook/peer-endpoint-reconciler-controller',
+  'poststarthook/start-cluster-authentication-info-controller',
+  'poststarthook/start-kube-apiserver-identity-lease-controller',
+  'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',
+  'poststarthook/storage-readiness',
+  'poststarthook/start-legacy-token-tracking-controller',
+  'poststarthook/start-service-ip-repair-controllers',
+  'poststarthook/rbac/bootstrap-roles',
+  'poststarthook/scheduling/bootstrap-system-priority-classes',
+  'poststarthook/priority-and-fairness-config-producer',
+  'poststarthook/bootstrap-controller',
+  'poststarthook/start-kubernetes-service-cidr-controller',
+  'poststarthook/aggregator-reload-proxy-client-cert',
+  'poststarthook/start-kube-aggregator-informers',
+  'poststarthook/apiservice-status-local-available-controller',
+  'poststarthook/apiservice-status-remote-available-controller',
+  'poststarthook/apiservice-registration-controller',
+  'poststarthook/apiservice-discovery-controller',
+  'poststarthook/kube-apiserver-autoregistration',
+  'autoregister-completion',
+  'poststarthook/apiservice-openapi-controller',
+  'poststarthook/apiservice-openapiv3-controller',
 ]
+const NOT_OF_READINESS = new Set(['loopback-serving-certificate', 'poststarthook/bootstrap-controller'])
 
 const isHealth = (path: string) => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
 

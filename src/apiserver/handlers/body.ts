@@ -17,6 +17,7 @@ export function decodeObject(
   const decoded = decodeBody(bodyOf(request), row, decodeWith(context.decodeProtobuf, fieldValidation))
   warnings.push(...decoded.warnings)
   if (request.audit !== undefined) request.audit.requestObject = decoded.object
+  request.trace?.step('decoding')
   return applyDefaults(decoded.object, row.schema)
 }
 

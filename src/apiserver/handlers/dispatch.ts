@@ -32,6 +32,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
   return async (request) => {
     const { info, user } = request
     if (info === undefined || user === undefined) throw internalError('the request has not passed the filters')
+    request.trace?.step('authentication and authorization')
     const forwarded = context.forward?.(request)
     if (forwarded !== undefined) return forwarded
     // A resource's path never needs them: discovery's own are shorter.

@@ -1,0 +1,61 @@
+/**
+ * The request log: from -v 3 a line for every request with its latency and user agent; and at any level, for a request that
+ * took more than half a second, a trace of the steps it took and what each of them cost.
+ */
+import type { Filter } from '../../api/request.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { isLongRunning } from './limits.ts'
+
+const LOG_LEVEL = 3
+export const SLOW_MS = 500
+
+/** Steps of one request: called when a step is done, with its name. */
+export interface Trace {
+  step(name: string): void
+}
+
+export function requestLog(runtime: Runtime): Filter {
+  const { clock } = runtime
+  const log = runtime.log.named('http')
+  return (next) => async (request) => {
+    const start = clock.monotonic()
+    const steps: [name: string, at: number][] = []
+    const trace: Trace = { step: (name) => steps.push([name, clock.monotonic()]) }
+    let status = 0
+    try {
+      const response = await next({ ...request, trace })
+      status = response.status
+      return response
+    } catch (error) {
+      status = (error as { code?: number }).code ?? 500
+      throw error
+    } finally {
+      const ms = clock.monotonic() - start
+      const fields = () => ({
+        verb: request.info?.verb ?? request.method,
+        URI: request.query.size > 0 ? `${request.path}?${request.query}` : request.path,
+        latencyMs: rounded(ms),
+        userAgent: request.headers['user-agent'] ?? '',
+        srcIP: request.connection?.remoteAddress ?? 'in-process',
+        resp: status,
+      })
+      if (log.level >= LOG_LEVEL) log.info(LOG_LEVEL, 'HTTP', fields())
+      if (ms > SLOW_MS && !isLongRunning(request.info))
+        log.info(0, 'slow request', { ...fields(), steps: costs(start, steps, start + ms) })
+    }
+  }
+}
+
+/** What each step cost, and what came after the last one. */
+function costs(start: number, steps: readonly [string, number][], end: number): Readonly<Record<string, number>> {
+  const found: Record<string, number> = {}
+  let before = start
+  for (const [name, at] of steps) {
+    found[name] = rounded(at - before)
+    before = at
+  }
+  found['answering'] = rounded(end - before)
+  return found
+}
+
+const rounded = (ms: number): number => Math.round(ms * 100) / 100
