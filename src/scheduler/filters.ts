@@ -93,16 +93,15 @@ const topologySpread: NodeFilter = (info, node, state) => {
 
 const interPodAffinity: NodeFilter = (info, node, state) => {
   const labels = labelsOf(node)
-  for (const { info: other, node: where } of state.cluster.withAntiAffinity.values())
-    for (const term of other.antiAffinity) {
-      const value = labels[term.topologyKey]
-      if (
-        value !== undefined &&
-        value === labelsOf(where)[term.topologyKey] &&
-        termMatches(term, info.pod, state.namespaceLabels)
-      )
-        return soft("node(s) didn't satisfy existing pods anti-affinity rules")
-    }
+  const nobodyMatches = state.affinityCounts.every((counts) => counts.size === 0)
+  const matchesItself = info.affinity.every((term) => termMatches(term, info.pod, state.namespaceLabels))
+  for (const [index, term] of info.affinity.entries()) {
+    const value = labels[term.topologyKey]
+    // The first pod of a group that wants to be with its own kind may start anywhere.
+    const satisfied =
+      value !== undefined && ((state.affinityCounts[index]!.get(value) ?? 0) > 0 || (nobodyMatches && matchesItself))
+    if (!satisfied) return hard("node(s) didn't match pod affinity rules")
+  }
   for (const term of info.antiAffinity) {
     const value = labels[term.topologyKey]
     if (value === undefined) continue
@@ -113,15 +112,16 @@ const interPodAffinity: NodeFilter = (info, node, state) => {
           return soft("node(s) didn't match pod anti-affinity rules")
     }
   }
-  const nobodyMatches = state.affinityCounts.every((counts) => counts.size === 0)
-  const matchesItself = info.affinity.every((term) => termMatches(term, info.pod, state.namespaceLabels))
-  for (const [index, term] of info.affinity.entries()) {
-    const value = labels[term.topologyKey]
-    // The first pod of a group that wants to be with its own kind may start anywhere.
-    const satisfied =
-      value !== undefined && ((state.affinityCounts[index]!.get(value) ?? 0) > 0 || (nobodyMatches && matchesItself))
-    if (!satisfied) return hard("node(s) didn't match pod affinity rules")
-  }
+  for (const { info: other, node: where } of state.cluster.withAntiAffinity.values())
+    for (const term of other.antiAffinity) {
+      const value = labels[term.topologyKey]
+      if (
+        value !== undefined &&
+        value === labelsOf(where)[term.topologyKey] &&
+        termMatches(term, info.pod, state.namespaceLabels)
+      )
+        return soft("node(s) didn't satisfy existing pods anti-affinity rules")
+    }
   return undefined
 }
 
