@@ -11,6 +11,7 @@ import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ApiRequest, ConnectionInfo, Handler } from '../api/request.ts'
+import { StatusError } from '../api/status.ts'
 import { createDeadlines } from '../base/deadlines.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createConnectionTable } from './connections.ts'
@@ -186,9 +187,22 @@ function secureContext(tls: HttpServerOptions['tls']) {
   return { cert: tls.cert, key: tls.key, ca: [tls.clientCa] }
 }
 
+/** Node's parser knows a fixed set of methods; of others the handler never hears. */
+const UNKNOWN_METHOD = new StatusError(
+  405,
+  'MethodNotAllowed',
+  'the server does not allow this method on the requested resource',
+  {},
+)
+
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
+    return
+  }
+  if (error.code === 'HPE_INVALID_METHOD') {
+    const body = JSON.stringify(UNKNOWN_METHOD.toStatus())
+    socket.end(`HTTP/1.1 405 Method Not Allowed\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${body}`)
     return
   }
   const line =
