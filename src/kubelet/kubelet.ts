@@ -179,6 +179,12 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     pleg.forget(uid)
   }
 
+  /** Sandboxes of pods that went away while no kubelet ran. */
+  async function removeOrphans(): Promise<void> {
+    for (const { id, metadata } of await containerRuntime.listPodSandboxes({}))
+      if (pods.get(metadata.uid) === undefined) await containerRuntime.removePodSandbox(id)
+  }
+
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
     const refusal = known ? undefined : refusalOf(pod, node, capacity, allocations)
@@ -235,11 +241,13 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   }
 
   pleg.run(signal)
+  await pleg.relist()
   await reporter.register()
   reporter.run()
   watchPods(informers.informer<Pod>(PODS, { fieldSelector: `spec.nodeName=${nodeName}` }), handle)
   informers.start()
   await informers.whenSynced(signal)
+  await removeOrphans()
   return {
     nodeName,
     containerRuntime,

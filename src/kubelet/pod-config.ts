@@ -53,7 +53,8 @@ function operationOf(before: Pod, pod: Pod): PodOperation {
     old.generation === now.generation &&
     sameJson(old.labels ?? null, now.labels ?? null) &&
     sameJson(old.annotations ?? null, now.annotations ?? null) &&
-    sameJson(before.spec, pod.spec)
+    // The API server counts the changes of the spec.
+    (now.generation !== undefined || sameJson(before.spec, pod.spec))
   if (same) return 'RECONCILE'
   return now.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE'
 }

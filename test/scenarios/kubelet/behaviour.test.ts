@@ -235,7 +235,7 @@ test('a node that was deleted registers again', async () => {
   await stage.stop()
 })
 
-test('a kubelet that starts anew runs the pods it finds, ends those that should end, and leaves ended ones alone', async () => {
+test('a node that was rebooted runs the pods it finds, ends those that should end, and leaves ended ones alone', async () => {
   const stage = await start()
   await stage.run(pod('runs'))
   await stage.run(pod('goes', { 'sim.skiff.dev/ignore-sigterm': 'true' }))
@@ -243,7 +243,8 @@ test('a kubelet that starts anew runs the pods it finds, ends those that should 
   await stage.runtime.advance(5000)
   await stage.ask('DELETE', path('goes'))
   await stage.runtime.advance(100)
-  await stage.restartKubelet()
+  stage.stopKubelet()
+  await stage.startKubelet(true)
   await stage.runtime.advance(5000)
   assert.equal(container(stage, 'runs')['restartCount'], 1)
   assert.equal(container(stage, 'runs')['lastState'].terminated?.reason ?? 'none', 'none')
@@ -251,5 +252,39 @@ test('a kubelet that starts anew runs the pods it finds, ends those that should 
   assert.equal(stage.pod('goes'), undefined)
   assert.equal(stage.pod('done')?.['status'].phase, 'Succeeded')
   assert.equal(container(stage, 'done')['restartCount'], 0)
+  await stage.stop()
+})
+
+test('a kubelet that restarts leaves its containers running, and removes those whose pod has gone meanwhile', async () => {
+  const stage = await start()
+  for (const name of ['stays', 'forced']) await stage.run(pod(name))
+  await stage.runtime.advance(5000)
+  stage.stopKubelet()
+  await stage.ask('DELETE', `${path('forced')}?gracePeriodSeconds=0`)
+  await stage.runtime.advance(5000)
+  assert.equal((await stage.kubelet.containerRuntime.listContainers({})).length, 2)
+  const writes = stage.writes.length
+  await stage.startKubelet(false)
+  await stage.runtime.advance(5000)
+  assert.equal((await stage.kubelet.containerRuntime.listContainers({})).length, 1)
+  assert.equal(container(stage, 'stays')['restartCount'], 0)
+  assert.equal(stage.writes.length, writes, 'nothing new is to be told')
+  await stage.ask('DELETE', path('stays'))
+  await stage.runtime.advance(5000)
+  assert.equal(stage.pod('stays'), undefined)
+  await stage.stop()
+})
+
+test('a pod deleted while no kubelet runs stays until one comes, and ends then', async () => {
+  const stage = await start()
+  await stage.run(pod('p'))
+  await stage.runtime.advance(5000)
+  stage.stopKubelet()
+  await stage.ask('DELETE', path('p'))
+  await stage.runtime.advance(120_000)
+  assert.equal(stage.pod('p')?.metadata.deletionGracePeriodSeconds, 30)
+  await stage.startKubelet(false)
+  await stage.runtime.advance(5000)
+  assert.equal(stage.pod('p'), undefined)
   await stage.stop()
 })

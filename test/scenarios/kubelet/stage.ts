@@ -6,6 +6,8 @@ import { createInformerFactory } from '../../../src/client/informer.ts'
 import { type ClientIdentity, createClient, inProcessTransport } from '../../../src/client/transport.ts'
 import { startControllerManager } from '../../../src/controllers/manager.ts'
 import { type Kubelet, startKubelet } from '../../../src/kubelet/kubelet.ts'
+import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresses.ts'
+import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated.ts'
 import { startScheduler } from '../../../src/scheduler/scheduler.ts'
 import { ADMIN, startTestApi, type TestAnswer } from '../../harness.ts'
 
@@ -23,8 +25,10 @@ export interface NodeWrite {
 export interface NodeStage {
   readonly runtime: SimulatedRuntime
   readonly kubelet: Kubelet
-  /** The node's machine restarts: nothing runs on it, and its kubelet is a new one. */
-  restartKubelet(): Promise<void>
+  /** The kubelet stops. */
+  stopKubelet(): void
+  /** A new kubelet starts; after a `reboot` no container runs any more. */
+  startKubelet(reboot: boolean): Promise<void>
   /** Of the kubelet, about pods and tokens. */
   readonly writes: NodeWrite[]
   readonly states: { readonly type: string; readonly object: KubeObject }[]
@@ -101,9 +105,12 @@ export async function startNodeStage(
     await runtime.complete(startScheduler({ runtime, client: own, signal }), many)
   }
   let running = new AbortController()
+  const newMachine = () => createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  let containerRuntime = newMachine()
   const startAnew = () => {
     running = new AbortController()
-    return runtime.complete(startKubelet({ runtime, client, nodeName: NODE, signal: running.signal }), many)
+    const { signal: own } = running
+    return runtime.complete(startKubelet({ runtime, client, nodeName: NODE, signal: own, containerRuntime }), many)
   }
   let kubelet = await startAnew()
   // Nobody else is there to do it.
@@ -120,8 +127,9 @@ export async function startNodeStage(
     get kubelet() {
       return kubelet
     },
-    async restartKubelet() {
-      running.abort()
+    stopKubelet: () => running.abort(),
+    async startKubelet(reboot) {
+      if (reboot) containerRuntime = newMachine()
       kubelet = await startAnew()
     },
     writes,
