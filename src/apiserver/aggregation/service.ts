@@ -3,8 +3,8 @@
  * Service behind it; requests for it are passed on, and its availability is looked after. Called by dispatch and discovery;
  * what a service reference means is also the webhooks' question.
  */
-import type { Fields } from '../../api/object.ts'
 import type { CacheReads } from '../admission/plugin.ts'
+import { serviceAddress } from '../service-address.ts'
 
 export interface ServiceReference {
   readonly namespace: string
@@ -24,30 +24,20 @@ export class ServiceUnresolved extends Error {
 /** `https://host:port` of a ready endpoint. @throws ServiceUnresolved */
 export function resolveService(reads: CacheReads, { namespace, name, port }: ServiceReference): string {
   const where = `service/${name} in ${JSON.stringify(namespace)}`
-  const service = reads.get('', 'services', namespace, name)
-  if (service === undefined) throw new ServiceUnresolved('ServiceNotFound', `${where} is not present`)
-  const spec: Fields = service['spec'] ?? {}
-  if (spec['type'] === 'ExternalName') return `https://${spec['externalName']}:${port}`
-  const declared = ((spec['ports'] ?? []) as readonly Fields[]).find((candidate) => candidate['port'] === port)
-  if (declared === undefined)
-    throw new ServiceUnresolved('ServicePortError', `${where} is not listening on port ${port}`)
-  const slices = reads
-    .list('discovery.k8s.io', 'endpointslices', namespace)
-    .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === name)
-  if (slices.length === 0) throw new ServiceUnresolved('EndpointsNotFound', `cannot find endpointslices for ${where}`)
-  for (const slice of slices) {
-    const target = ((slice['ports'] ?? []) as readonly Fields[]).find(
-      (candidate) => (candidate['name'] ?? '') === (declared['name'] ?? ''),
-    )
-    const ready = ((slice['endpoints'] ?? []) as readonly Fields[]).find(
-      (endpoint) => endpoint['conditions']?.ready !== false && endpoint['addresses']?.length > 0,
-    )
-    if (target?.['port'] === undefined || ready === undefined) continue
-    const address: string = ready['addresses'][0]
-    return `https://${address.includes(':') ? `[${address}]` : address}:${target['port']}`
+  const found = serviceAddress(reads, namespace, name, port)
+  switch (found.kind) {
+    case 'found':
+      return `https://${found.address}`
+    case 'no service':
+      throw new ServiceUnresolved('ServiceNotFound', `${where} is not present`)
+    case 'no port':
+      throw new ServiceUnresolved('ServicePortError', `${where} is not listening on port ${port}`)
+    case 'no slices':
+      throw new ServiceUnresolved('EndpointsNotFound', `cannot find endpointslices for ${where}`)
+    case 'no endpoints':
+      throw new ServiceUnresolved(
+        'MissingEndpoints',
+        `endpointslices for ${where} have no addresses with port name ${JSON.stringify(found.portName)}`,
+      )
   }
-  throw new ServiceUnresolved(
-    'MissingEndpoints',
-    `endpointslices for ${where} have no addresses with port name ${JSON.stringify(declared['name'] ?? '')}`,
-  )
 }

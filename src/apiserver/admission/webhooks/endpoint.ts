@@ -1,5 +1,6 @@
 /** Where a webhook answers: its URL, or one of the endpoints of its Service. */
 import type { Fields } from '../../../api/object.ts'
+import { serviceAddress } from '../../service-address.ts'
 import type { CacheReads } from '../plugin.ts'
 
 export interface WebhookEndpoint {
@@ -35,29 +36,19 @@ export function endpointOf(clientConfig: Fields, timeoutSeconds: number, reads: 
   const host = `${name}.${namespace}.svc`
   const path = `/${String(given).replace(/^\//, '')}?${query}`
   const url = `https://${host}:${port}${path}`
-  return { url, server: `https://${serviceAddress(reads, namespace, name, port)}`, path, serverName: host, ca }
+  return { url, server: `https://${addressOf(reads, namespace, name, port)}`, path, serverName: host, ca }
 }
 
-/** host:port of a ready endpoint, by the service's port number. */
-export function serviceAddress(reads: CacheReads, namespace: string, name: string, port: number): string {
-  const service = reads.get('', 'services', namespace, name)
-  if (service === undefined) throw new Error(`service ${JSON.stringify(name)} not found`)
-  const spec: Fields = service['spec'] ?? {}
-  if (spec['type'] === 'ExternalName') return `${spec['externalName']}:${port}`
-  const servicePort = ((spec['ports'] ?? []) as readonly Fields[]).find((candidate) => candidate['port'] === port)
-  if (servicePort === undefined) throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`)
-  const portName: string = servicePort['name'] ?? ''
-  for (const slice of reads.list('discovery.k8s.io', 'endpointslices', namespace)) {
-    if (slice.metadata.labels?.['kubernetes.io/service-name'] !== name) continue
-    const target = ((slice['ports'] ?? []) as readonly Fields[]).find(
-      (candidate) => (candidate['name'] ?? '') === portName,
-    )
-    const ready = ((slice['endpoints'] ?? []) as readonly Fields[]).find(
-      ({ conditions }) => conditions?.ready !== false,
-    )
-    const address: string | undefined = ready?.['addresses']?.[0]
-    if (target?.['port'] !== undefined && address !== undefined)
-      return `${address.includes(':') ? `[${address}]` : address}:${target['port']}`
+function addressOf(reads: CacheReads, namespace: string, name: string, port: number): string {
+  const found = serviceAddress(reads, namespace, name, port)
+  switch (found.kind) {
+    case 'found':
+      return found.address
+    case 'no service':
+      throw new Error(`service ${JSON.stringify(name)} not found`)
+    case 'no port':
+      throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`)
+    default:
+      throw new Error(`no endpoints available for service ${JSON.stringify(name)}`)
   }
-  throw new Error(`no endpoints available for service ${JSON.stringify(name)}`)
 }

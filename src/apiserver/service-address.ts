@@ -1,0 +1,36 @@
+/** Where a Service leads (API concept: Services and EndpointSlices): asked for webhooks and aggregated APIs. */
+import type { Fields } from '../api/object.ts'
+import type { CacheReads } from './admission/plugin.ts'
+
+export type ServiceAddress =
+  /** `host:port` of a ready endpoint, or of the external name. */
+  | { readonly kind: 'found'; readonly address: string }
+  | { readonly kind: 'no service' | 'no port' | 'no slices' }
+  | { readonly kind: 'no endpoints'; readonly portName: string }
+
+/** By the port's number in the Service. What is missing is the caller's to put into words. */
+export function serviceAddress(reads: CacheReads, namespace: string, name: string, port: number): ServiceAddress {
+  const service = reads.get('', 'services', namespace, name)
+  if (service === undefined) return { kind: 'no service' }
+  const spec: Fields = service['spec'] ?? {}
+  if (spec['type'] === 'ExternalName') return { kind: 'found', address: `${spec['externalName']}:${port}` }
+  const declared = ((spec['ports'] ?? []) as readonly Fields[]).find((candidate) => candidate['port'] === port)
+  if (declared === undefined) return { kind: 'no port' }
+  const portName: string = declared['name'] ?? ''
+  const slices = reads
+    .list('discovery.k8s.io', 'endpointslices', namespace)
+    .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === name)
+  if (slices.length === 0) return { kind: 'no slices' }
+  for (const slice of slices) {
+    const target = ((slice['ports'] ?? []) as readonly Fields[]).find(
+      (candidate) => (candidate['name'] ?? '') === portName,
+    )
+    const ready = ((slice['endpoints'] ?? []) as readonly Fields[]).find(
+      (endpoint) => endpoint['conditions']?.ready !== false && endpoint['addresses']?.length > 0,
+    )
+    if (target?.['port'] === undefined || ready === undefined) continue
+    const address: string = ready['addresses'][0]
+    return { kind: 'found', address: `${address.includes(':') ? `[${address}]` : address}:${target['port']}` }
+  }
+  return { kind: 'no endpoints', portName }
+}
