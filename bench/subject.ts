@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
 import type { HttpsEndpoint } from '../src/http/client.ts'
@@ -32,7 +32,7 @@ export function existing(kubeconfig: string): Subject {
   return {
     name: kubeconfig,
     endpoint: endpointFromKubeconfig(readFileSync(kubeconfig, 'utf8'), (path) =>
-      readFileSync(join(dirname(kubeconfig), path), 'utf8'),
+      readFileSync(resolve(dirname(kubeconfig), path), 'utf8'),
     ),
     stop: async () => {},
   }
