@@ -1,17 +1,363 @@
-/** x-kubernetes-validations of a custom resource: its rules in CEL, compiled at first use. */
-import type { KubeObject } from '../../api/object.ts'
-import type { RuleChecks } from '../../api/schema/structural/check-schema.ts'
-import type { JSONSchemaProps, Structural } from '../../api/schema/structural/structural.ts'
-import type { FieldError } from '../../api/validation/errors.ts'
+/**
+ * x-kubernetes-validations (KEP-2876): the rules of a definition are compiled, typed and estimated when it is written, and
+ * run under a budget for every object. Compiled once per schema.
+ */
+import { type Budget, BudgetExceeded } from '../../api/cel/eval.ts'
+import { compileExpression, type Program } from '../../api/cel/program.ts'
+import { maxCardinality, typeOfSchema } from '../../api/cel/schema-types.ts'
+import { optionalOf, type Type } from '../../api/cel/types.ts'
+import { CelError, Optional, type Value, wrap } from '../../api/cel/values.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
+import { type Place, type RuleChecks, rulePathNames } from '../../api/schema/structural/check-schema.ts'
+import {
+  additionalSchema,
+  isObject,
+  type JSONSchemaProps,
+  ownValue,
+  type Structural,
+  structuralOf,
+  type ValidationRule,
+} from '../../api/schema/structural/structural.ts'
+import { deepEqual, stableText } from '../../api/schema/structural/validate-value.ts'
+import { type FieldError, forbiddenField, invalid, required } from '../../api/validation/errors.ts'
+import { internalRule } from './internal.ts'
 
-export function checkRulesOf(_root: JSONSchemaProps): RuleChecks {
-  return () => []
+/** Kubernetes' limits: of a rule's estimate, of a definition's, of one rule at work and of all for one object. */
+const RULE_ESTIMATE = 10_000_000
+const DEFINITION_ESTIMATE = 100_000_000
+const COST_PER_CALL = 1_000_000
+const COST_PER_OBJECT = 10_000_000
+const LONGEST_MESSAGE = 5 * 1024
+
+interface CompiledRule {
+  readonly rule: ValidationRule
+  readonly program: Program | undefined
+  readonly error: string | undefined
+  readonly message: Program | undefined
+  readonly messageError: string | undefined
+  /** Reads oldSelf: runs only where there is an old value (or always, with optionalOldSelf). */
+  readonly transition: boolean
 }
 
-export function validateRules(
-  _object: KubeObject,
-  _old: KubeObject | undefined,
-  _schema: Structural,
+const compiled = new WeakMap<Structural, Map<boolean, readonly CompiledRule[]>>()
+
+function compiledRules(schema: Structural, root: boolean): readonly CompiledRule[] {
+  let byRoot = compiled.get(schema)
+  if (byRoot === undefined) {
+    byRoot = new Map()
+    compiled.set(schema, byRoot)
+  }
+  let rules = byRoot.get(root)
+  if (rules === undefined) {
+    const self = typeOfSchema(schema, root)
+    rules = self === undefined ? [] : schema.rules.map((rule) => compileRule(rule, self))
+    byRoot.set(root, rules)
+  }
+  return rules
+}
+
+function compileRule(rule: ValidationRule, self: Type): CompiledRule {
+  const old = rule.optionalOldSelf === true ? optionalOf(self) : self
+  const variables = new Map<string, Type>([
+    ['self', self],
+    ['oldSelf', old],
+  ])
+  const made = compileExpression(rule.rule ?? '', variables)
+  const none = { rule, program: undefined, message: undefined, messageError: undefined, transition: false }
+  if ('error' in made) return { ...none, error: `compilation failed: ${made.error}` }
+  const { program } = made
+  if (!isSimple(program.type, 'bool')) return { ...none, error: 'cel expression must evaluate to a bool' }
+  const transition = program.reads.has('oldSelf')
+  if (rule.messageExpression === undefined || rule.messageExpression === '')
+    return { ...none, program, error: undefined, transition }
+  const message = compileExpression(rule.messageExpression, variables)
+  if ('error' in message)
+    return {
+      ...none,
+      program,
+      error: undefined,
+      transition,
+      messageError: `messageExpression compilation failed: ${message.error}`,
+    }
+  if (!isSimple(message.program.type, 'string'))
+    return {
+      ...none,
+      program,
+      error: undefined,
+      transition,
+      messageError: 'messageExpression must evaluate to a string',
+    }
+  return { rule, program, error: undefined, message: message.program, messageError: undefined, transition }
+}
+
+const isSimple = (type: Type, name: string) => type.kind === 'simple' && (type.name === name || type.name === 'dyn')
+
+function costText(what: string, cost: number, limit: number): string {
+  const factor = cost / limit
+  const text = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`
+  return `${what} exceeds budget by factor of ${text} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
+}
+
+/** The checks of one definition's rules: they add up what all of them may cost. */
+export function checkRulesOf(root: JSONSchemaProps): RuleChecks {
+  const expensive: { path: string; cost: number }[] = []
+  let total = 0
+  const observe = (path: string, cost: number) => {
+    total += cost
+    if (cost >= 1_000_000) expensive.push({ path, cost })
+  }
+  const finish = (path: string): readonly FieldError[] => {
+    if (total <= DEFINITION_ESTIMATE) return []
+    expensive.sort((a, b) => b.cost - a.cost)
+    return [
+      ...expensive
+        .slice(0, 4)
+        .map(({ path: at }) =>
+          forbiddenField(
+            at,
+            'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+          ),
+        ),
+      forbiddenField(
+        path,
+        costText(
+          'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema',
+          total,
+          DEFINITION_ESTIMATE,
+        ),
+      ),
+    ]
+  }
+  return {
+    check: (schema, path, place) => ruleErrors(schema, path, place, observe),
+    finish: (path) => finish(path),
+    root,
+  }
+}
+
+function ruleErrors(
+  schema: JSONSchemaProps,
+  path: string,
+  place: Place,
+  observe: (path: string, cost: number) => void,
 ): readonly FieldError[] {
-  return []
+  const errors: FieldError[] = []
+  const structural = structuralOf(schema)
+  const self = typeOfSchema(structural, place.root)
+  if (self === undefined) return errors
+  const cardinality = place.cardinality ?? maxCardinality(self)
+  compiledRules(structural, place.root).forEach((one, i) => {
+    const at = `${path}.x-kubernetes-validations[${i}]`
+    const cost = (one.program?.maxCost ?? 0) * cardinality
+    if (cost > RULE_ESTIMATE)
+      errors.push(forbiddenField(`${at}.rule`, costText('estimated rule cost', cost, RULE_ESTIMATE)))
+    if (one.program !== undefined) observe(`${at}.rule`, cost)
+    if (one.error !== undefined) errors.push(invalid(`${at}.rule`, internalRule(one.rule), one.error))
+    if (one.messageError !== undefined)
+      errors.push(invalid(`${at}.messageExpression`, internalRule(one.rule), one.messageError))
+    else if (one.message !== undefined) {
+      const messageCost = one.message.maxCost * cardinality
+      if (messageCost > RULE_ESTIMATE)
+        errors.push(
+          forbiddenField(
+            `${at}.messageExpression`,
+            costText('estimated messageExpression cost', messageCost, RULE_ESTIMATE),
+          ),
+        )
+      observe(`${at}.messageExpression`, messageCost)
+    }
+    if (one.transition && place.uncorrelatable !== undefined && one.rule.optionalOldSelf !== true)
+      errors.push(
+        invalid(
+          `${at}.rule`,
+          one.rule.rule,
+          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
+        ),
+      )
+    if (!one.transition && one.rule.optionalOldSelf !== undefined && one.error === undefined)
+      errors.push(
+        invalid(`${at}.optionalOldSelf`, one.rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'),
+      )
+  })
+  return errors
 }
+
+interface Run {
+  readonly errors: FieldError[]
+  readonly budget: Budget
+  over: boolean
+}
+
+/** What an object's rules say against it. An update is not held to what it does not change. */
+export function validateRules(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  schema: Structural,
+): readonly FieldError[] {
+  return runRules(object as unknown as Json, old === undefined ? undefined : (old as unknown as Json), schema, '', true)
+}
+
+/** The rules of a part of an object that stands at `path`. */
+export function runRules(
+  value: Json,
+  old: Json | undefined,
+  schema: Structural,
+  path: string,
+  root: boolean,
+): readonly FieldError[] {
+  const run: Run = { errors: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
+  walk(value, old, schema, path, root, run)
+  return run.errors
+}
+
+function walk(value: Json, old: Json | undefined, schema: Structural, path: string, root: boolean, run: Run): void {
+  if (run.over) return
+  if (schema.rules.length > 0 && value !== null) runAll(value, old, schema, path, root, run)
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`)
+  if (Array.isArray(value)) {
+    const { items } = schema
+    if (items === undefined || !rulesBelow(items)) return
+    const before = oldItems(old, schema)
+    for (const [i, item] of value.entries()) walk(item, before?.(item), items, `${path}[${i}]`, false, run)
+    return
+  }
+  if (!isObject(value)) return
+  const before = isObject(old) ? old : undefined
+  const additional = additionalSchema(schema)
+  for (const key of Object.keys(value)) {
+    const property = schema.properties.get(key)
+    const inner = value[key]
+    if (inner === undefined) continue
+    const was = before === undefined ? undefined : ownValue(before, key)
+    if (property !== undefined) {
+      if (rulesBelow(property)) walk(inner, was, property, at(key), false, run)
+    } else if (additional !== undefined && rulesBelow(additional))
+      walk(inner, was, additional, `${path}[${key}]`, false, run)
+  }
+}
+
+const ruled = new WeakMap<Structural, boolean>()
+
+export function rulesBelow(schema: Structural): boolean {
+  let known = ruled.get(schema)
+  if (known === undefined) {
+    const additional = additionalSchema(schema)
+    known =
+      schema.rules.length > 0 ||
+      [...schema.properties.values()].some(rulesBelow) ||
+      (schema.items !== undefined && rulesBelow(schema.items)) ||
+      (additional !== undefined && rulesBelow(additional))
+    ruled.set(schema, known)
+  }
+  return known
+}
+
+function oldItems(old: Json | undefined, schema: Structural): ((item: Json) => Json | undefined) | undefined {
+  if (schema.listType !== 'map' || !Array.isArray(old)) return undefined
+  const keyOf = (item: Json) =>
+    isObject(item) ? stableText(schema.mapKeys.map((key) => ownValue(item, key) ?? null)) : ''
+  const byKey = new Map((old as readonly Json[]).map((item) => [keyOf(item), item]))
+  return (item) => byKey.get(keyOf(item))
+}
+
+function runAll(value: Json, old: Json | undefined, schema: Structural, path: string, root: boolean, run: Run): void {
+  const self = typeOfSchema(schema, root)
+  if (self === undefined) return
+  const unchanged = old !== undefined && deepEqual(value, old)
+  for (const one of compiledRules(schema, root)) {
+    if (run.over) return
+    const { rule, program } = one
+    if (program === undefined) {
+      run.errors.push(invalid(path, typeWord(schema), `rule compile error: ${one.error ?? ''}`))
+      continue
+    }
+    const optionalOld = rule.optionalOldSelf === true
+    if (one.transition && old === undefined && !optionalOld) continue
+    // What is as it was, and is judged by itself alone, stays.
+    if (unchanged && !one.transition) continue
+    judge(value, old, one, program, self, schema, path, run)
+  }
+}
+
+function judge(
+  value: Json,
+  old: Json | undefined,
+  one: CompiledRule,
+  program: Program,
+  self: Type,
+  schema: Structural,
+  path: string,
+  run: Run,
+): void {
+  const { rule } = one
+  const shown = (rule.message ?? '').trim() || (rule.rule ?? '')
+  const fail = (text: string) => run.errors.push(invalid(path, typeWord(schema), text))
+  const budget: Budget = { used: 0, limit: Math.min(COST_PER_CALL, run.budget.limit - run.budget.used) }
+  try {
+    const variables = new Map<string, Value>([['self', wrap(value, self)]])
+    if (one.transition) {
+      const before = old === undefined ? undefined : wrap(old, self)
+      variables.set('oldSelf', rule.optionalOldSelf === true ? new Optional(before) : (before as Value))
+    }
+    const holds = program.run(variables, budget)
+    run.budget.used += budget.used
+    if (holds === true) return
+    run.errors.push(failure(one, variables, schema, path, run))
+  } catch (error) {
+    if (error instanceof BudgetExceeded) {
+      const call = budget.limit === COST_PER_CALL
+      fail(
+        call
+          ? `no further validation rules will be run due to call cost exceeds limit for rule: ${shown}`
+          : 'validation failed due to running out of cost budget, no further validation rules will be run',
+      )
+      run.over = true
+    } else if (error instanceof CelError) fail(`${error.message} evaluating rule: ${shown}`)
+    else throw error
+  }
+}
+
+function failure(
+  one: CompiledRule,
+  variables: ReadonlyMap<string, Value>,
+  schema: Structural,
+  path: string,
+  run: Run,
+): FieldError {
+  const { rule } = one
+  const text =
+    messageOf(one, variables, run) ??
+    ((rule.message ?? '') !== '' ? (rule.message as string).trim() : `failed rule: ${(rule.rule ?? '').trim()}`)
+  const names =
+    rule.fieldPath === undefined || rule.fieldPath === '' ? [] : (rulePathNames(rule.fieldPath, schema.props) ?? [])
+  let at = path
+  for (const { name, key } of names) at = key ? `${at}[${name}]` : at === '' ? name : `${at}.${name}`
+  switch (rule.reason) {
+    case 'FieldValueForbidden':
+      return forbiddenField(at, text)
+    case 'FieldValueRequired':
+      return required(at, text)
+    case 'FieldValueDuplicate':
+      return { type: 'FieldValueDuplicate', field: at, message: `Duplicate value: ${JSON.stringify(typeWord(schema))}` }
+    default:
+      return invalid(at, typeWord(schema), text)
+  }
+}
+
+/** The message that an expression makes; undefined when it fails or makes none that fits in a line. */
+function messageOf({ message }: CompiledRule, variables: ReadonlyMap<string, Value>, run: Run): string | undefined {
+  if (message === undefined) return undefined
+  const budget: Budget = { used: 0, limit: Math.min(COST_PER_CALL, run.budget.limit - run.budget.used) }
+  try {
+    const text = message.run(variables, budget)
+    run.budget.used += budget.used
+    if (typeof text !== 'string') return undefined
+    const trimmed = text.trim()
+    return trimmed === '' || /[\r\n]/.test(trimmed) || trimmed.length > LONGEST_MESSAGE ? undefined : trimmed
+  } catch (error) {
+    if (error instanceof CelError || error instanceof BudgetExceeded) return undefined
+    throw error
+  }
+}
+
+const typeWord = (schema: Structural): string => (schema.intOrString ? '' : schema.type)

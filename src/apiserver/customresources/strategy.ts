@@ -4,14 +4,14 @@ import { parseApiVersion } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { validateEmbedded } from '../../api/schema/structural/embedded.ts'
 import { validateListTypes } from '../../api/schema/structural/list-types.ts'
-import { isObject, ownValue, type Structural } from '../../api/schema/structural/structural.ts'
+import { isObject, ownValue } from '../../api/schema/structural/structural.ts'
 import { validateValue } from '../../api/schema/structural/validate-value.ts'
 import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
 import { type FieldError, invalid } from '../../api/validation/errors.ts'
 import { withMetadata } from '../registry/deletion.ts'
 import { sameJson } from '../registry/same.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
-import { validateRules } from './rules.ts'
+import { rulesBelow, validateRules } from './rules.ts'
 
 /** The other versions' schemas, by which a request of that version is judged. */
 export type SchemaOfVersion = (apiVersion: string) => CustomVersion | undefined
@@ -127,7 +127,7 @@ function invariants(
     errors.push(...validateEmbedded(plain(object), structural))
   if (old === undefined || validateListTypes(plain(old), structural).length === 0)
     errors.push(...validateListTypes(plain(object), structural))
-  if (!hasRules(structural)) return errors
+  if (!rulesBelow(structural)) return errors
   const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
   if (hinders) return [...errors, NOT_CHECKED]
   return [...errors, ...validateRules(object, old, structural)]
@@ -151,21 +151,6 @@ const NOT_CHECKED = invalid(
   null,
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 )
-
-const ruled = new WeakMap<Structural, boolean>()
-
-function hasRules(schema: Structural): boolean {
-  let known = ruled.get(schema)
-  if (known === undefined) {
-    known =
-      schema.rules.length > 0 ||
-      [...schema.properties.values()].some(hasRules) ||
-      (schema.items !== undefined && hasRules(schema.items)) ||
-      (typeof schema.additional === 'object' && hasRules(schema.additional))
-    ruled.set(schema, known)
-  }
-  return known
-}
 
 function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {
   if (object['status'] === old['status']) return object

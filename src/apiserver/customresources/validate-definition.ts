@@ -151,7 +151,7 @@ function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   })
   const shared = sharedOf(versions)
   const at = (i: number) => `spec.versions[${i}]`
-  versions.forEach((version, i) => versionErrors(version, at(i), shared, errors))
+  for (const [i, version] of versions.entries()) versionErrors(version, at(i), shared, errors)
   listErrors(versions, shared, errors)
   const [first] = versions
   if (first?.['name'])

@@ -7,7 +7,12 @@ import { patternError } from './patterns.ts'
 import type { JSONSchemaProps, ValidationRule } from './structural.ts'
 
 /** Judges the rules of one schema: compiled, typed and estimated. `path` is the schema's. */
-export type RuleChecks = (schema: JSONSchemaProps, path: string, place: Place) => readonly FieldError[]
+export interface RuleChecks {
+  check(schema: JSONSchemaProps, path: string, place: Place): readonly FieldError[]
+  /** What all rules together cost too much. */
+  finish(path: string): readonly FieldError[]
+  readonly root: JSONSchemaProps
+}
 
 /** What the way to a schema means to its rules. */
 export interface Place {
@@ -16,7 +21,6 @@ export interface Place {
   /** The path of the nearest list or map in which an old value cannot be told. */
   readonly uncorrelatable: string | undefined
   readonly root: boolean
-  /** Schemas on the way, for rules of the root's metadata. */
 }
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
@@ -27,7 +31,7 @@ export function schemaErrors(
   checkRules: RuleChecks | undefined,
 ): readonly FieldError[] {
   const found = check(schema, path, checkRules, { cardinality: 1, uncorrelatable: undefined, root: true })
-  return [...found.errors, ...found.rules]
+  return [...found.errors, ...found.rules, ...(checkRules?.finish(path) ?? [])]
 }
 
 interface Found {
@@ -70,7 +74,7 @@ function check(schema: JSONSchemaProps, path: string, checkRules: RuleChecks | u
   }
   // A schema that is wrong here or below says nothing sure about types.
   if (given.length > 0 && errors.length === 0 && checkRules !== undefined)
-    rules.push(...checkRules(schema, path, place))
+    rules.push(...checkRules.check(schema, path, place))
   return { errors, rules }
 }
 

@@ -1,0 +1,236 @@
+/** Type checking: every node gets a type, every call the overloads that may be meant, every mistake a place. */
+import type { Functions, Overload } from './functions.ts'
+import type { Issue, Node } from './parse.ts'
+import {
+  assignable,
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DYN,
+  INT,
+  isDyn,
+  joined,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  printType,
+  STRING,
+  substituted,
+  type Type,
+  UINT,
+} from './types.ts'
+
+export interface Checked {
+  readonly node: Node
+  readonly type: Type
+  readonly types: ReadonlyMap<Node, Type>
+  /** By call node: the overloads whose types fit, and the function's full name (`optional.of`) when it is qualified. */
+  readonly calls: ReadonlyMap<Node, Call>
+  readonly issues: readonly Issue[]
+  /** Names of variables that are read. */
+  readonly reads: ReadonlySet<string>
+}
+
+export interface Call {
+  readonly name: string
+  readonly args: readonly Node[]
+  readonly overloads: readonly Overload[]
+}
+
+export interface Environment {
+  readonly variables: ReadonlyMap<string, Type>
+  readonly functions: Functions
+}
+
+interface Scope {
+  readonly names: ReadonlyMap<string, Type>
+  readonly outer: Scope | undefined
+}
+
+const WRONG: Type = { kind: 'simple', name: 'dyn' }
+
+export function check(node: Node, { variables, functions }: Environment): Checked {
+  const types = new Map<Node, Type>()
+  const calls = new Map<Node, Call>()
+  const issues: Issue[] = []
+  const reads = new Set<string>()
+
+  function lookup(name: string, scope: Scope | undefined): Type | undefined {
+    for (let s = scope; s !== undefined; s = s.outer) {
+      const found = s.names.get(name)
+      if (found !== undefined) return found
+    }
+    const found = variables.get(name)
+    if (found !== undefined) reads.add(name)
+    return found
+  }
+
+  const report = (at: number, message: string): Type => {
+    issues.push({ at, message })
+    return WRONG
+  }
+  const undeclared = (at: number, name: string) => report(at, `undeclared reference to '${name}' (in container '')`)
+
+  function typeOf(one: Node, scope: Scope | undefined): Type {
+    const type = find(one, scope)
+    types.set(one, type)
+    return type
+  }
+
+  function find(one: Node, scope: Scope | undefined): Type {
+    switch (one.kind) {
+      case 'const':
+        return { int: INT, uint: UINT, double: DOUBLE, string: STRING, bytes: BYTES, bool: BOOL, null: NULL }[
+          one.value.type
+        ]
+      case 'ident':
+        return lookup(one.name, scope) ?? TYPE_NAMES[one.name] ?? undeclared(one.at, one.name)
+      case 'select':
+        return select(one, scope)
+      case 'call':
+        return call(one, scope)
+      case 'list': {
+        let items: Type | undefined
+        one.items.forEach((item, i) => {
+          const type = typeOf(item, scope)
+          const inner = one.optional.has(i) && type.kind === 'optional' ? type.of : type
+          items = items === undefined ? inner : joined(items, inner)
+        })
+        return listOf(items ?? { kind: 'param', name: 'T' })
+      }
+      case 'map': {
+        let key: Type | undefined
+        let value: Type | undefined
+        for (const entry of one.entries) {
+          const k = typeOf(entry.key, scope)
+          const v = typeOf(entry.value, scope)
+          const inner = entry.optional && v.kind === 'optional' ? v.of : v
+          key = key === undefined ? k : joined(key, k)
+          value = value === undefined ? inner : joined(value, inner)
+        }
+        return mapOf(key ?? DYN, value ?? DYN)
+      }
+      case 'macro':
+        return macro(one, scope)
+    }
+  }
+
+  function select(one: Node & { kind: 'select' }, scope: Scope | undefined): Type {
+    const operand = typeOf(one.operand, scope)
+    const wrapped = operand.kind === 'optional'
+    const from = operand.kind === 'optional' ? operand.of : operand
+    let found: Type
+    if (from.kind === 'object') {
+      const field = from.fields.get(one.field)
+      if (field === undefined) return report(one.at, `undefined field '${one.field}'`)
+      found = field.type
+    } else if (from.kind === 'map') found = from.value
+    else if (isDyn(from) || from.kind === 'param') found = DYN
+    else return report(one.at, `type '${printType(from)}' does not support field selection`)
+    if (one.test) return BOOL
+    return wrapped || one.optional ? optionalOf(found) : found
+  }
+
+  function qualified(one: Node, scope: Scope | undefined): string | undefined {
+    if (one.kind === 'ident') return lookup(one.name, scope) === undefined ? one.name : undefined
+    if (one.kind !== 'select' || one.test || one.optional) return undefined
+    const outer = qualified(one.operand, scope)
+    return outer === undefined ? undefined : `${outer}.${one.field}`
+  }
+
+  function call(one: Node & { kind: 'call' }, scope: Scope | undefined): Type {
+    const prefix = one.target === undefined ? undefined : qualified(one.target, scope)
+    const full = prefix === undefined ? undefined : functions.get(`${prefix}.${one.name}`)
+    const isMethod = one.target !== undefined && full === undefined
+    const args = isMethod ? [one.target as Node, ...one.args] : one.args
+    const given = args.map((arg) => typeOf(arg, scope))
+    const name = full === undefined ? one.name : `${prefix}.${one.name}`
+    const known = full ?? functions.get(name)
+    if (known === undefined) return undeclared(one.at, name)
+    const fitting: Overload[] = []
+    let result: Type | undefined
+    for (const overload of known) {
+      if (overload.method !== isMethod || overload.args.length !== given.length) continue
+      const bindings = new Map<string, Type>()
+      if (!overload.args.every((wanted, i) => assignable(wanted, given[i] as Type, bindings))) continue
+      fitting.push(overload)
+      const type = substituted(overload.result, bindings)
+      result = result === undefined ? type : sameType(result, type) ? result : DYN
+    }
+    if (result === undefined) {
+      const shown = isMethod
+        ? `${printType(given[0] as Type)}.(${given.slice(1).map(printType).join(', ')})`
+        : `(${given.map(printType).join(', ')})`
+      return report(one.at, `found no matching overload for '${name}' applied to '${shown}'`)
+    }
+    calls.set(one, { name, args, overloads: fitting })
+    return result
+  }
+
+  function macro(one: Node & { kind: 'macro' }, scope: Scope | undefined): Type {
+    const target = typeOf(one.target, scope)
+    const names = new Map<string, Type>()
+    const inner: Scope = { names, outer: scope }
+    if (one.name === 'optMap' || one.name === 'optFlatMap') {
+      names.set(one.vars[0] as string, target.kind === 'optional' ? target.of : DYN)
+      const type = typeOf(one.args[0] as Node, inner)
+      return one.name === 'optMap' ? optionalOf(type) : type
+    }
+    const two = one.vars.length === 2
+    if (target.kind === 'list') {
+      if (two) names.set(one.vars[0] as string, INT)
+      names.set(one.vars.at(-1) as string, target.items)
+    } else if (target.kind === 'map') {
+      names.set(one.vars[0] as string, target.key)
+      if (two) names.set(one.vars[1] as string, target.value)
+    } else if (isDyn(target)) for (const name of one.vars) names.set(name, DYN)
+    else
+      return report(
+        one.target.at,
+        `expression of type '${printType(target)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+      )
+    const args = one.args.map((arg) => typeOf(arg, inner))
+    const result = args.at(-1) as Type
+    const wantsBool = (type: Type, at: number) => {
+      if (!assignable(BOOL, type, new Map())) report(at, `expected type 'bool' but found '${printType(type)}'`)
+    }
+    switch (one.name) {
+      case 'all':
+      case 'exists':
+      case 'exists_one':
+      case 'existsOne':
+        wantsBool(result, (one.args[0] as Node).at)
+        return BOOL
+      case 'filter':
+        wantsBool(result, (one.args[0] as Node).at)
+        return target.kind === 'list' ? listOf(target.items) : listOf(names.get(one.vars[0] as string) ?? DYN)
+      case 'transformMap':
+        return mapOf(target.kind === 'map' ? target.key : INT, result)
+      default:
+        if (args.length === 2) wantsBool(args[0] as Type, (one.args[0] as Node).at)
+        return listOf(result)
+    }
+  }
+
+  const type = typeOf(node, undefined)
+  issues.sort((a, b) => a.at - b.at)
+  return { node, type, types, calls, issues, reads }
+}
+
+function sameType(a: Type, b: Type): boolean {
+  return printType(a) === printType(b)
+}
+
+const TYPE_NAMES: Readonly<Record<string, Type>> = Object.assign(Object.create(null), {
+  int: { kind: 'type', of: INT },
+  uint: { kind: 'type', of: UINT },
+  double: { kind: 'type', of: DOUBLE },
+  bool: { kind: 'type', of: BOOL },
+  string: { kind: 'type', of: STRING },
+  bytes: { kind: 'type', of: BYTES },
+  null_type: { kind: 'type', of: NULL },
+  list: { kind: 'type', of: listOf(DYN) },
+  map: { kind: 'type', of: mapOf(DYN, DYN) },
+  type: { kind: 'type', of: { kind: 'type', of: DYN } },
+})

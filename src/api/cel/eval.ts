@@ -1,0 +1,311 @@
+/**
+ * Evaluation under a budget: every step costs, and an expression that has cost too much ends. Errors are values on the way of
+ * `&&`, `||` and the quantifiers, which may not need the side that failed.
+ */
+import type { Checked } from './check.ts'
+import { callCost, MOST } from './cost.ts'
+import type { Overload } from './functions.ts'
+import type { Node } from './parse.ts'
+import type { Type } from './types.ts'
+import {
+  CelError,
+  Duration,
+  isMapLike,
+  keyOf,
+  MapValue,
+  mapEntries,
+  ObjectValue,
+  Opaque,
+  Optional,
+  sizeOf,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+  wrap,
+} from './values.ts'
+
+/** What evaluating has cost, of what it may. */
+export interface Budget {
+  used: number
+  readonly limit: number
+}
+
+export class BudgetExceeded extends Error {}
+
+export type Variables = ReadonlyMap<string, Value>
+
+interface Frame {
+  readonly names: Map<string, Value>
+  readonly outer: Frame | undefined
+}
+
+/** @throws CelError for what goes wrong in the expression, BudgetExceeded */
+export function evaluate(checked: Checked, variables: Variables, budget: Budget): Value {
+  const { calls } = checked
+
+  function spend(cost: number): void {
+    budget.used += cost
+    if (budget.used > budget.limit) throw new BudgetExceeded('operation cancelled: actual cost limit exceeded')
+  }
+
+  function walk(node: Node, frame: Frame | undefined): Value {
+    switch (node.kind) {
+      case 'const':
+        return node.value.type === 'uint' ? new Uint(node.value.value) : node.value.value
+      case 'ident':
+        spend(1)
+        return variable(node.name, frame)
+      case 'select':
+        return select(node, frame)
+      case 'list': {
+        spend(10)
+        const items: Value[] = []
+        node.items.forEach((item, i) => {
+          const value = walk(item, frame)
+          if (!node.optional.has(i)) items.push(value)
+          else if (value instanceof Optional && value.value !== undefined) items.push(value.value)
+        })
+        return items
+      }
+      case 'map': {
+        spend(30)
+        const entries = new Map<string, readonly [Value, Value]>()
+        for (const { key, value, optional } of node.entries) {
+          const k = walk(key, frame)
+          const v = walk(value, frame)
+          const text = keyOf(k)
+          if (entries.has(text)) throw new CelError(`Failed with repeated key`)
+          if (!optional) entries.set(text, [k, v])
+          else if (v instanceof Optional && v.value !== undefined) entries.set(text, [k, v.value])
+        }
+        return new MapValue(entries)
+      }
+      case 'call':
+        return call(node, frame)
+      case 'macro':
+        return macro(node, frame)
+    }
+  }
+
+  function variable(name: string, frame: Frame | undefined): Value {
+    for (let f = frame; f !== undefined; f = f.outer) {
+      const found = f.names.get(name)
+      if (found !== undefined) return found
+    }
+    const found = variables.get(name)
+    if (found !== undefined) return found
+    if (TYPES.has(name)) return new TypeValue(name)
+    throw new CelError(`no such attribute(s): ${name}`)
+  }
+
+  function select(node: Node & { kind: 'select' }, frame: Frame | undefined): Value {
+    const operand = walk(node.operand, frame)
+    if (!node.test) spend(1)
+    const wrapped = operand instanceof Optional
+    const from = operand instanceof Optional ? operand.value : operand
+    const found = from === undefined ? undefined : fieldOf(from, node.field)
+    if (node.test) return found !== undefined
+    if (wrapped || node.optional) return new Optional(found)
+    if (found === undefined) throw new CelError(`no such key: ${node.field}`)
+    return found
+  }
+
+  function fieldOf(from: Value, name: string): Value | undefined {
+    if (from instanceof ObjectValue) {
+      const field = from.type.fields.get(name)
+      if (field === undefined || !Object.hasOwn(from.json, field.name)) return undefined
+      const json = from.json[field.name]
+      return json === undefined ? undefined : wrap(json, field.type)
+    }
+    if (from instanceof MapValue) return from.entries.get(`s${name}`)?.[1]
+    throw new CelError(`no such key: ${name}`)
+  }
+
+  function call(node: Node & { kind: 'call' }, frame: Frame | undefined): Value {
+    const found = calls.get(node)
+    if (found === undefined) throw new CelError(`no such overload: ${node.name}`)
+    const { name, args, overloads } = found
+    if (name === '_&&_') return logical(args, frame, false)
+    if (name === '_||_') return logical(args, frame, true)
+    if (name === '_?_:_') {
+      const condition = walk(args[0] as Node, frame)
+      if (typeof condition !== 'boolean') throw new CelError('no such overload')
+      return walk(args[condition ? 1 : 2] as Node, frame)
+    }
+    if (name === 'orValue' || name === 'or') {
+      const first = walk(args[0] as Node, frame)
+      spend(1)
+      if (first instanceof Optional && first.value !== undefined) return name === 'or' ? first : first.value
+      return walk(args[1] as Node, frame)
+    }
+    const values = args.map((arg) => walk(arg, frame))
+    const { cost } = callCost(
+      name,
+      values.map((value) => ({ min: sizeOf(value), max: sizeOf(value) })),
+    )
+    spend(Math.min(cost.max, MOST))
+    return pick(overloads, values, name).run(...values)
+  }
+
+  /** `stop` decides whatever the other side says; otherwise a side that failed is told. */
+  function logical(args: readonly Node[], frame: Frame | undefined, stop: boolean): Value {
+    const left = attempt(args[0] as Node, frame)
+    if (left === stop) return stop
+    const right = attempt(args[1] as Node, frame)
+    if (right === stop) return stop
+    for (const side of [left, right]) {
+      if (side instanceof CelError) throw side
+      if (typeof side !== 'boolean') throw new CelError('no such overload')
+    }
+    return !stop
+  }
+
+  function attempt(node: Node, frame: Frame | undefined): Value | CelError {
+    try {
+      return walk(node, frame)
+    } catch (error) {
+      if (error instanceof CelError) return error
+      throw error
+    }
+  }
+
+  function macro(node: Node & { kind: 'macro' }, frame: Frame | undefined): Value {
+    const target = walk(node.target, frame)
+    spend(1)
+    const names = new Map<string, Value>()
+    const inner: Frame = { names, outer: frame }
+    const [first, second] = node.vars as [string, string | undefined]
+    if (node.name === 'optMap' || node.name === 'optFlatMap') {
+      const value = target instanceof Optional ? target.value : undefined
+      if (value === undefined) return new Optional(undefined)
+      names.set(first, value)
+      const result = walk(node.args[0] as Node, inner)
+      return node.name === 'optMap' ? new Optional(result) : result
+    }
+    const pairs = pairsOf(target, second !== undefined)
+    const [condition, result] = node.args.length === 2 ? node.args : [undefined, node.args[0]]
+    const bind = (pair: readonly [Value, Value]) => {
+      spend(2)
+      names.set(first, pair[0])
+      if (second !== undefined) names.set(second, pair[1])
+    }
+    const holds = (one: Node): boolean => {
+      const value = walk(one, inner)
+      if (typeof value !== 'boolean') throw new CelError('no such overload')
+      return value
+    }
+    switch (node.name) {
+      case 'all':
+      case 'exists': {
+        const stop = node.name === 'exists'
+        let failed: CelError | undefined
+        for (const pair of pairs) {
+          bind(pair)
+          const value = attempt(node.args[0] as Node, inner)
+          if (value === stop) return stop
+          if (value instanceof CelError) failed ??= value
+          else if (typeof value !== 'boolean') failed ??= new CelError('no such overload')
+        }
+        if (failed !== undefined) throw failed
+        return !stop
+      }
+      case 'exists_one':
+      case 'existsOne': {
+        let count = 0
+        for (const pair of pairs) {
+          bind(pair)
+          if (holds(node.args[0] as Node)) count++
+        }
+        return count === 1
+      }
+      case 'filter': {
+        const kept: Value[] = []
+        for (const pair of pairs) {
+          bind(pair)
+          if (holds(node.args[0] as Node)) kept.push(pair[0])
+        }
+        return kept
+      }
+      case 'transformMap': {
+        const entries = new Map<string, readonly [Value, Value]>()
+        for (const pair of pairs) {
+          bind(pair)
+          if (condition !== undefined && !holds(condition)) continue
+          entries.set(keyOf(pair[0]), [pair[0], walk(result as Node, inner)])
+        }
+        return new MapValue(entries)
+      }
+      default: {
+        const made: Value[] = []
+        for (const pair of pairs) {
+          bind(pair)
+          if (condition === undefined || holds(condition)) made.push(walk(result as Node, inner))
+        }
+        return made
+      }
+    }
+  }
+
+  return walk(checked.node, undefined)
+}
+
+/** What a macro runs over: items (with their index where two names are asked for), or keys with their values. */
+function pairsOf(target: Value, two: boolean): readonly (readonly [Value, Value])[] {
+  if (Array.isArray(target))
+    return target.map((item, i): readonly [Value, Value] => (two ? [BigInt(i), item] : [item, item]))
+  if (isMapLike(target)) return [...mapEntries(target).values()]
+  throw new CelError('no such overload')
+}
+
+function pick(overloads: readonly Overload[], values: readonly Value[], name: string): Overload {
+  const [only] = overloads
+  if (overloads.length === 1 && only !== undefined) return only
+  const found = overloads.find(({ args }) => args.every((type, i) => fits(values[i] as Value, type)))
+  if (found === undefined) throw new CelError(`no such overload: ${name}`)
+  return found
+}
+
+function fits(value: Value, type: Type): boolean {
+  switch (type.kind) {
+    case 'param':
+      return true
+    case 'list':
+      return Array.isArray(value)
+    case 'map':
+      return isMapLike(value)
+    case 'object':
+      return value instanceof ObjectValue
+    case 'optional':
+      return value instanceof Optional
+    case 'type':
+      return value instanceof TypeValue
+    case 'simple':
+      switch (type.name) {
+        case 'dyn':
+          return true
+        case 'int':
+          return typeof value === 'bigint'
+        case 'uint':
+          return value instanceof Uint
+        case 'double':
+          return typeof value === 'number'
+        case 'bool':
+          return typeof value === 'boolean'
+        case 'string':
+          return typeof value === 'string'
+        case 'bytes':
+          return value instanceof Uint8Array
+        case 'null_type':
+          return value === null
+        case 'google.protobuf.Timestamp':
+          return value instanceof Timestamp
+        case 'google.protobuf.Duration':
+          return value instanceof Duration
+        default:
+          return value instanceof Opaque && value.type === type.name
+      }
+  }
+}
+
+const TYPES = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'null_type', 'list', 'map', 'type'])

@@ -1,0 +1,397 @@
+/** The functions of CEL's standard library: types of their overloads and what they do. Kubernetes' own are in libraries.ts. */
+
+import { compilePattern, patternFound } from '../schema/structural/patterns.ts'
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  optionalOf,
+  param,
+  STRING,
+  TIMESTAMP,
+  type Type,
+  UINT,
+} from './types.ts'
+import {
+  CelError,
+  Duration,
+  equals,
+  isMapLike,
+  keyOf,
+  MapValue,
+  mapEntries,
+  numeric,
+  ObjectValue,
+  Opaque,
+  Optional,
+  parseDuration,
+  parseTimestamp,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from './values.ts'
+
+export interface Overload {
+  /** Called on its first argument (`a.f(b)`), or as `f(a, b)`. */
+  readonly method: boolean
+  readonly args: readonly Type[]
+  readonly result: Type
+  // biome-ignore lint/suspicious/noExplicitAny: the checker has seen to the arguments' types; dynamic ones are looked at again
+  readonly run: (...args: any[]) => Value
+}
+
+export type Functions = ReadonlyMap<string, readonly Overload[]>
+
+export function define(table: Readonly<Record<string, readonly Overload[]>>): [string, readonly Overload[]][] {
+  return Object.entries(table)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: see Overload
+export const fn = (args: readonly Type[], result: Type, run: (...args: any[]) => Value): Overload => ({
+  method: false,
+  args,
+  result,
+  run,
+})
+// biome-ignore lint/suspicious/noExplicitAny: see Overload
+export const method = (args: readonly Type[], result: Type, run: (...args: any[]) => Value): Overload => ({
+  method: true,
+  args,
+  result,
+  run,
+})
+
+const A = param('A')
+const B = param('B')
+
+const int = (value: bigint): bigint => {
+  if (BigInt.asIntN(64, value) !== value) throw new CelError('integer overflow')
+  return value
+}
+const uint = (value: bigint): Uint => {
+  if (BigInt.asUintN(64, value) !== value) throw new CelError('unsigned integer overflow')
+  return new Uint(value)
+}
+
+function arithmetic(ints: (a: bigint, b: bigint) => bigint, doubles: ((a: number, b: number) => number) | undefined) {
+  return [
+    fn([INT, INT], INT, (a: bigint, b: bigint) => int(ints(a, b))),
+    fn([UINT, UINT], UINT, (a: Uint, b: Uint) => uint(ints(a.value, b.value))),
+    ...(doubles === undefined ? [] : [fn([DOUBLE, DOUBLE], DOUBLE, doubles)]),
+  ]
+}
+
+const nonZero = (value: bigint, what: string): bigint => {
+  if (value === 0n) throw new CelError(`${what} by zero`)
+  return value
+}
+
+export function compare(a: Value, b: Value): number {
+  const [x, y] = [numeric(a), numeric(b)]
+  if (x !== undefined && y !== undefined) return x < y ? -1 : x > y ? 1 : x >= y ? 0 : Number.NaN
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
+  if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
+  if (a instanceof Duration && b instanceof Duration) return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
+  throw new CelError('no such overload')
+}
+
+const COMPARABLE: readonly Type[] = [BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION]
+const NUMBERS: readonly Type[] = [INT, UINT, DOUBLE]
+
+function comparison(holds: (order: number) => boolean): readonly Overload[] {
+  const run = (a: Value, b: Value) => holds(compare(a, b))
+  const same = COMPARABLE.map((type) => fn([type, type], BOOL, run))
+  const mixed = NUMBERS.flatMap((left) =>
+    NUMBERS.filter((right) => right !== left).map((right) => fn([left, right], BOOL, run)),
+  )
+  return [...same, ...mixed]
+}
+
+function index(container: Value, key: Value): Value {
+  if (Array.isArray(container)) {
+    const at = numeric(key)
+    if (at === undefined) throw new CelError('no such overload')
+    const value = at < 0 || at >= container.length ? undefined : container[Number(at)]
+    if (value === undefined) throw new CelError(`index out of bounds: ${at}`)
+    return value
+  }
+  if (!isMapLike(container)) throw new CelError('no such overload')
+  const found = mapEntries(container).get(keyOf(key))
+  if (found === undefined) throw new CelError(`no such key: ${show(key)}`)
+  return found[1]
+}
+
+export function contains(value: Value, container: Value): boolean {
+  if (Array.isArray(container)) return container.some((item) => equals(item, value))
+  if (isMapLike(container)) return mapEntries(container).has(keyOf(value))
+  throw new CelError('no such overload')
+}
+
+export function show(value: Value): string {
+  if (value === null) return 'null'
+  if (value instanceof Uint) return String(value.value)
+  if (value instanceof Timestamp) return timestampText(value)
+  if (value instanceof Duration) return durationText(value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
+  if (value instanceof Opaque) return value.text
+  if (value instanceof TypeValue) return value.name
+  if (typeof value === 'number') return doubleText(value)
+  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`
+  if (isMapLike(value))
+    return `{${[...mapEntries(value).values()].map(([key, inner]) => `${show(key)}: ${show(inner)}`).join(', ')}}`
+  return String(value)
+}
+
+const doubleText = (value: number) =>
+  Number.isNaN(value)
+    ? 'NaN'
+    : value === Infinity
+      ? '+Inf'
+      : value === -Infinity
+        ? '-Inf'
+        : Math.abs(value) >= 1e21
+          ? value
+              .toExponential()
+              .replace(/e\+?(-?)(\d)$/, 'e$10$2')
+              .replace('e', value >= 1e21 ? 'e+' : 'e')
+          : String(value)
+
+export function timestampText({ nanos }: Timestamp): string {
+  const whole = new Date(Number(nanos / 1_000_000_000n) * 1000).toISOString().slice(0, 19)
+  const fraction = (nanos % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '')
+  return `${whole}${fraction === '' ? '' : `.${fraction}`}Z`
+}
+
+const durationText = ({ nanos }: Duration) => `${Number(nanos) / 1e9}s`
+
+function zoned(name: string | undefined): (stamp: Timestamp) => Date {
+  return (stamp) => {
+    const ms = Number(stamp.nanos / 1_000_000n)
+    if (name === undefined || name === '' || name === 'UTC' || name === 'Z') return new Date(ms)
+    const offset = /^([+-]?)(\d\d):(\d\d)$/.exec(name)
+    if (offset !== null)
+      return new Date(ms + (offset[1] === '-' ? -1 : 1) * (Number(offset[2]) * 60 + Number(offset[3])) * 60_000)
+    try {
+      const parts = new Intl.DateTimeFormat('en-US', {
+        timeZone: name,
+        hourCycle: 'h23',
+        year: 'numeric',
+        month: '2-digit',
+        day: '2-digit',
+        hour: '2-digit',
+        minute: '2-digit',
+        second: '2-digit',
+      }).formatToParts(ms)
+      const part = (type: string) => Number(parts.find((one) => one.type === type)?.value)
+      return new Date(
+        Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'), ms % 1000),
+      )
+    } catch {
+      throw new CelError(`unknown time zone ${name}`)
+    }
+  }
+}
+
+function accessor(of: (date: Date) => number): readonly Overload[] {
+  return [
+    method([TIMESTAMP], INT, (stamp: Timestamp) => BigInt(of(zoned(undefined)(stamp)))),
+    method([TIMESTAMP, STRING], INT, (stamp: Timestamp, zone: string) => BigInt(of(zoned(zone)(stamp)))),
+  ]
+}
+
+const dayOfYear = (date: Date) => Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000)
+const durationIn = (unit: bigint) => method([DURATION], INT, (duration: Duration) => duration.nanos / unit)
+
+function typeName(value: Value): string {
+  if (value === null) return 'null_type'
+  if (typeof value === 'bigint') return 'int'
+  if (value instanceof Uint) return 'uint'
+  if (typeof value === 'number') return 'double'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  if (value instanceof Uint8Array) return 'bytes'
+  if (Array.isArray(value)) return 'list'
+  if (value instanceof MapValue) return 'map'
+  if (value instanceof ObjectValue) return value.type.name
+  if (value instanceof Timestamp) return 'google.protobuf.Timestamp'
+  if (value instanceof Duration) return 'google.protobuf.Duration'
+  if (value instanceof Optional) return 'optional_type'
+  return value instanceof Opaque ? value.type : 'type'
+}
+
+function toInt(value: Value): bigint {
+  if (typeof value === 'bigint') return value
+  if (value instanceof Uint) return int(value.value)
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) throw new CelError('integer overflow')
+    return BigInt(Math.trunc(value))
+  }
+  if (typeof value === 'string' && /^[+-]?\d{1,19}$/.test(value)) return int(BigInt(value.replace(/^\+/, '')))
+  if (value instanceof Timestamp) return value.nanos / 1_000_000_000n
+  if (value instanceof Duration) return value.nanos
+  throw new CelError('type conversion error')
+}
+
+function toDouble(value: Value): number {
+  if (typeof value === 'string') {
+    const number = Number(value)
+    if (value.trim() === '' || Number.isNaN(number)) throw new CelError('type conversion error')
+    return number
+  }
+  return Number(numeric(value))
+}
+
+function toBool(value: Value): boolean {
+  if (typeof value === 'boolean') return value
+  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(value as string)) return true
+  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(value as string)) return false
+  throw new CelError('type conversion error')
+}
+
+/** A user's pattern. @throws CelError */
+export function matches(text: string, pattern: string): boolean {
+  if (compilePattern(pattern) === undefined) throw new CelError(`error parsing regexp: ${pattern}`)
+  return patternFound(pattern, text)
+}
+
+const size = (value: Value): bigint => {
+  if (typeof value === 'string') return BigInt([...value].length)
+  if (Array.isArray(value) || value instanceof Uint8Array) return BigInt(value.length)
+  if (isMapLike(value)) return BigInt(mapEntries(value).size)
+  throw new CelError('no such overload')
+}
+const SIZED: readonly Type[] = [STRING, BYTES, listOf(A), mapOf(A, B)]
+
+export const standard = define({
+  '_==_': [fn([A, A], BOOL, equals)],
+  '_!=_': [fn([A, A], BOOL, (a: Value, b: Value) => !equals(a, b))],
+  '_<_': comparison((order) => order < 0),
+  '_<=_': comparison((order) => order <= 0),
+  '_>_': comparison((order) => order > 0),
+  '_>=_': comparison((order) => order >= 0),
+  '_&&_': [fn([BOOL, BOOL], BOOL, (a: boolean, b: boolean) => a && b)],
+  '_||_': [fn([BOOL, BOOL], BOOL, (a: boolean, b: boolean) => a || b)],
+  '!_': [fn([BOOL], BOOL, (a: boolean) => !a)],
+  '-_': [fn([INT], INT, (a: bigint) => int(-a)), fn([DOUBLE], DOUBLE, (a: number) => -a)],
+  '_?_:_': [fn([BOOL, A, A], A, (c: boolean, a: Value, b: Value) => (c ? a : b))],
+  '_+_': [
+    ...arithmetic(
+      (a, b) => a + b,
+      (a, b) => a + b,
+    ),
+    fn([STRING, STRING], STRING, (a: string, b: string) => a + b),
+    fn([BYTES, BYTES], BYTES, (a: Uint8Array, b: Uint8Array) => Buffer.concat([a, b])),
+    fn([listOf(A), listOf(A)], listOf(A), (a: Value[], b: Value[]) => [...a, ...b]),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => new Timestamp(a.nanos + b.nanos)),
+    fn([DURATION, TIMESTAMP], TIMESTAMP, (a: Duration, b: Timestamp) => new Timestamp(a.nanos + b.nanos)),
+    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => new Duration(a.nanos + b.nanos)),
+  ],
+  '_-_': [
+    ...arithmetic(
+      (a, b) => a - b,
+      (a, b) => a - b,
+    ),
+    fn([TIMESTAMP, TIMESTAMP], DURATION, (a: Timestamp, b: Timestamp) => new Duration(a.nanos - b.nanos)),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => new Timestamp(a.nanos - b.nanos)),
+    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => new Duration(a.nanos - b.nanos)),
+  ],
+  '_*_': arithmetic(
+    (a, b) => a * b,
+    (a, b) => a * b,
+  ),
+  '_/_': arithmetic(
+    (a, b) => a / nonZero(b, 'division'),
+    (a, b) => a / b,
+  ),
+  '_%_': arithmetic((a, b) => a % nonZero(b, 'modulus'), undefined),
+  '_[_]': [fn([listOf(A), INT], A, index), fn([mapOf(A, B), A], B, index)],
+  '_[?_]': [
+    fn([listOf(A), INT], optionalOf(A), optionalIndex),
+    fn([mapOf(A, B), A], optionalOf(B), optionalIndex),
+    fn([optionalOf(listOf(A)), INT], optionalOf(A), optionalIndex),
+    fn([optionalOf(mapOf(A, B)), A], optionalOf(B), optionalIndex),
+  ],
+  '@in': [fn([A, listOf(A)], BOOL, contains), fn([A, mapOf(A, B)], BOOL, contains)],
+  size: [...SIZED.map((type) => fn([type], INT, size)), ...SIZED.map((type) => method([type], INT, size))],
+  type: [fn([A], { kind: 'type', of: A }, (value: Value) => new TypeValue(typeName(value)))],
+  dyn: [fn([A], DYN, (value: Value) => value)],
+  int: [INT, UINT, DOUBLE, STRING, TIMESTAMP, DURATION].map((type) => fn([type], INT, toInt)),
+  uint: [INT, UINT, DOUBLE, STRING].map((type) => fn([type], UINT, (value: Value) => uint(toInt(value)))),
+  double: [INT, UINT, DOUBLE, STRING].map((type) => fn([type], DOUBLE, toDouble)),
+  bool: [BOOL, STRING].map((type) => fn([type], BOOL, toBool)),
+  string: [STRING, INT, UINT, DOUBLE, BOOL, BYTES, TIMESTAMP, DURATION].map((type) => fn([type], STRING, show)),
+  bytes: [fn([STRING], BYTES, (text: string) => Buffer.from(text)), fn([BYTES], BYTES, (bytes: Uint8Array) => bytes)],
+  timestamp: [
+    fn([STRING], TIMESTAMP, parseTimestamp),
+    fn([TIMESTAMP], TIMESTAMP, (stamp: Timestamp) => stamp),
+    fn([INT], TIMESTAMP, (seconds: bigint) => new Timestamp(seconds * 1_000_000_000n)),
+  ],
+  duration: [
+    fn([STRING], DURATION, parseDuration),
+    fn([DURATION], DURATION, (value: Duration) => value),
+    fn([INT], DURATION, (nanos: bigint) => new Duration(nanos)),
+  ],
+  startsWith: [method([STRING, STRING], BOOL, (text: string, part: string) => text.startsWith(part))],
+  endsWith: [method([STRING, STRING], BOOL, (text: string, part: string) => text.endsWith(part))],
+  contains: [method([STRING, STRING], BOOL, (text: string, part: string) => text.includes(part))],
+  matches: [fn([STRING, STRING], BOOL, matches), method([STRING, STRING], BOOL, matches)],
+  getFullYear: accessor((date) => date.getUTCFullYear()),
+  getMonth: accessor((date) => date.getUTCMonth()),
+  getDate: accessor((date) => date.getUTCDate()),
+  getDayOfMonth: accessor((date) => date.getUTCDate() - 1),
+  getDayOfWeek: accessor((date) => date.getUTCDay()),
+  getDayOfYear: accessor(dayOfYear),
+  getHours: [...accessor((date) => date.getUTCHours()), durationIn(3_600_000_000_000n)],
+  getMinutes: [...accessor((date) => date.getUTCMinutes()), durationIn(60_000_000_000n)],
+  getSeconds: [...accessor((date) => date.getUTCSeconds()), durationIn(1_000_000_000n)],
+  getMilliseconds: [
+    ...accessor((date) => date.getUTCMilliseconds()),
+    method([DURATION], INT, (value: Duration) => (value.nanos / 1_000_000n) % 1000n),
+  ],
+  'optional.of': [fn([A], optionalOf(A), (value: Value) => new Optional(value))],
+  'optional.ofNonZeroValue': [
+    fn([A], optionalOf(A), (value: Value) => new Optional(isZero(value) ? undefined : value)),
+  ],
+  'optional.none': [fn([], optionalOf(A), () => new Optional(undefined))],
+  hasValue: [method([optionalOf(A)], BOOL, ({ value }: Optional) => value !== undefined)],
+  value: [
+    method([optionalOf(A)], A, ({ value }: Optional) => {
+      if (value === undefined) throw new CelError('optional.none() dereference')
+      return value
+    }),
+  ],
+  orValue: [method([optionalOf(A), A], A, ({ value }: Optional, other: Value) => value ?? other)],
+  or: [
+    method([optionalOf(A), optionalOf(A)], optionalOf(A), (a: Optional, b: Optional) =>
+      a.value === undefined ? b : a,
+    ),
+  ],
+})
+
+function optionalIndex(container: Value, key: Value): Value {
+  const inside = container instanceof Optional ? container.value : container
+  if (inside === undefined) return new Optional(undefined)
+  try {
+    return new Optional(index(inside, key))
+  } catch (error) {
+    if (error instanceof CelError && error.message !== 'no such overload') return new Optional(undefined)
+    throw error
+  }
+}
+
+const isZero = (value: Value): boolean =>
+  value === null ||
+  value === false ||
+  value === '' ||
+  value === 0 ||
+  value === 0n ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isMapLike(value) && mapEntries(value).size === 0)

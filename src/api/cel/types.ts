@@ -1,0 +1,165 @@
+/** Types of CEL: what a value may be, how long it may get, and which field has which type. */
+
+export type Type =
+  | { readonly kind: 'simple'; readonly name: SimpleName; readonly maxElements?: number; readonly minSize?: number }
+  | { readonly kind: 'list'; readonly items: Type; readonly maxElements?: number; readonly minSize?: number }
+  | {
+      readonly kind: 'map'
+      readonly key: Type
+      readonly value: Type
+      readonly maxElements?: number
+      readonly minSize?: number
+    }
+  | {
+      readonly kind: 'object'
+      readonly name: string
+      readonly fields: ReadonlyMap<string, ObjectField>
+      readonly minSize?: number
+    }
+  | { readonly kind: 'optional'; readonly of: Type }
+  | { readonly kind: 'type'; readonly of: Type }
+  /** A type parameter of an overload. */
+  | { readonly kind: 'param'; readonly name: string }
+
+export type SimpleName =
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'bool'
+  | 'string'
+  | 'bytes'
+  | 'null_type'
+  | 'dyn'
+  | 'google.protobuf.Timestamp'
+  | 'google.protobuf.Duration'
+  | 'kubernetes.URL'
+  | 'kubernetes.Quantity'
+  | 'net.IP'
+  | 'net.CIDR'
+  | 'kubernetes.NamedFormat'
+  | 'kubernetes.Semver'
+
+export interface ObjectField {
+  /** The name in JSON; the one in CEL may be escaped. */
+  readonly name: string
+  readonly type: Type
+}
+
+const simple = (name: SimpleName): Type => ({ kind: 'simple', name })
+export const INT = simple('int')
+export const UINT = simple('uint')
+export const DOUBLE = simple('double')
+export const BOOL = simple('bool')
+export const STRING = simple('string')
+export const BYTES = simple('bytes')
+export const NULL = simple('null_type')
+export const DYN = simple('dyn')
+export const TIMESTAMP = simple('google.protobuf.Timestamp')
+export const DURATION = simple('google.protobuf.Duration')
+export const URL_TYPE = simple('kubernetes.URL')
+export const QUANTITY = simple('kubernetes.Quantity')
+export const IP = simple('net.IP')
+export const CIDR = simple('net.CIDR')
+export const FORMAT = simple('kubernetes.NamedFormat')
+export const SEMVER = simple('kubernetes.Semver')
+
+export const listOf = (items: Type): Type => ({ kind: 'list', items })
+export const mapOf = (key: Type, value: Type): Type => ({ kind: 'map', key, value })
+export const optionalOf = (of: Type): Type => ({ kind: 'optional', of })
+export const param = (name: string): Type => ({ kind: 'param', name })
+
+export const isDyn = (type: Type): boolean => type.kind === 'simple' && type.name === 'dyn'
+
+export function printType(type: Type): string {
+  switch (type.kind) {
+    case 'simple':
+      return type.name === 'null_type' ? 'null' : type.name
+    case 'list':
+      return `list(${printType(type.items)})`
+    case 'map':
+      return `map(${printType(type.key)}, ${printType(type.value)})`
+    case 'object':
+      return type.name
+    case 'optional':
+      return `optional_type(${printType(type.of)})`
+    case 'type':
+      return `type(${printType(type.of)})`
+    case 'param':
+      return type.name
+  }
+}
+
+/** Bindings of type parameters, filled while an overload is tried. */
+export type Bindings = Map<string, Type>
+
+/** Whether a value of `actual` may stand where `wanted` is asked for. */
+export function assignable(wanted: Type, actual: Type, bindings: Bindings): boolean {
+  if (wanted.kind === 'param') {
+    const bound = bindings.get(wanted.name)
+    if (bound === undefined) {
+      bindings.set(wanted.name, actual)
+      return true
+    }
+    if (isDyn(bound)) return true
+    if (assignable(bound, actual, bindings)) {
+      if (isNull(bound) && !isNull(actual)) bindings.set(wanted.name, actual)
+      return true
+    }
+    if (isNull(bound) && nullable(actual)) {
+      bindings.set(wanted.name, actual)
+      return true
+    }
+    return false
+  }
+  if (isDyn(wanted) || isDyn(actual) || actual.kind === 'param') return true
+  if (isNull(actual)) return isNull(wanted) || nullable(wanted)
+  if (wanted.kind !== actual.kind) return false
+  switch (wanted.kind) {
+    case 'simple':
+      return wanted.name === (actual as typeof wanted).name
+    case 'list':
+      return assignable(wanted.items, (actual as typeof wanted).items, bindings)
+    case 'map':
+      return (
+        assignable(wanted.key, (actual as typeof wanted).key, bindings) &&
+        assignable(wanted.value, (actual as typeof wanted).value, bindings)
+      )
+    case 'object':
+      return wanted === actual || wanted.name === (actual as typeof wanted).name
+    case 'optional':
+    case 'type':
+      return assignable(wanted.of, (actual as typeof wanted).of, bindings)
+  }
+}
+
+const isNull = (type: Type) => type.kind === 'simple' && type.name === 'null_type'
+
+function nullable(type: Type): boolean {
+  if (type.kind === 'object' || type.kind === 'optional') return true
+  return type.kind === 'simple' && !['int', 'uint', 'double', 'bool', 'string', 'bytes'].includes(type.name)
+}
+
+/** The type with its parameters replaced; what was never bound may be anything. */
+export function substituted(type: Type, bindings: Bindings): Type {
+  switch (type.kind) {
+    case 'param':
+      return bindings.get(type.name) ?? DYN
+    case 'list':
+      return { ...type, items: substituted(type.items, bindings) }
+    case 'map':
+      return { ...type, key: substituted(type.key, bindings), value: substituted(type.value, bindings) }
+    case 'optional':
+      return optionalOf(substituted(type.of, bindings))
+    case 'type':
+      return { kind: 'type', of: substituted(type.of, bindings) }
+    default:
+      return type
+  }
+}
+
+/** One type for two: the same, or anything. */
+export function joined(a: Type, b: Type): Type {
+  if (assignable(a, b, new Map())) return isDyn(b) ? b : a
+  if (assignable(b, a, new Map())) return b
+  return DYN
+}

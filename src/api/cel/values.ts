@@ -1,0 +1,246 @@
+/** Values of CEL: what an expression computes with. Integers are bigints, doubles numbers; JSON is wrapped by its type. */
+import type { Json, JsonObject } from '../object.ts'
+import { DYN, type Type } from './types.ts'
+
+export class CelError extends Error {}
+
+export class Uint {
+  readonly value: bigint
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+export class Timestamp {
+  /** Nanoseconds since 1970. */
+  readonly nanos: bigint
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+export class Duration {
+  readonly nanos: bigint
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+export class Optional {
+  readonly value: Value | undefined
+  constructor(value: Value | undefined) {
+    this.value = value
+  }
+}
+/** A value of one of Kubernetes' libraries. */
+export class Opaque {
+  readonly type: string
+  // biome-ignore lint/suspicious/noExplicitAny: what is inside is known to the library of its type
+  readonly data: any
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  constructor(type: string, data: any, text: string) {
+    this.type = type
+    this.data = data
+    this.text = text
+  }
+}
+/** A type as a value. */
+export class TypeValue {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+/** An object of a schema, wrapped field by field as it is asked for. */
+export class ObjectValue {
+  readonly json: JsonObject
+  readonly type: Type & { readonly kind: 'object' }
+  constructor(json: JsonObject, type: Type & { readonly kind: 'object' }) {
+    this.json = json
+    this.type = type
+  }
+}
+/** Keys are told apart by type and value. */
+export class MapValue {
+  readonly entries: ReadonlyMap<string, readonly [key: Value, value: Value]>
+  constructor(entries: ReadonlyMap<string, readonly [key: Value, value: Value]>) {
+    this.entries = entries
+  }
+}
+
+export type Value =
+  | null
+  | boolean
+  | bigint
+  | number
+  | string
+  | Uint8Array
+  | Uint
+  | Timestamp
+  | Duration
+  | Optional
+  | Opaque
+  | TypeValue
+  | ObjectValue
+  | MapValue
+  | readonly Value[]
+
+export function keyOf(key: Value): string {
+  if (typeof key === 'string') return `s${key}`
+  if (typeof key === 'boolean') return `b${key}`
+  if (typeof key === 'bigint') return `n${key}`
+  if (key instanceof Uint) return `n${key.value}`
+  if (typeof key === 'number' && Number.isInteger(key)) return `n${BigInt(key)}`
+  throw new CelError('unsupported key type')
+}
+
+/** JSON as a value of the type. @throws CelError when it is of another kind */
+export function wrap(json: Json | undefined, type: Type): Value {
+  if (json === null || json === undefined) return null
+  switch (type.kind) {
+    case 'object':
+      if (typeof json !== 'object' || Array.isArray(json))
+        throw new CelError('invalid data, expected a map for the provided schema with type=object')
+      return new ObjectValue(json as JsonObject, type)
+    case 'list':
+      if (!Array.isArray(json))
+        throw new CelError('invalid data, expected an array for the provided schema with type=array')
+      return json.map((item) => wrap(item, type.items))
+    case 'map':
+      if (typeof json !== 'object' || Array.isArray(json))
+        throw new CelError('invalid data, expected a map for the provided schema with type=object')
+      return mapFromJson(json as JsonObject, type.value)
+    case 'simple':
+      return wrapSimple(json, type.name)
+    default:
+      return wrapSimple(json, 'dyn')
+  }
+}
+
+function mapFromJson(json: JsonObject, of: Type): MapValue {
+  const entries = new Map<string, readonly [Value, Value]>()
+  for (const [key, value] of Object.entries(json))
+    if (value !== undefined) entries.set(`s${key}`, [key, wrap(value, of)])
+  return new MapValue(entries)
+}
+
+function wrapSimple(json: Json, name: string): Value {
+  switch (name) {
+    case 'int':
+      if (typeof json === 'number' && Number.isInteger(json)) return BigInt(json)
+      if (typeof json === 'bigint') return json
+      throw new CelError(`invalid data, expected int, got ${typeof json}`)
+    case 'double':
+      if (typeof json === 'number') return json
+      if (typeof json === 'bigint') return Number(json)
+      throw new CelError(`invalid data, expected XIntOrString value to be either a string or integer`)
+    case 'bool':
+      if (typeof json === 'boolean') return json
+      throw new CelError(`invalid data, got ${typeof json}, expected bool`)
+    case 'string':
+      if (typeof json === 'string') return json
+      throw new CelError('invalid data, expected string')
+    case 'bytes':
+      return Buffer.from(String(json), 'base64')
+    case 'google.protobuf.Timestamp':
+      return parseTimestamp(String(json))
+    case 'google.protobuf.Duration':
+      return parseDuration(String(json))
+    default:
+      return wrapDynamic(json)
+  }
+}
+
+function wrapDynamic(json: Json): Value {
+  if (json === null || typeof json === 'string' || typeof json === 'boolean') return json
+  if (typeof json === 'bigint') return json
+  if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : json
+  if (Array.isArray(json)) return json.map(wrapDynamic)
+  return mapFromJson(json as JsonObject, DYN)
+}
+
+export function parseTimestamp(text: string): Timestamp {
+  const match = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d))?$/.exec(text)
+  const ms =
+    match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2] ?? '00:00:00'}${(match[4] ?? 'Z').toUpperCase()}`)
+  if (match === null || Number.isNaN(ms)) throw new CelError(`invalid timestamp ${JSON.stringify(text)}`)
+  const fraction = (match[3] ?? '.').slice(1).padEnd(9, '0').slice(0, 9)
+  return new Timestamp(BigInt(ms) * 1_000_000n + BigInt(fraction))
+}
+
+const UNITS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+}
+
+export function parseDuration(text: string): Duration {
+  const match = /^([+-]?)((?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text) || text === '0'
+  if (!match || text.length > 200) throw new CelError(`time: invalid duration ${JSON.stringify(text)}`)
+  let nanos = 0n
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
+    const scale = UNITS[unit] as bigint
+    nanos += BigInt(whole === '' ? 0 : whole) * scale
+    if (fraction !== '') nanos += (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length)
+  }
+  return new Duration(text.startsWith('-') ? -nanos : nanos)
+}
+
+/** Equality of CEL: numbers across types, lists and maps by content. */
+export function equals(a: Value, b: Value): boolean {
+  if (a === b) return true
+  const [x, y] = [numeric(a), numeric(b)]
+  if (x !== undefined && y !== undefined) return x <= y && x >= y
+  if (a === null || b === null || typeof a !== typeof b) return false
+  if (typeof a === 'string' || typeof a === 'boolean') return false
+  if (Array.isArray(a) || Array.isArray(b))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => equals(item, b[i]))
+  if (isMapLike(a) && isMapLike(b)) {
+    const [left, right] = [mapEntries(a), mapEntries(b)]
+    return (
+      left.size === right.size &&
+      [...left].every(
+        ([key, [, value]]) => right.has(key) && equals(value, (right.get(key) as readonly [Value, Value])[1]),
+      )
+    )
+  }
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
+  if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos === b.nanos
+  if (a instanceof Duration && b instanceof Duration) return a.nanos === b.nanos
+  if (a instanceof Optional && b instanceof Optional)
+    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value)
+  if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name
+  if (a instanceof Opaque && b instanceof Opaque) return a.type === b.type && a.text === b.text
+  return false
+}
+
+export function numeric(value: Value): bigint | number | undefined {
+  if (typeof value === 'bigint' || typeof value === 'number') return value
+  return value instanceof Uint ? value.value : undefined
+}
+
+export const isMapLike = (value: Value): value is MapValue | ObjectValue =>
+  value instanceof MapValue || value instanceof ObjectValue
+
+export function mapEntries(value: MapValue | ObjectValue): ReadonlyMap<string, readonly [Value, Value]> {
+  if (value instanceof MapValue) return value.entries
+  const entries = new Map<string, readonly [Value, Value]>()
+  for (const [name, field] of value.type.fields)
+    if (Object.hasOwn(value.json, field.name) && value.json[field.name] !== undefined)
+      entries.set(`s${name}`, [name, wrap(value.json[field.name], field.type)])
+  return entries
+}
+
+export const sizeOf = (value: Value): number =>
+  typeof value === 'string'
+    ? value.length
+    : value instanceof Uint8Array || Array.isArray(value)
+      ? value.length
+      : value instanceof MapValue
+        ? value.entries.size
+        : value instanceof ObjectValue
+          ? Object.keys(value.json).length
+          : 1
