@@ -55,6 +55,7 @@ export function createImages(runtime: Runtime, containerRuntime: ContainerRuntim
       try {
         await containerRuntime.pullImage(image, annotations, signal)
       } catch (error) {
+        if (signal.aborted) throw error
         const message = error instanceof Error ? error.message : String(error)
         events.warning(pod, 'Failed', `Failed to pull image "${image}": ${message}`, path)
         failures.set(key, message)

@@ -5,7 +5,6 @@ export interface PodManager {
   get(uid: string): Pod | undefined
   set(pod: Pod): void
   delete(uid: string): void
-  list(): readonly Pod[]
 }
 
 export function createPodManager(): PodManager {
@@ -18,6 +17,5 @@ export function createPodManager(): PodManager {
     delete(uid) {
       pods.delete(uid)
     },
-    list: () => [...pods.values()],
   }
 }

@@ -123,7 +123,8 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
         throw new StartContainerError('CreateContainerError', messageOf(error), undefined, { cause: error })
       })
     events.normal(pod, 'Created', 'Container created', path)
-    await containerRuntime.startContainer(id).catch((error) => {
+    await containerRuntime.startContainer(id, signal).catch((error) => {
+      if (signal.aborted) throw error
       failed(messageOf(error))
       throw new StartContainerError('RunContainerError', messageOf(error), undefined, { cause: error })
     })
@@ -142,6 +143,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
         if (!success) throw new Error(output)
       }
     } catch (error) {
+      if (signal.aborted) throw error
       events.warning(pod, 'FailedPostStartHook', 'PostStartHook failed', containerPath(pod, container.name))
       const own = await containerRuntime.listContainers({ labels: { [POD_UID_LABEL]: uidOf(pod) } })
       const status = own.find((one) => one.id === id)

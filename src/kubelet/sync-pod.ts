@@ -84,27 +84,31 @@ async function perform(
       actions.kill.map(({ status: one, reason, message }) => killer.killContainer(pod, one, reason, message)),
     )
   if (signal.aborted) return
-  const sandboxId = actions.createSandbox ? await createSandbox(parts, pod, actions.attempt) : actions.sandboxId
+  const sandboxId = actions.createSandbox ? await createSandbox(parts, pod, actions.attempt, signal) : actions.sandboxId
   if (sandboxId === undefined) return
   await startAll(parts, pod, actions.start, sandboxId, current, signal)
   await prune(containerRuntime, current)
 }
 
-async function createSandbox(parts: SyncParts, pod: Pod, attempt: number): Promise<string> {
+async function createSandbox(parts: SyncParts, pod: Pod, attempt: number, signal: AbortSignal): Promise<string> {
   const { containerRuntime, events, statuses } = parts
   const metadata = { name: nameOf(pod), namespace: namespaceOf(pod), uid: uidOf(pod), attempt }
   const { hostNetwork, hostname } = specOf(pod)
   try {
-    const id = await containerRuntime.runPodSandbox({
-      metadata,
-      hostname: hostname ?? nameOf(pod),
-      labels: pod.metadata.labels ?? {},
-      annotations: annotationsOf(pod),
-      hostNetwork: hostNetwork === true,
-    })
+    const id = await containerRuntime.runPodSandbox(
+      {
+        metadata,
+        hostname: hostname ?? nameOf(pod),
+        labels: pod.metadata.labels ?? {},
+        annotations: annotationsOf(pod),
+        hostNetwork: hostNetwork === true,
+      },
+      signal,
+    )
     statuses.update(pod, withReadySandbox)
     return id
   } catch (error) {
+    if (signal.aborted) throw error
     const message = error instanceof Error ? error.message : String(error)
     events.warning(pod, 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`)
     throw new SyncError(message, undefined, { cause: error })

@@ -123,16 +123,16 @@ export interface ImageService {
 
 export interface ContainerRuntime extends ImageService {
   version(): Promise<{ readonly runtimeName: string; readonly runtimeVersion: string }>
-  /** Gives the new sandbox's id. */
-  runPodSandbox(config: PodSandboxConfig): Promise<string>
+  /** Gives the new sandbox's id. @throws the signal's reason when it was aborted before there was one */
+  runPodSandbox(config: PodSandboxConfig, signal?: AbortSignal): Promise<string>
   /** Kills what still runs in it and frees its network. Of a sandbox that is stopped or gone: nothing happens. */
   stopPodSandbox(id: string): Promise<void>
   /** Stops it and forgets it with its containers. */
   removePodSandbox(id: string): Promise<void>
   listPodSandboxes(filter: ListFilter): Promise<readonly PodSandboxStatus[]>
   createContainer(podSandboxId: string, config: ContainerConfig): Promise<string>
-  /** @throws RuntimeError; the container has then exited with code 128. */
-  startContainer(id: string): Promise<void>
+  /** @throws RuntimeError; the container has then exited with code 128. The signal's reason when it was aborted before. */
+  startContainer(id: string, signal?: AbortSignal): Promise<void>
   /**
    * SIGTERM, then SIGKILL after `timeoutSeconds`; resolves once the container has ended. Asked again with a shorter timeout,
    * it ends that much sooner.

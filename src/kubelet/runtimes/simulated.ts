@@ -126,9 +126,9 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
   return {
     version: async () => ({ runtimeName: 'simulated', runtimeVersion: '1.0.0' }),
 
-    async runPodSandbox(config) {
+    async runPodSandbox(config, signal) {
       await turn(scheduler, 'runtime')
-      await wait(simulatedDelay(config.annotations, 'sandbox-delay'))
+      await wait(simulatedDelay(config.annotations, 'sandbox-delay'), signal)
       const { uid } = config.metadata
       const sandbox: Sandbox = {
         id: newId(),
@@ -205,11 +205,11 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       return id
     },
 
-    async startContainer(id) {
+    async startContainer(id, signal) {
       await turn(scheduler, 'runtime')
       const container = find(id)
       const { annotations, metadata } = container.config
-      await wait(simulatedDelay(annotations, 'start-delay', metadata.name))
+      await wait(simulatedDelay(annotations, 'start-delay', metadata.name), signal)
       if (container.status.state !== 'created') throw new RuntimeError(`container ${id} has ended`)
       const problem = simulationOf(annotations, 'start-error', metadata.name)
       if (problem !== undefined) {

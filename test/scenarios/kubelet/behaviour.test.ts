@@ -288,3 +288,24 @@ test('a pod deleted while no kubelet runs stays until one comes, and ends then',
   assert.equal(stage.pod('p'), undefined)
   await stage.stop()
 })
+
+for (const [what, annotations, spec] of [
+  ['sandbox', { 'sim.skiff.dev/sandbox-delay': '1h' }, {}],
+  ['image', { 'sim.skiff.dev/image': 'absent', 'sim.skiff.dev/pull-delay': '1h' }, {}],
+  ['start', { 'sim.skiff.dev/start-delay': '1h' }, {}],
+  [
+    'postStart hook',
+    { 'sim.skiff.dev/post-start-duration': '1h' },
+    { containers: [{ name: 'c', image: 'i', lifecycle: { postStart: { exec: { command: ['x'] } } } }] },
+  ],
+] as const)
+  test(`a pod that waits for its ${what} can be deleted`, async () => {
+    const stage = await start()
+    await stage.run(pod('p', annotations, spec))
+    await stage.runtime.advance(5000)
+    await stage.ask('DELETE', path('p'))
+    await stage.runtime.advance(3000)
+    assert.equal(stage.pod('p'), undefined)
+    assert.ok(!reasons(stage).some((reason) => String(reason).startsWith('Failed')))
+    await stage.stop()
+  })
