@@ -5,7 +5,7 @@
  *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]      any other cluster; nothing is written
  *   npm run conformance -- --set NAME --show N                            one set (or a recording's file), and the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
- *   GENERATOR: mutate-create | mutate-update | walk | access | crd-mutate | gadgets | admission | webhooks, or a recording's file: asked again
+ *   GENERATOR: mutate-create | mutate-update | walk | access | crd-mutate | gadgets | admission | webhooks | policies, or a recording's file: asked again
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -18,6 +18,7 @@ import { gadgetCases } from './generators/gadgets.ts'
 import { hostile } from './generators/hostile.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates } from './generators/mutations.ts'
 import { permissionCases } from './generators/permissions.ts'
+import { policyCases } from './generators/policies.ts'
 import { chance } from './generators/random.ts'
 import { semantics } from './generators/semantics.ts'
 import { walks } from './generators/walks.ts'
@@ -92,6 +93,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return permissionCases()
     case 'admission':
       return admissionCases(rand, count)
+    case 'policies':
+      return policyCases()
     case 'webhooks':
       return webhookCases()
     case 'gadgets':
@@ -108,7 +111,7 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
 async function record(options: { kubeconfig: string; set: string; seed: number; count: number; out: string }) {
   const cases = questions(options.set, options.seed, options.count)
   const asker = createAsker(options.kubeconfig)
-  const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}r`, settleMs: 300 })
+  const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}r`, settleMs: 1500 })
   asker.close()
   writeRecording(
     options.out,

@@ -33,7 +33,7 @@ const MAX_ANSWER_BYTES = 7 * 1024 * 1024
 /** Connections of so many webhooks are kept. */
 const MAX_CLIENTS = 200
 
-const user = ({ name, uid, groups, extra }: UserInfo) => ({
+export const user = ({ name, uid, groups, extra }: UserInfo) => ({
   username: name,
   ...(uid ? { uid } : {}),
   ...(groups.length > 0 ? { groups } : {}),

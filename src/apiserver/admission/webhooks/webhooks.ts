@@ -6,7 +6,7 @@ import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
-import { badRequest, internalError, StatusError } from '../../../api/status.ts'
+import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type {
   AdmissionAttributes,
@@ -15,6 +15,8 @@ import type {
   AdmissionPluginFactory,
   CacheReads,
 } from '../plugin.ts'
+import { type Condition, conditionsOf, evaluateConditions } from '../policies/conditions.ts'
+import { POLICY_BUDGET, requestVariables } from '../policies/expression.ts'
 import { changed, mayRun, ranReinvocable, requireAll } from '../reinvocation.ts'
 import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
 import { applyWebhookPatch } from './json-patch.ts'
@@ -28,6 +30,7 @@ interface Webhook {
   readonly name: string
   readonly spec: Fields
   readonly matcher: Matcher
+  readonly conditions: readonly Condition[]
 }
 
 /** The webhooks of all configurations, by the configurations' names; compiled again when one of them changes. */
@@ -45,6 +48,7 @@ function webhooksOf(reads: CacheReads, host: AdmissionHost, resource: string): (
         name: spec['name'],
         spec,
         matcher: matcherOf(spec, spec['rules'] ?? []),
+        conditions: conditionsOf(spec),
       })),
     )
     return compiled
@@ -62,16 +66,39 @@ interface Asker {
   readonly caller: WebhookCaller
 }
 
-/** @throws StatusError 400 when a dry run would not be one */
-function matching(hooks: readonly Webhook[], attributes: AdmissionAttributes, reads: CacheReads, host: AdmissionHost) {
+/** @throws StatusError 403 when a match condition cannot be evaluated and the webhook must not be passed by */
+async function matching(
+  hooks: readonly Webhook[],
+  attributes: AdmissionAttributes,
+  reads: CacheReads,
+  host: AdmissionHost,
+): Promise<readonly Matched[]> {
   const found: Matched[] = []
   for (const hook of hooks) {
     if (!selects(hook.matcher, attributes, reads)) continue
     const row = matchingRow(hook.matcher, attributes, host.scheme)
     if (row === undefined) continue
+    if (hook.conditions.length > 0 && !(await conditionsHold(hook, row, attributes, reads, host))) continue
     found.push({ hook, row })
   }
   return found
+}
+
+async function conditionsHold(
+  hook: Webhook,
+  row: ResourceRow,
+  attributes: AdmissionAttributes,
+  reads: CacheReads,
+  host: AdmissionHost,
+): Promise<boolean> {
+  const object = attributes.object && (await host.convert(attributes.object, row))
+  const oldObject = attributes.oldObject && (await host.convert(attributes.oldObject, row))
+  const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
+  const variables = requestVariables(attributes, { object, oldObject, request }, reads)
+  const outcome = evaluateConditions(hook.conditions, variables, { used: 0, limit: POLICY_BUDGET })
+  if (!('error' in outcome)) return outcome.matches
+  if (hook.spec['failurePolicy'] === 'Ignore') return false
+  throw forbidden({ group: attributes.row.group, resource: attributes.row.resource }, attributes.name, outcome.error)
 }
 
 const isReadOnly = ({ spec }: Webhook) => spec['sideEffects'] === 'None' || spec['sideEffects'] === 'NoneOnDryRun'
@@ -135,7 +162,7 @@ async function mutateAll(
   if (again?.isSecond && again.last !== attributes.object) requireAll(again)
   let current = attributes
   for (const hook of hooks) {
-    const [matched] = matching([hook], current, reads, asker.host)
+    const [matched] = await matching([hook], current, reads, asker.host)
     if (matched === undefined) continue
     if (!mayRun(again, hook.id)) continue
     const asked = await ask(asker, matched, current, true)
@@ -194,8 +221,7 @@ export const validatingAdmissionWebhook =
       validate(attributes) {
         const all = hooks()
         if (all.length === 0 || configuresAdmission(attributes)) return
-        const matched = matching(all, attributes, reads, host)
-        if (matched.length > 0) return validateAll(asker, matched, attributes)
+        return matching(all, attributes, reads, host).then((matched) => validateAll(asker, matched, attributes))
       },
     }
   }

@@ -1,0 +1,40 @@
+/** matchConditions of webhooks and policies (KEP-3716): expressions that all must hold for a request to be judged. */
+import type { Budget } from '../../../api/cel/eval.ts'
+import type { Value } from '../../../api/cel/values.ts'
+import type { Fields } from '../../../api/object.ts'
+import { compile, type Expression, ExpressionError } from './expression.ts'
+
+export interface Condition {
+  readonly source: string
+  readonly expression: Expression
+}
+
+export type ConditionOutcome =
+  | { readonly matches: boolean }
+  /** No condition is false, and some could not be evaluated. */
+  | { readonly error: string }
+
+export const conditionsOf = (spec: Fields): readonly Condition[] =>
+  ((spec['matchConditions'] ?? []) as readonly Fields[]).map((condition) => ({
+    source: condition['expression'] ?? '',
+    expression: compile(condition['expression'] ?? ''),
+  }))
+
+/** One that is false decides, whatever goes wrong in the others. */
+export function evaluateConditions(
+  conditions: readonly Condition[],
+  variables: ReadonlyMap<string, Value>,
+  budget: Budget,
+): ConditionOutcome {
+  const errors: string[] = []
+  for (const { source, expression } of conditions) {
+    try {
+      if (expression.run(variables, budget) !== true) return { matches: false }
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error
+      errors.push(`expression '${source}' resulted in error: ${error.message}`)
+    }
+  }
+  if (errors.length === 0) return { matches: true }
+  return { error: errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]` }
+}

@@ -1,0 +1,107 @@
+/** CEL expressions of policies and match conditions: compiled once, evaluated over a request under a budget. */
+import { check } from '../../../api/cel/check.ts'
+import { type Budget, BudgetExceeded, evaluate } from '../../../api/cel/eval.ts'
+import type { Functions } from '../../../api/cel/functions.ts'
+import { allFunctions } from '../../../api/cel/libraries.ts'
+import { parse } from '../../../api/cel/parse.ts'
+import { DYN, type Type } from '../../../api/cel/types.ts'
+import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
+import type { Fields, Json, KubeObject } from '../../../api/object.ts'
+import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
+import { user } from '../webhooks/call.ts'
+
+/** Thrown with what went wrong inside an expression. */
+export class ExpressionError extends Error {}
+
+export interface Expression {
+  /** @throws ExpressionError */
+  run(variables: ReadonlyMap<string, Value>, budget: Budget): Value
+}
+
+const NAMES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables', 'authorizer']
+const TYPES: ReadonlyMap<string, Type> = new Map(NAMES.map((name) => [name, DYN]))
+/** What one expression, and all of one policy together, may cost. */
+export const POLICY_BUDGET = 10_000_000
+
+let functions: Functions | undefined
+
+/** A source that does not compile fails when it is run: it was checked when its policy was written. */
+export function compile(source: string): Expression {
+  let broken: string | undefined
+  let checked: ReturnType<typeof check> | undefined
+  try {
+    functions ??= allFunctions()
+    checked = check(parse(source), { variables: TYPES, functions })
+    const [issue] = checked.issues
+    if (issue !== undefined) broken = `compilation failed: ERROR: <input>:1:${issue.at + 1}: ${issue.message}`
+  } catch (error) {
+    broken = `compilation failed: ${(error as Error).message}`
+  }
+  return {
+    run(variables, budget) {
+      if (broken !== undefined || checked === undefined) throw new ExpressionError(broken ?? 'compilation failed')
+      try {
+        return evaluate(checked, variables, budget)
+      } catch (error) {
+        if (error instanceof CelError || error instanceof BudgetExceeded) throw new ExpressionError(error.message)
+        throw error
+      }
+    },
+  }
+}
+
+/** The variables of a request; `object` and `oldObject` are of the version the rules name. */
+export function requestVariables(
+  attributes: AdmissionAttributes,
+  shown: {
+    readonly object: KubeObject | undefined
+    readonly oldObject: KubeObject | undefined
+    readonly request: Fields
+  },
+  reads: CacheReads,
+): Map<string, Value> {
+  const { namespace, row } = attributes
+  const own = row.group === '' && row.resource === 'namespaces'
+  const found = own
+    ? (attributes.object ?? attributes.oldObject)
+    : namespace === ''
+      ? undefined
+      : reads.get('', 'namespaces', '', namespace)
+  const json = (value: unknown): Value => wrap((value ?? null) as Json, DYN)
+  const { object: _, oldObject: _o, ...request } = shown.request
+  return new Map<string, Value>([
+    ['object', json(shown.object)],
+    ['oldObject', json(shown.oldObject)],
+    ['request', json({ ...request, userInfo: { uid: '', groups: [], extra: {}, ...user(attributes.user) } })],
+    ['namespaceObject', json(found)],
+    ['params', null],
+  ])
+}
+
+/** `variables.x`: each is evaluated when it is first read, and may read those before it. */
+export function lazyVariables(
+  list: readonly { readonly name: string; readonly expression: Expression }[],
+  variables: ReadonlyMap<string, Value>,
+  budget: Budget,
+): Value {
+  const known = new Map<string, readonly [Value, Value]>()
+  const entries = new Map<string, readonly [Value, Value]>()
+  const composed = new MapValue(entries)
+  const all = new Map([...variables, ['variables', composed as Value]])
+  entries.get = (key) => {
+    const present = known.get(key)
+    if (present !== undefined) return present
+    const found = list.find(({ name }) => `s${name}` === key)
+    if (found === undefined) return undefined
+    try {
+      const made: readonly [Value, Value] = [found.name, found.expression.run(all, budget)]
+      known.set(key, made)
+      return made
+    } catch (error) {
+      if (error instanceof ExpressionError)
+        throw new CelError(`composited variable ${JSON.stringify(found.name)} fails to evaluate: ${error.message}`)
+      throw error
+    }
+  }
+  return composed
+}
