@@ -1,14 +1,17 @@
 /** What may change of a pod: by a plain update, and through status, ephemeralcontainers and resize. */
 import type { Fields, KubeObject } from '../object.ts'
 import { qosClass } from '../objects/qos.ts'
+import { address, familyOf } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
 import { type FieldError, forbiddenField, invalid } from './errors.ts'
 import { difference, internalForm } from './internal.ts'
+import { dns1123Subdomain } from './names.ts'
 import { validatePodAnnotations, validatePodMetadataAndSpec } from './pods.ts'
 import { validateVolumes } from './volumes.ts'
 
 const SPEC = 'io.k8s.api.core.v1.PodSpec'
+const EPHEMERAL = 'io.k8s.api.core.v1.EphemeralContainer'
 const UNCHANGEABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
@@ -154,10 +157,42 @@ export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): Field
     errors.push(
       invalid('status.observedGeneration', status['observedGeneration'], 'must be greater than or equal to 0'),
     )
+  validateNomination(pod, status, before, errors)
+  validatePodIPs(status, errors)
   const policy: string = pod['spec']?.restartPolicy ?? ''
   for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
     validateRestarts(status[list] ?? [], before[list] ?? [], policy, list, pod, errors)
   return errors
+}
+
+function validateNomination(pod: KubeObject, status: Fields, before: Fields, errors: FieldError[]): void {
+  const nominated: string = status['nominatedNodeName'] ?? ''
+  if (nominated === '') return
+  const path = 'status.nominatedNodeName'
+  for (const message of dns1123Subdomain(nominated)) errors.push(invalid(path, nominated, message))
+  if (pod['spec']?.nodeName && nominated !== (before['nominatedNodeName'] ?? ''))
+    errors.push(forbiddenField(path, 'may not be set on pods that are already bound to a node'))
+}
+
+/** podIP alone counts as the first of podIPs. */
+function validatePodIPs(status: Fields, errors: FieldError[]): void {
+  const sent: readonly Fields[] = status['podIPs'] ?? []
+  const ips: readonly string[] = sent.length > 0 ? sent.map((entry) => entry['ip'] ?? '') : [status['podIP'] ?? '']
+  if (sent.length === 0 && ips[0] === '') return
+  const before = errors.length
+  ips.forEach((ip, i) => {
+    address(ip, `status.podIPs[${i}]`, errors, { root: status })
+  })
+  if (errors.length > before || ips.length < 2) return
+  const families = new Set(ips.map(familyOf))
+  if (ips.length > 2 || families.size < ips.length)
+    errors.push(
+      invalid(
+        'status.podIPs',
+        ips.map((ip) => ({ IP: ip })),
+        'may specify no more than one IP for each IP family',
+      ),
+    )
 }
 
 /** A container that has ended for good does not run again. */
@@ -204,7 +239,7 @@ export function validateEphemeralContainersUpdate(pod: KubeObject, old: KubeObje
       errors.push(
         forbiddenField(
           'spec.ephemeralContainers',
-          `existing ephemeral containers ${JSON.stringify(before['name'])} may not be changed\n`,
+          `existing ephemeral containers ${JSON.stringify(before['name'])} may not be changed\n${difference(internalForm(EPHEMERAL, before), internalForm(EPHEMERAL, kept))}`,
         ),
       )
   }

@@ -1,12 +1,12 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
-import { decodeBody } from '../../api/codec/decode.ts'
+import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { CustomVersion } from '../../api/scheme/resource.ts'
 import { notFound, StatusError } from '../../api/status.ts'
-import { canonicalObject, checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
+import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import { updateObject } from '../registry/update.ts'
 import { applier, applyBody } from './apply.ts'
@@ -66,9 +66,7 @@ function patcher(resource: ResourceRequest, type: PatchType, options: WriteOptio
   const { row, info } = resource
   const patch = patchBody(resource)
   return (live: KubeObject | undefined): KubeObject => {
-    // Messages print the object, so its metadata stand in order.
-    const printed = live && canonicalObject(live, live.metadata.resourceVersion ?? '')
-    const decoded = applyDefaults(patched(resource, type, patch, printed as KubeObject, row, options), row.schema)
+    const decoded = applyDefaults(patched(resource, type, patch, live as KubeObject, row, options), row.schema)
     checkName(decoded, info.name)
     const placed = dedupeOwnerReferences(inNamespace(decoded, row.namespaced, info.namespace), false, write.warn)
     return trackManager(resource, write, options, live, placed)
@@ -93,14 +91,14 @@ function patched(
   options: WriteOptions,
 ): KubeObject {
   const { fieldValidation } = options
-  const result = applyPatch({
-    type,
-    patch,
-    live,
-    schema: target.schema,
-    fieldValidation,
-    sorted: target.custom !== undefined,
-  })
+  const patching = { type, patch, schema: target.schema, fieldValidation, sorted: target.custom !== undefined }
+  const result = applyPatch({ ...patching, live })
+  // Messages print the object with its fields in their order, which a live one need not have.
+  const invalid = (wrong: string) => {
+    const { object, error } = decodeFields(live, target.schema)
+    const ordered = error === undefined && target.custom === undefined ? (object as unknown as KubeObject) : live
+    return applyPatch({ ...patching, live: ordered }).invalid(wrong)
+  }
   let decoded: ReturnType<typeof decodeBody>
   try {
     decoded = decodeBody({ kind: 'object', object: result.object }, target, {
@@ -110,11 +108,11 @@ function patched(
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     const wrong = decoderWords(error.message, target.kind)
-    throw wrong === undefined ? error : result.invalid(wrong)
+    throw wrong === undefined ? error : invalid(wrong)
   }
   const strict = [...result.strictErrors, ...decoded.warnings]
   if (strict.length > 0) {
-    if (fieldValidation === 'Strict') throw result.invalid(`strict decoding error: ${strict.join(', ')}`)
+    if (fieldValidation === 'Strict') throw invalid(`strict decoding error: ${strict.join(', ')}`)
     if (fieldValidation === 'Warn') warnings.push(...strict)
   }
   return decoded.object

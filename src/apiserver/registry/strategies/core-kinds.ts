@@ -82,10 +82,10 @@ export const endpoints: Strategy = {
 export const endpointSlices: Strategy = {
   prepareForCreate: (object) => withMeta(object, { generation: 1 }),
   prepareForUpdate(object, old) {
-    const { managedFields: _a, resourceVersion: _b, generation: _c, ...meta } = object.metadata
-    const { managedFields: _d, resourceVersion: _e, generation: _f, ...before } = old.metadata
     const changed =
-      !same(meta, before) || !same(object['endpoints'], old['endpoints']) || !same(object['ports'], old['ports'])
+      !same(object.metadata.labels, old.metadata.labels) ||
+      !same(object['endpoints'], old['endpoints']) ||
+      !same(object['ports'], old['ports'])
     return nextGeneration(object, old, changed)
   },
   validate: (object) => validateEndpointSlice(object),
