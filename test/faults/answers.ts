@@ -13,8 +13,12 @@ export function answersOf(output: string): Map<string, number> {
   return answers
 }
 
-/** Opens the store and looks for every answered write. Gives its revision. */
-export async function checkAnswers(dir: string, answers: ReadonlyMap<string, number>): Promise<number> {
+/** Opens the store and looks for every answered write, whose value is `valid`. Gives its revision. */
+export async function checkAnswers(
+  dir: string,
+  answers: ReadonlyMap<string, number>,
+  valid: (key: string, value: string) => boolean = (key, value) => value.startsWith(`${key} `),
+): Promise<number> {
   const storage = await openStorage({ runtime: liveRuntime(), driver: 'lmdb', dir })
   try {
     let newest = 0
@@ -23,7 +27,7 @@ export async function checkAnswers(dir: string, answers: ReadonlyMap<string, num
       assert.ok(item, `${key}, answered at revision ${revision}, is gone`)
       // A later write of the key may have become durable without its answer being heard.
       assert.ok(item.modRevision >= revision, `${key} is at ${item.modRevision}, but ${revision} was answered`)
-      assert.ok(Buffer.from(item.value).toString('utf8').startsWith(`${key} `), `${key} has another value`)
+      assert.ok(valid(key, Buffer.from(item.value).toString('utf8')), `${key} has another value`)
       newest = Math.max(newest, revision)
     }
     assert.ok(storage.revision >= newest, `the revision went back from ${newest} to ${storage.revision}`)

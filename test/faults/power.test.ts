@@ -9,16 +9,39 @@ import { answersOf, checkAnswers } from './answers.ts'
 import { createDisk, readTrace, STRACE_OPTIONS, straceMissing } from './power.ts'
 
 const WRITER = join(import.meta.dirname, 'writer.ts')
+const SERVER = join(import.meta.dirname, 'server-writer.ts')
 const missing = straceMissing()
 
 test('power loss at the moment of an answer, or within a commit: every answered write is on disk', {
   skip: missing ?? false,
 }, async () => {
+  const { answers, between } = await everyMoment([WRITER], ['4', '120'], (key, value) => value.startsWith(`${key} `))
+  assert.ok(answers >= 120 && between > 20, `${answers} answers, ${between} moments between`)
+})
+
+test('the same of a whole API server: what it has answered is on disk', { skip: missing ?? false }, async () => {
+  const { answers, between } = await everyMoment([SERVER], ['4', '60'], (key, value) => {
+    const { kind, metadata } = JSON.parse(value)
+    return kind === 'ConfigMap' && metadata.name === key.split('/').at(-1)
+  })
+  assert.ok(answers >= 60 && between > 10, `${answers} answers, ${between} moments between`)
+})
+
+/**
+ * Runs a program that writes to the store in a directory, under strace, and looks into the store that a loss of power would
+ * have left at each answer and after each write to the disk that no sync has finished.
+ */
+async function everyMoment(
+  program: readonly string[],
+  args: readonly string[],
+  valid: (key: string, value: string) => boolean,
+): Promise<{ answers: number; between: number }> {
   const root = mkdtempSync(join(tmpdir(), 'skiff-power-'))
   try {
-    const dir = join(root, 'store')
+    // The writer's store is its directory, the server's is below its own.
+    const dir = join(root, program.includes(SERVER) ? 'data' : 'store')
     const log = join(root, 'trace')
-    const child = [process.execPath, '--disable-warning=ExperimentalWarning', WRITER, dir, '4', '120']
+    const child = [process.execPath, '--disable-warning=ExperimentalWarning', ...program, dir, ...args]
     const traced = spawnSync('strace', [...STRACE_OPTIONS, '-o', log, ...child], { encoding: 'utf8' })
     assert.equal(traced.status, 0, traced.stderr)
 
@@ -33,32 +56,31 @@ test('power loss at the moment of an answer, or within a commit: every answered 
         said += step.text
         answers++
         // The least that the disk can hold.
-        await checkImage(
-          root,
-          disk.image(() => false),
-          said,
-        )
+        const image = disk.image(() => false)
+        await checkImage(root, image, said, valid)
       } else if (step.type === 'written' && said !== '') {
         // In the midst of a commit: some of it has reached the disk, and no promise says which part.
         between++
-        await checkImage(
-          root,
-          disk.image(() => random() % 2 === 0),
-          said,
-        )
+        const image = disk.image(() => random() % 2 === 0)
+        await checkImage(root, image, said, valid)
       }
     }
-    assert.ok(answers >= 120 && between > 20, `${answers} answers, ${between} moments between`)
+    return { answers, between }
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
-})
+}
 
-async function checkImage(root: string, image: Buffer, said: string): Promise<void> {
+async function checkImage(
+  root: string,
+  image: Buffer,
+  said: string,
+  valid: (key: string, value: string) => boolean,
+): Promise<void> {
   const dir = join(root, 'after')
   mkdirSync(dir)
   writeFileSync(join(dir, 'data.mdb'), image)
-  await checkAnswers(dir, answersOf(said))
+  await checkAnswers(dir, answersOf(said), valid)
   rmSync(dir, { recursive: true })
 }
 

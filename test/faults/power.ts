@@ -75,7 +75,7 @@ export function* readTrace(lines: Iterable<string>, file: string): Generator<Tra
     else if (name === 'fdatasync' || name === 'fsync') yield { type: 'synced', upTo: before }
     else if (name === 'lseek') positions.set(fd, Number(result))
     else if (name === 'pwrite64' || name === 'pwritev' || name === 'write' || name === 'writev') {
-      const offset = name.startsWith('p') ? Number(/, (\d+)$/.exec(args)?.[1]) : (positions.get(fd) ?? 0)
+      const offset = name.startsWith('p') ? Number(/, (\d+) *$/.exec(args)?.[1]) : (positions.get(fd) ?? 0)
       if (!name.startsWith('p')) positions.set(fd, offset + Number(result))
       const chunks = chunksOf(args, offset, Number(result))
       if (syncing.has(fd)) yield { type: 'durable', chunks }
