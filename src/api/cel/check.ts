@@ -1,4 +1,5 @@
 /** Type checking: every node gets a type, every call the overloads that may be meant, every mistake a place. */
+import { compilePattern } from '../schema/structural/patterns.ts'
 import type { Functions, Overload } from './functions.ts'
 import type { Issue, Node } from './parse.ts'
 import {
@@ -70,6 +71,13 @@ export function check(node: Node, { variables, functions }: Environment): Checke
     issues.push({ at, message })
     return WRONG
   }
+  /** Literals hold values of one type (unless somebody asks for dyn). */
+  function alike(before: Type, type: Type, at: number): Type {
+    const both = joined(before, type)
+    if (isDyn(both) && !isDyn(before) && !isDyn(type))
+      report(at, `expected type '${printType(before)}' but found '${printType(type)}'`)
+    return isDyn(both) ? before : both
+  }
   const undeclared = (at: number, name: string) => report(at, `undeclared reference to '${name}' (in container '')`)
 
   function typeOf(one: Node, scope: Scope | undefined): Type {
@@ -95,7 +103,7 @@ export function check(node: Node, { variables, functions }: Environment): Checke
         one.items.forEach((item, i) => {
           const type = typeOf(item, scope)
           const inner = one.optional.has(i) && type.kind === 'optional' ? type.of : type
-          items = items === undefined ? inner : joined(items, inner)
+          items = items === undefined ? inner : alike(items, inner, item.at)
         })
         return listOf(items ?? { kind: 'param', name: 'T' })
       }
@@ -106,8 +114,8 @@ export function check(node: Node, { variables, functions }: Environment): Checke
           const k = typeOf(entry.key, scope)
           const v = typeOf(entry.value, scope)
           const inner = entry.optional && v.kind === 'optional' ? v.of : v
-          key = key === undefined ? k : joined(key, k)
-          value = value === undefined ? inner : joined(value, inner)
+          key = key === undefined ? k : alike(key, k, entry.key.at)
+          value = value === undefined ? inner : alike(value, inner, entry.value.at)
         }
         return mapOf(key ?? DYN, value ?? DYN)
       }
@@ -165,6 +173,13 @@ export function check(node: Node, { variables, functions }: Environment): Checke
       return report(one.at, `found no matching overload for '${name}' applied to '${shown}'`)
     }
     calls.set(one, { name, args, overloads: fitting })
+    const pattern = name === 'matches' ? args[1] : undefined
+    if (
+      pattern?.kind === 'const' &&
+      pattern.value.type === 'string' &&
+      compilePattern(pattern.value.value) === undefined
+    )
+      report(pattern.at, 'invalid matches argument')
     return result
   }
 

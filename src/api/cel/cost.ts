@@ -36,7 +36,7 @@ interface Work {
 }
 
 /** Cost of a call beyond its arguments, by their sizes (target first). */
-export function callCost(name: string, sizes: readonly Range[]): Work {
+export function callCost(name: string, sizes: readonly Range[], items?: Range): Work {
   const [a = exactly(1), b = exactly(1)] = sizes
   switch (name) {
     case '_==_':
@@ -77,15 +77,20 @@ export function callCost(name: string, sizes: readonly Range[]): Work {
         cost: atLeastOne(scaled(a, STRING_FACTOR)),
         size: { min: 0, max: capped(a.max * (1 + (sizes[2]?.max ?? 0))) },
       }
-    case 'join':
-      return { cost: atLeastOne(scaled(a, STRING_FACTOR * 10)), size: { min: 0, max: MOST } }
+    case 'join': {
+      const whole = times(a, plus(items ?? exactly(1), sizes[1] ?? exactly(0)))
+      return { cost: atLeastOne(scaled(whole, STRING_FACTOR)), size: whole }
+    }
     case 'isSorted':
     case 'sum':
     case 'max':
     case 'min':
     case 'indexOf':
     case 'lastIndexOf':
-      return { cost: atLeastOne(a) }
+      // Items that are texts are read as they are compared.
+      return { cost: atLeastOne(items === undefined ? a : times(a, plus(exactly(1), scaled(items, STRING_FACTOR)))) }
+    case 'validate':
+      return { cost: times(scaled(b, STRING_FACTOR), exactly(32)) }
     case 'sets.contains':
     case 'sets.intersects':
       return { cost: plus(times(a, b), exactly(1)) }
@@ -103,7 +108,6 @@ export function callCost(name: string, sizes: readonly Range[]): Work {
     case 'isCIDR':
     case 'semver':
     case 'isSemver':
-    case 'validate':
       return { cost: atLeastOne(scaled(a, STRING_FACTOR)), size: { min: 0, max: a.max } }
     default:
       return { cost: exactly(1) }
@@ -120,6 +124,7 @@ export function estimateCost({ node, types, calls }: Checked): Range {
     if (type === undefined) return { min: 0, max: MOST }
     if (type.kind === 'list' || type.kind === 'map') return { min: 0, max: type.maxElements ?? MOST }
     if (type.kind === 'object') return exactly(0)
+    if (type.kind === 'type') return exactly(1)
     if (type.kind !== 'simple') return { min: 0, max: MOST }
     if (type.name === 'string' || type.name === 'bytes' || type.name === 'dyn')
       return { min: 0, max: type.maxElements ?? MOST }
@@ -173,9 +178,15 @@ export function estimateCost({ node, types, calls }: Checked): Range {
       const [, a, b] = works.map(({ size }) => size ?? { min: 0, max: MOST }) as [Range, Range, Range]
       return { cost: plus(condition, either), size: { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) } }
     }
+    const target = types.get(args[0] as Node)
+    const items =
+      target?.kind === 'list' && target.items.kind === 'simple' && ['string', 'bytes'].includes(target.items.name)
+        ? sizeByType(target.items)
+        : undefined
     const own = callCost(
       name,
       works.map(({ size }) => size ?? { min: 0, max: MOST }),
+      items,
     )
     const cost = costs.reduce(plus, own.cost)
     return { cost, size: own.size ?? sizeByType(types.get(one)) }
@@ -187,18 +198,30 @@ export function estimateCost({ node, types, calls }: Checked): Range {
     const loop = one.args.map((arg) => walk(arg).cost).reduce(plus, exactly(0))
     // What the macro itself does at every turn: a look at the result so far, and its next value.
     const turn = {
-      all: 2,
-      exists: 3,
+      all: 3,
+      exists: 4,
       exists_one: 2,
       existsOne: 2,
-      filter: 12,
+      filter: 13,
       map: 12,
       transformList: 12,
       transformMap: 32,
       optMap: 1,
       optFlatMap: 1,
     }[one.name]
-    const cost = plus(plus(target.cost, exactly(1)), times(count, plus(loop, exactly(turn))))
+    const once = {
+      all: 1,
+      exists: 1,
+      exists_one: 2,
+      existsOne: 2,
+      optMap: 1,
+      optFlatMap: 1,
+      filter: 11,
+      map: 11,
+      transformList: 11,
+      transformMap: 31,
+    }[one.name]
+    const cost = plus(plus(target.cost, exactly(once)), times(count, plus(loop, exactly(turn))))
     return {
       cost,
       size:

@@ -111,6 +111,8 @@ export interface Issue {
 
 export class CelSyntaxError extends Error {
   readonly issue: Issue
+  /** What the tokens said before it. */
+  before: readonly Issue[] = []
   constructor(at: number, message: string) {
     super(message)
     this.issue = { at, message }
@@ -176,7 +178,7 @@ const OPERATORS = [
   '!',
 ]
 
-function tokenize(source: string): readonly Token[] {
+function tokenize(source: string, issues: Issue[]): readonly Token[] {
   const points = [...source]
   const tokens: Token[] = []
   let at = 0
@@ -193,7 +195,15 @@ function tokenize(source: string): readonly Token[] {
     }
     const string = /^([rR]?[bB]?|[bB][rR])("""|'''|"|')/.exec(rest())
     if (string !== null) {
-      const token = stringToken(points, at, string[1] as string, string[2] as string)
+      let token: ReturnType<typeof stringToken>
+      try {
+        token = stringToken(points, at, string[1] as string, string[2] as string)
+      } catch (error) {
+        if (!(error instanceof CelSyntaxError)) throw error
+        issues.push(error.issue)
+        at = points.length
+        continue
+      }
       tokens.push(token.token)
       at = token.end
       continue
@@ -220,7 +230,11 @@ function tokenize(source: string): readonly Token[] {
       continue
     }
     const operator = OPERATORS.find((one) => points.slice(at, at + one.length).join('') === one)
-    if (operator === undefined) throw new CelSyntaxError(at, `Syntax error: token recognition error at: '${c}'`)
+    if (operator === undefined) {
+      issues.push({ at, message: `Syntax error: token recognition error at: '${c}'` })
+      at++
+      continue
+    }
     // `a ? .b : c` and `[?` only mean optional access when written together.
     tokens.push({ kind: 'op', text: operator, at })
     at += operator.length
@@ -310,7 +324,22 @@ function stringToken(
 export function parse(source: string): Node {
   if (source.length > MAX_LENGTH)
     throw new CelSyntaxError(0, `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_LENGTH}`)
-  const parser: Parser = { tokens: tokenize(source), at: 0, depth: 0 }
+  const issues: Issue[] = []
+  const tokens = tokenize(source, issues)
+  try {
+    const node = parseTokens(tokens)
+    const [first] = issues
+    if (first === undefined) return node
+    throw new CelSyntaxError(first.at, first.message)
+  } catch (error) {
+    if (error instanceof CelSyntaxError && !issues.some(({ message }) => message === error.message))
+      error.before = issues
+    throw error
+  }
+}
+
+function parseTokens(tokens: readonly Token[]): Node {
+  const parser: Parser = { tokens, at: 0, depth: 0 }
   const node = expression(parser)
   const left = peek(parser)
   if (left.kind !== 'end')
@@ -458,7 +487,7 @@ function identifier(parser: Parser, token: Token): Node {
 function hasMacro(args: readonly Node[], at: number): Node {
   const [operand] = args
   if (args.length === 1 && operand?.kind === 'select' && !operand.test) return { ...operand, test: true, at }
-  throw new CelSyntaxError(at, 'invalid argument to has() macro')
+  throw new CelSyntaxError(operand?.at ?? at, 'invalid argument to has() macro')
 }
 
 function list(parser: Parser, close: string): Node[] {

@@ -29,7 +29,7 @@ export function compileExpression(
   try {
     node = parse(source)
   } catch (error) {
-    if (error instanceof CelSyntaxError) return { error: printIssues(source, [error.issue]) }
+    if (error instanceof CelSyntaxError) return { error: printIssues(source, [...error.before, error.issue]) }
     throw error
   }
   functions ??= allFunctions()

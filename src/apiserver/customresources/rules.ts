@@ -174,7 +174,7 @@ function ruleErrors(
           `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
         ),
       )
-    if (!one.transition && one.rule.optionalOldSelf !== undefined && one.error === undefined)
+    if (!one.transition && one.rule.optionalOldSelf !== undefined)
       errors.push(
         invalid(`${at}.optionalOldSelf`, one.rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'),
       )

@@ -399,9 +399,16 @@ function conversionErrors(conversion: Fields | undefined, errors: FieldError[]):
     if ((url === undefined) === (service === undefined))
       errors.push(required(at, 'exactly one of url or service is required'))
     else if (url !== undefined) webhookURL(url, `${at}.url`, errors)
-    else webhookService(service, `${at}.service`, errors)
+    else serviceErrors(service, `${at}.service`, errors)
   }
   reviewErrors(reviews, `${path}.conversionReviewVersions`, errors)
+}
+
+function serviceErrors(service: Fields, path: string, errors: FieldError[]): void {
+  const { name = '', namespace = '' } = service
+  if (name === '') errors.push(required(`${path}.name`))
+  if (namespace === '') errors.push(required(`${path}.namespace`))
+  webhookService({ ...service, name: name || 'named', namespace: namespace || 'named' }, path, errors)
 }
 
 function reviewErrors(reviews: readonly string[], path: string, errors: FieldError[]): void {

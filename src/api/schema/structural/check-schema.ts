@@ -139,6 +139,8 @@ function listTypes(schema: JSONSchemaProps, path: string, errors: FieldError[]):
     errors.push(
       invalid(`${path}.x-kubernetes-list-type`, listType, 'must be map if x-kubernetes-list-map-keys is non-empty'),
     )
+  if (listType === 'map' && (schema.items === undefined || schema.items === null))
+    errors.push(required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map'))
   if (type !== 'array') return
   const items = schema.items as JSONSchemaProps | undefined | null
   if (items === undefined || items === null || Array.isArray(items)) return
@@ -216,10 +218,8 @@ function ruleErrors(schema: JSONSchemaProps, rule: ValidationRule, path: string,
   if (reason !== undefined && !RULE_REASONS.includes(reason))
     errors.push(notSupported(`${path}.reason`, reason, RULE_REASONS))
   if (message !== undefined && message !== '') {
-    if (message.trim() === '')
-      errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'))
-    else if (/[\r\n]/.test(message))
-      errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'))
+    if (message.trim() === '') errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'))
+    else if (/[\r\n]/.test(message)) errors.push(invalid(`${path}.message`, message, 'must not contain line breaks'))
   }
   if (/[\r\n]/.test((rule.rule ?? '').trim()) && (message ?? '') === '' && (messageExpression ?? '') === '')
     errors.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'))

@@ -57,12 +57,12 @@ export function validateEmbedded(object: JsonObject, schema: Structural): readon
 function embeddedErrors(object: JsonObject, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const { apiVersion, kind, metadata } = object
-  if (apiVersion === undefined) errors.push(required(`${path}.apiVersion`, 'must not be empty'))
+  if (apiVersion === undefined) errors.push(required(`${path}.apiVersion`))
   else if (typeof apiVersion !== 'string') errors.push(invalid(`${path}.apiVersion`, apiVersion, 'must be a string'))
   else if (apiVersion === '') errors.push(invalid(`${path}.apiVersion`, apiVersion, 'must not be empty'))
   else if (apiVersion.split('/').length > 2)
     errors.push(invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
-  if (kind === undefined) errors.push(required(`${path}.kind`, 'must not be empty'))
+  if (kind === undefined) errors.push(required(`${path}.kind`))
   else if (typeof kind !== 'string') errors.push(invalid(`${path}.kind`, kind, 'must be a string'))
   else if (kind === '') errors.push(invalid(`${path}.kind`, kind, 'must not be empty'))
   else

@@ -8,7 +8,8 @@ const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 const text: ScalarSchema = { type: 'string', goType: 'string' }
 /** Any JSON, divided into fields where it is a map. */
 const untyped: ScalarSchema = { type: 'any', goType: 'interface {}', deduced: true }
-const intOrString: ScalarSchema = { type: 'intOrString', goType: 'intstr.IntOrString' }
+/** Of a text with a format field management knows only that it is no list and no map. */
+const formatted: ScalarSchema = { type: 'intOrString', goType: 'string' }
 
 function field(name: string, schema: Schema, required: boolean, fallback?: Field['default']): Field {
   return {
@@ -57,14 +58,14 @@ function fieldsOf(schema: Structural): readonly Field[] {
 }
 
 export function toSchema(schema: Structural): Schema {
-  if (schema.intOrString) return intOrString
+  if (schema.intOrString) return untyped
   switch (schema.type) {
     case 'object':
       return objectSchema(schema)
     case 'array':
       return listSchema(schema)
     case 'string':
-      return text
+      return [undefined, '', 'byte'].includes(schema.props.format) ? text : formatted
     case 'integer':
       return { type: 'int64', goType: 'int64' }
     case 'number':

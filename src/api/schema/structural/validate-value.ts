@@ -190,11 +190,17 @@ function inRange(value: number | bigint, type: string, format: string): boolean 
 function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: string, run: Run): void {
   const { errors } = run.result
   const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum, format = '' } = schema
-  const type = typesOf(schema)[0] ?? ''
-  if (!inRange(value, type, format)) {
+  // Of an integer or text, the kind of number is not known.
+  const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
+  const ranged = (what: string, number: number | bigint) => {
+    if (inRange(number, type, format)) return
     const kind = format === '' ? `${type} (default format)` : `${type} with format ${format}`
-    errors.push(invalid(run.field, '', `Checked value must be of type ${kind} in ${path}`))
+    errors.push(invalid(run.field, '', `${what} value must be of type ${kind} in ${path}`))
   }
+  ranged('Checked', value)
+  if (multipleOf !== undefined) ranged('MultipleOf', multipleOf)
+  if (maximum !== undefined) ranged('Maximum boundary', maximum)
+  if (minimum !== undefined) ranged('Minimum boundary', minimum)
   const wrong = (text: string) => errors.push(invalid(at(run, path), value as Json, `${path} in body ${text}`))
   if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(Number(value), multipleOf))
     wrong(`should be a multiple of ${goNumber(multipleOf)}`)

@@ -20,6 +20,7 @@ import * as small from '../../../api/validation/small-kinds.ts'
 import * as storage from '../../../api/validation/storage.ts'
 import { beginDefinitionDeletion } from '../../customresources/definition.ts'
 import { validateDefinition, validateDefinitionUpdate } from '../../customresources/validate-definition.ts'
+import { definitionWarnings } from '../../customresources/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 import type { Strategies } from './index.ts'
@@ -202,6 +203,8 @@ const customResourceDefinitions: Strategy = {
   }),
   prepareForCreate: (object) => withStoredVersions({ ...withMeta(object, { generation: 1 }), status: NEW_DEFINITION }),
   beginDeletion: beginDefinitionDeletion,
+  warningsOnCreate: definitionWarnings,
+  warningsOnUpdate: definitionWarnings,
   prepareForUpdate(object, old) {
     const kept = withFieldOf(object, old, 'status')
     return withStoredVersions(nextGeneration(kept, old, !same(kept['spec'], old['spec'])))

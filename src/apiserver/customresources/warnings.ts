@@ -1,0 +1,31 @@
+/** What a definition's author is warned of: formats nobody checks, sets of what cannot be compared. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { formatCheck } from '../../api/schema/structural/formats.ts'
+import type { JSONSchemaProps } from '../../api/schema/structural/structural.ts'
+
+const NUMBERS = new Set(['int32', 'int64', 'float', 'double', 'uint32', 'uint64', 'float32', 'float64'])
+
+export function definitionWarnings(definition: KubeObject): readonly string[] {
+  const warnings = new Set<string>()
+  const versions: readonly Fields[] = definition['spec']?.versions ?? []
+  for (const version of versions) {
+    const schema: JSONSchemaProps | undefined = version['schema']?.openAPIV3Schema
+    if (schema !== undefined) walk(schema, warnings)
+  }
+  return [...warnings]
+}
+
+function walk(schema: JSONSchemaProps, warnings: Set<string>): void {
+  const { format = '', items, additionalProperties: additional } = schema
+  if (format !== '' && !NUMBERS.has(format) && formatCheck(format) === undefined)
+    warnings.add(`unrecognized format ${JSON.stringify(format)}`)
+  const inner =
+    typeof items === 'object' && items !== null && !Array.isArray(items) ? (items as JSONSchemaProps) : undefined
+  if (schema['x-kubernetes-list-type'] === 'set' && (inner?.type === 'object' || inner?.type === 'array'))
+    warnings.add(
+      `x-kubernetes-list-type: set for items of type ${JSON.stringify(inner.type)} is not supported by server-side apply or CEL validation rules`,
+    )
+  if (inner !== undefined) walk(inner, warnings)
+  for (const property of Object.values(schema.properties ?? {})) walk(property, warnings)
+  if (typeof additional === 'object' && additional !== null) walk(additional, warnings)
+}
