@@ -42,7 +42,8 @@ export const daemonSets: Strategy = {
   resetFields: RESETS_STATUS!,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
-    prepareForUpdate: (object, old) => withTemplateGeneration(withFieldOf(object, old, 'spec'), templateGeneration(old)),
+    prepareForUpdate: (object, old) =>
+      withTemplateGeneration(withFieldOf(object, old, 'spec'), templateGeneration(old)),
     validateUpdate: (object, old) => validateDaemonSetStatus(object, old),
     resetFields: RESETS_SPEC!,
   },
