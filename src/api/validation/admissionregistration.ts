@@ -1,8 +1,10 @@
 /** Rules of admissionregistration.k8s.io, but for what the CEL compiler has to say of expressions. */
+
 import type { Fields, KubeObject } from '../object.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import { dns1035Label, dns1123Subdomain, qualifiedName } from './names.ts'
+import { type PolicyExpressions, policyExpressions, validateConditionExpression } from './policy-expressions.ts'
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const SCOPES = ['*', 'Cluster', 'Namespaced']
@@ -167,7 +169,7 @@ function reviewVersions(list: readonly string[], path: string, errors: FieldErro
     errors.push(invalid(path, list, `must include at least one of ${REVIEWS.join(', ')}`))
 }
 
-function matchConditions(list: readonly Fields[], path: string, errors: FieldError[]): void {
+function matchConditions(list: readonly Fields[], path: string, errors: FieldError[], hasParams = false): void {
   if (list.length > 64)
     errors.push({
       type: 'FieldValueTooMany',
@@ -178,6 +180,7 @@ function matchConditions(list: readonly Fields[], path: string, errors: FieldErr
   list.forEach(({ name = '', expression = '' }, i) => {
     const at = `${path}[${i}]`
     if (expression.trim() === '') errors.push(required(`${at}.expression`))
+    else validateConditionExpression(expression, hasParams, `${at}.expression`, errors)
     if (name === '') errors.push(required(`${at}.name`))
     else for (const message of qualifiedName(name)) errors.push(invalid(`${at}.name`, name, message))
     if (name !== '' && names.has(name))
@@ -245,8 +248,9 @@ export function validateValidatingAdmissionPolicy(object: KubeObject): readonly 
   oneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
   paramKind(spec['paramKind'], errors)
   matchConstraints(spec, errors)
-  matchConditions(spec['matchConditions'] ?? [], 'spec.matchConditions', errors)
-  variables(spec['variables'] ?? [], errors)
+  matchConditions(spec['matchConditions'] ?? [], 'spec.matchConditions', errors, spec['paramKind'] !== undefined)
+  const expressions = policyExpressions(spec, errors)
+  variables(spec['variables'] ?? [], errors, expressions)
   const { validations = [], auditAnnotations = [] } = spec
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const detail = 'validations or auditAnnotations must contain at least one item'
@@ -254,18 +258,19 @@ export function validateValidatingAdmissionPolicy(object: KubeObject): readonly 
     return errors
   }
   validations.forEach((validation: Fields, i: number) => {
-    policyValidation(validation, `spec.validations[${i}]`, errors)
+    policyValidation(validation, `spec.validations[${i}]`, errors, expressions)
   })
   auditAnnotations.forEach(({ key = '', valueExpression = '' }: Fields, i: number) => {
     const path = `spec.auditAnnotations[${i}]`
     if (key === '') errors.push(required(`${path}.key`))
     if (valueExpression.trim() === '')
       errors.push(required(`${path}.valueExpression`, 'valueExpression is not specified'))
+    else expressions.audit(valueExpression, `${path}.valueExpression`)
   })
   return errors
 }
 
-function variables(list: readonly Fields[], errors: FieldError[]): void {
+function variables(list: readonly Fields[], errors: FieldError[], expressions?: PolicyExpressions): void {
   const names = new Set<string>()
   list.forEach(({ name = '', expression = '' }, i) => {
     const path = `spec.variables[${i}]`
@@ -280,18 +285,26 @@ function variables(list: readonly Fields[], errors: FieldError[]): void {
       })
     names.add(name)
     if (expression.trim() === '') errors.push(required(`${path}.expression`, 'expression is not specified'))
+    else expressions?.variable(expression, name, `${path}.expression`)
   })
 }
 
-const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized']
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
-function policyValidation(validation: Fields, path: string, errors: FieldError[]): void {
+function policyValidation(
+  validation: Fields,
+  path: string,
+  errors: FieldError[],
+  expressions: PolicyExpressions,
+): void {
   const { expression = '', message = '', messageExpression = '', reason } = validation
   if (expression.trim() === '') errors.push(required(`${path}.expression`, 'expression is not specified'))
+  else expressions.rule(expression, `${path}.expression`)
   if (messageExpression !== '' && messageExpression.trim() === '')
     errors.push(invalid(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'))
+  else expressions.message(messageExpression, `${path}.messageExpression`)
   if (message !== '' && message.trim() === '')
-    errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'))
+    errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'))
   else if (/[\n\r]/.test(message.trim()))
     errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'))
   else if (expression.includes('\n') && message === '')
@@ -305,7 +318,7 @@ export function validateMutatingAdmissionPolicy(object: KubeObject): readonly Fi
   oneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
   paramKind(spec['paramKind'], errors)
   matchConstraints(spec, errors)
-  matchConditions(spec['matchConditions'] ?? [], 'spec.matchConditions', errors)
+  matchConditions(spec['matchConditions'] ?? [], 'spec.matchConditions', errors, spec['paramKind'] !== undefined)
   variables(spec['variables'] ?? [], errors)
   const mutations: readonly Fields[] = spec['mutations'] ?? []
   if (mutations.length === 0) errors.push(required('spec.mutations', 'mutations must contain at least one item'))

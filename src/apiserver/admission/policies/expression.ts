@@ -1,12 +1,15 @@
 /** CEL expressions of policies and match conditions: compiled once, evaluated over a request under a budget. */
+
+import { authorizerValue } from '../../../api/cel/authorizer.ts'
 import { check } from '../../../api/cel/check.ts'
 import { type Budget, BudgetExceeded, evaluate } from '../../../api/cel/eval.ts'
 import type { Functions } from '../../../api/cel/functions.ts'
-import { allFunctions } from '../../../api/cel/libraries.ts'
 import { parse } from '../../../api/cel/parse.ts'
 import { DYN, type Type } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
+import { policyFunctions } from '../../../api/validation/policy-expressions.ts'
+import type { Authorizer } from '../../auth/authorizer.ts'
 import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
 import { user } from '../webhooks/call.ts'
 
@@ -30,7 +33,7 @@ export function compile(source: string): Expression {
   let broken: string | undefined
   let checked: ReturnType<typeof check> | undefined
   try {
-    functions ??= allFunctions()
+    functions ??= policyFunctions()
     checked = check(parse(source), { variables: TYPES, functions })
     const [issue] = checked.issues
     if (issue !== undefined) broken = `compilation failed: ERROR: <input>:1:${issue.at + 1}: ${issue.message}`
@@ -59,6 +62,7 @@ export function requestVariables(
     readonly request: Fields
   },
   reads: CacheReads,
+  authorizer: Authorizer,
 ): Map<string, Value> {
   const { namespace, row } = attributes
   const own = row.group === '' && row.resource === 'namespaces'
@@ -75,7 +79,23 @@ export function requestVariables(
     ['request', json({ ...request, userInfo: { uid: '', groups: [], extra: {}, ...user(attributes.user) } })],
     ['namespaceObject', json(found)],
     ['params', null],
+    ['authorizer', authorizerOf(attributes, authorizer)],
   ])
+}
+
+/** Answers what the request's user, or a service account, may do. */
+function authorizerOf({ user: asking }: AdmissionAttributes, authorizer: Authorizer): Value {
+  return authorizerValue(({ serviceAccount: account, path, ...question }) => {
+    const user =
+      account === undefined
+        ? asking
+        : {
+            name: `system:serviceaccount:${account.namespace}:${account.name}`,
+            groups: ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`, 'system:authenticated'],
+          }
+    const { verdict, reason } = authorizer.authorize({ user, version: '*', path, isResource: path === '', ...question })
+    return { allowed: verdict === 'allow', reason }
+  })
 }
 
 /** `variables.x`: each is evaluated when it is first read, and may read those before it. */

@@ -148,7 +148,7 @@ async function judge(
         if (!selects(binding.matcher, attributes, reads)) continue
         if (matchingRow(binding.matcher, attributes, host.scheme) === undefined) continue
       }
-      const variables = requestVariables(attributes, { object, oldObject, request }, reads)
+      const variables = requestVariables(attributes, { object, oldObject, request }, reads, host.authorizer)
       const findings = findingsOf(policy, binding, variables, attributes, reads, host)
       const actions: readonly string[] = binding.spec['validationActions'] ?? []
       for (const finding of findings) {

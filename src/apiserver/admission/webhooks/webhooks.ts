@@ -94,7 +94,7 @@ async function conditionsHold(
   const object = attributes.object && (await host.convert(attributes.object, row))
   const oldObject = attributes.oldObject && (await host.convert(attributes.oldObject, row))
   const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
-  const variables = requestVariables(attributes, { object, oldObject, request }, reads)
+  const variables = requestVariables(attributes, { object, oldObject, request }, reads, host.authorizer)
   const outcome = evaluateConditions(hook.conditions, variables, { used: 0, limit: POLICY_BUDGET })
   if (!('error' in outcome)) return outcome.matches
   if (hook.spec['failurePolicy'] === 'Ignore') return false
