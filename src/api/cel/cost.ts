@@ -97,6 +97,7 @@ export function callCost(name: string, sizes: readonly Range[], items?: Range): 
     case 'sets.equivalent':
       return { cost: plus(times(times(a, b), exactly(2)), exactly(1)) }
     case 'string':
+      return { cost: atLeastOne(scaled(a, STRING_FACTOR)) }
     case 'bytes':
     case 'url':
     case 'quantity':

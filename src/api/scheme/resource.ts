@@ -21,6 +21,8 @@ export interface CustomVersion {
   /** The definition's uid and generation: rows of one definition belong together. */
   readonly definition: string
   readonly definitionGeneration: number
+  /** The definition is being deleted: nothing new comes in. */
+  readonly terminating: boolean
   /** Versions that the definition names, the stored one first. */
   readonly versions: readonly string[]
   readonly status: boolean

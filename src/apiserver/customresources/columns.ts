@@ -26,14 +26,13 @@ function cellOf(type: string, text: string): (object: KubeObject, nowMs: number)
     return () => null
   }
   return (object, nowMs) => {
-    const values = findAll(path, object as unknown as Json)
-    const [value] = values
+    const [value] = findAll(path, object as unknown as Json)
     if (value === undefined) return null
-    return cell(type, value, values, nowMs)
+    return cell(type, value, nowMs)
   }
 }
 
-function cell(type: string, value: Json, values: readonly Json[], nowMs: number): Json {
+function cell(type: string, value: Json, nowMs: number): Json {
   switch (type) {
     case 'integer':
       return typeof value === 'number' ? Math.trunc(value) : null
@@ -42,7 +41,7 @@ function cell(type: string, value: Json, values: readonly Json[], nowMs: number)
     case 'boolean':
       return typeof value === 'boolean' ? value : null
     case 'string':
-      return values.map(text).join(' ')
+      return text(value)
     case 'date': {
       if (typeof value !== 'string') return '<invalid>'
       return Number.isNaN(Date.parse(value)) ? '<invalid>' : age(value, nowMs)

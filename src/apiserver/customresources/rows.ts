@@ -12,8 +12,6 @@ import { byPriority } from '../handlers/discovery.ts'
 
 /** As discovery prints them for every custom resource. */
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-/** A definition that is going takes nothing new in. */
-const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
 
 const NAME_COLUMN: PrinterColumn = {
@@ -66,7 +64,7 @@ function rowOf(definition: KubeObject, version: Fields, storage: Fields): Resour
     singular: (names['singular'] as string | undefined) ?? '',
     kind: names['kind'] as string,
     namespaced: spec['scope'] === 'Namespaced',
-    verbs: definition.metadata.deletionTimestamp === undefined ? VERBS : TERMINATING_VERBS,
+    verbs: VERBS,
     shortNames: (names['shortNames'] as readonly string[] | undefined) ?? [],
     categories: (names['categories'] as readonly string[] | undefined) ?? [],
     storageVersionHash: storageVersionHash(group, storage['name'], names['kind']),
@@ -79,6 +77,7 @@ function rowOf(definition: KubeObject, version: Fields, storage: Fields): Resour
       structural,
       definition: definition.metadata.uid ?? '',
       definitionGeneration: definition.metadata.generation ?? 0,
+      terminating: definition.metadata.deletionTimestamp !== undefined,
       versions: [
         storage['name'] as string,
         ...served.map((one) => one['name'] as string).filter((name) => name !== storage['name']),

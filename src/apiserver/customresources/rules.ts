@@ -302,7 +302,7 @@ function judge(
     const holds = program.run(variables, budget)
     run.budget.used += budget.used
     if (holds === true) return
-    run.errors.push(failure(one, variables, schema, path, run))
+    run.errors.push(failure(one, variables, schema, path, value, run))
   } catch (error) {
     if (error instanceof BudgetExceeded) {
       const call = budget.limit === COST_PER_CALL
@@ -322,6 +322,7 @@ function failure(
   variables: ReadonlyMap<string, Value>,
   schema: Structural,
   path: string,
+  value: Json,
   run: Run,
 ): FieldError {
   const { rule } = one
@@ -338,9 +339,12 @@ function failure(
     case 'FieldValueRequired':
       return required(at, text)
     case 'FieldValueDuplicate':
-      return { type: 'FieldValueDuplicate', field: at, message: `Duplicate value: ${JSON.stringify(typeWord(schema))}` }
+      return { type: 'FieldValueDuplicate', field: at, message: 'Duplicate value' }
     default:
-      return invalid(at, typeWord(schema), text)
+      // Objects and lists are too big to show.
+      return typeof value === 'object'
+        ? { type: 'FieldValueInvalid', field: at, message: `Invalid value: ${text}` }
+        : invalid(at, value, text)
   }
 }
 

@@ -7,6 +7,7 @@ import { validateListTypes } from '../../api/schema/structural/list-types.ts'
 import { isObject, ownValue } from '../../api/schema/structural/structural.ts'
 import { validateValue } from '../../api/schema/structural/validate-value.ts'
 import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
+import { forbidden } from '../../api/status.ts'
 import { type FieldError, invalid } from '../../api/validation/errors.ts'
 import { withMetadata } from '../registry/deletion.ts'
 import { sameJson } from '../registry/same.ts'
@@ -21,6 +22,15 @@ export function customStrategy(row: ResourceRow, versionOf: SchemaOfVersion): St
   const at = (context: StrategyContext) =>
     (context.requestApiVersion === undefined ? undefined : versionOf(context.requestApiVersion)) ?? custom
   const main: Strategy = {
+    beginCreate(object) {
+      if (custom.terminating)
+        throw forbidden(
+          { group: row.group, resource: row.resource },
+          object.metadata.name ?? '',
+          'create not allowed while custom resource definition is terminating',
+        )
+      return { object, finish: () => {} }
+    },
     standardFinalizersOnly: false,
     allowUnconditionalUpdate: false,
     prepareForCreate(object) {
@@ -49,7 +59,7 @@ export function customStrategy(row: ResourceRow, versionOf: SchemaOfVersion): St
         ? [...wrongType, ...invariants(object, old, version, [])]
         : valueErrors(object, old, version)
     },
-    ...(custom.selectableFields.length === 0 ? {} : selectable(custom.selectableFields)),
+    ...selectable(custom.selectableFields),
     ...(custom.status ? { resetFields: [['f:status']] } : {}),
   }
   return custom.status ? { ...main, status: statusStrategy(row, custom, at) } : main

@@ -4,6 +4,7 @@
  */
 import type { ApiRequest, ApiResponse, RequestInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
+import { builtinGroups } from '../../api/scheme/scheme.ts'
 import { StatusError } from '../../api/status.ts'
 import { segmentsOf } from '../filters/request-info.ts'
 
@@ -42,7 +43,11 @@ export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo):
   if (!groupsOf(scheme).has(info.group)) return undefined
   const parts = partsOf(request.path, info)
   const row = scheme.find(info.group, info.version, info.resource)
-  if (row === undefined) throw noSuchResource()
+  if (row === undefined) {
+    // Of a group that custom resources made, nothing but they is known.
+    if (info.group !== '' && !builtinGroups().some(({ name }) => name === info.group)) return undefined
+    throw noSuchResource()
+  }
   const { watch: watchPath, namespaced, segments } = parts
   if (segments.some((segment) => segment === '')) throw noSuchResource()
   const [, name, sub, ...behind] = segments

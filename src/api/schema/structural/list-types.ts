@@ -44,6 +44,7 @@ function checkMap(list: readonly Json[], schema: Structural, path: string, error
   const seen = new Set<string>()
   const told = new Set<string>()
   list.forEach((item, i) => {
+    if (item === null) return
     if (!isObject(item)) {
       errors.push(invalid(`${path}[${i}]`, item, 'must be an object for an array of list-type map'))
       return
