@@ -4,6 +4,7 @@ import type { Controller, ControllerContext } from './controller.ts'
 import { createDeploymentController } from './deployment/deployment-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
 import { createEndpointSliceController } from './endpointslice/endpointslice-controller.ts'
+import { createJobController } from './job/job-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
@@ -11,6 +12,7 @@ import { replicaSets, replicationControllers } from './replicaset/flavors.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
+import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished-controller.ts'
 
 export interface ControllerEntry {
   /** As in --controllers. */
@@ -37,6 +39,8 @@ export const controllerEntries: readonly ControllerEntry[] = [
   ),
   entry('endpoints-controller', 'endpoint-controller', createEndpointsController),
   entry('endpointslice-controller', 'endpointslice-controller', createEndpointSliceController),
+  entry('job-controller', 'job-controller', createJobController),
+  entry('ttl-after-finished-controller', 'ttl-after-finished-controller', createTtlAfterFinishedController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

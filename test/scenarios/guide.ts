@@ -36,9 +36,13 @@ const rethinkMs = 500
 const skipMs = 2000
 const userWaitsMs = 60_000
 
-export function createGuide(recorded: readonly Write[], normalizer: Normalizer): Guide {
+export function createGuide(
+  recorded: readonly Write[],
+  normalizer: Normalizer,
+  isChance: (write: Write) => boolean = () => false,
+): Guide {
   const expected = [...recorded]
-  const certain = certainOnes(recorded)
+  const certain = certainOnes(recorded.filter((write) => !isChance(write)))
   const unexpected: Write[] = []
   const refused: Write[] = []
   /** Failures that had not come when it was their turn. */

@@ -10,6 +10,8 @@ export interface Play {
   readonly nodesRecorded?: boolean
   /** Generated names of which the recording knows nothing any more: the first ones. */
   readonly namesBefore?: number
+  /** Writes of the recording that need not have happened. */
+  readonly isChance?: (write: Write) => boolean
   /** Before the recording begins; what it makes comes to rest. */
   prepare?(stage: Stage): Promise<void>
   /** The user's writes, each of which waits for its turn in the recording. */
@@ -57,6 +59,14 @@ const pod = (name: string, spec: Fields = {}, metadata: Fields = {}) => ({
   metadata: { name, ...metadata },
   spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
 })
+const job = (spec: Fields) => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'j' },
+  spec: { ...spec, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
+})
+const isOver = (body: unknown): boolean =>
+  ((body as Fields)['status'].conditions ?? []).some(({ type }: Fields) => type === 'Complete')
 const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image: tag }] } } } })
 const deployed =
   (spec: Fields = {}) =>
@@ -196,6 +206,31 @@ export const plays: Readonly<Record<string, Play>> = {
       await create(stage, 'deployments', deployment())
     },
     act: async (stage) => void (await remove(stage, 'deployments', 'a')),
+  },
+  'job-runs': {
+    nodes: 1,
+    // Pods that have ended go at once; the stand-in came between.
+    isChance: ({ user }) => user === 'kwok',
+    prepare: async (stage) => void (await create(stage, 'jobs', job({ completions: 2, parallelism: 1 }))),
+    act: async (stage) => void (await remove(stage, 'jobs', 'j', { propagationPolicy: 'Foreground' })),
+  },
+  'job-suspend-resume': {
+    nodes: 1,
+    prepare: async (stage) => void (await create(stage, 'jobs', job({ suspend: true }))),
+    act: async (stage) => void (await patch(stage, 'jobs', 'j', { spec: { suspend: false } })),
+  },
+  'job-indexed': {
+    nodes: 2,
+    act: async (stage) =>
+      void (await create(stage, 'jobs', job({ completionMode: 'Indexed', completions: 3, parallelism: 2 }))),
+    meanwhile: (stage, { user, verb, uri, body }) =>
+      user === 'job-controller' && verb === 'update' && uri.endsWith('/jobs/j/status') && isOver(body)
+        ? taintNodeOf(stage, 'j-1-pfkwq')
+        : undefined,
+  },
+  'job-ttl': {
+    nodes: 1,
+    act: async (stage) => void (await create(stage, 'jobs', job({ ttlSecondsAfterFinished: 3 }))),
   },
   unschedulable: {
     nodes: 1,

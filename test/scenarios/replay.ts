@@ -27,7 +27,7 @@ export async function replay(recording: Recording, play: Play): Promise<Replay> 
 async function replayWith(recording: Recording, play: Play, names: readonly string[]): Promise<Replay> {
   const runtime: SimulatedRuntime = simulatedRuntime(0, { order: 'fifo' })
   const normalizer = createNormalizer(namespace)
-  const guide = createGuide(recording.writes, normalizer)
+  const guide = createGuide(recording.writes, normalizer, play.isChance)
   let stage: Stage | undefined
   const staged = await startStage(runtime, {
     nodes: play.nodes,

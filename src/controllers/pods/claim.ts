@@ -11,6 +11,8 @@ export interface ClaimOptions {
   matches(object: KubeObject): boolean
   /** The controller as it is now, asked once and only before an adoption. */
   liveController(): Promise<KubeObject>
+  /** What an adopted object gets besides. */
+  readonly finalizers?: readonly string[]
 }
 
 /**
@@ -56,7 +58,9 @@ export async function claim(candidates: readonly KubeObject[], options: ClaimOpt
   }
 
   async function adopt(object: KubeObject): Promise<boolean> {
-    const body = { metadata: { ownerReferences: [{ ...controllerReference(controller) }], uid: object.metadata.uid } }
+    const finalizers = options.finalizers === undefined ? {} : { finalizers: options.finalizers }
+    const ownerReferences = [{ ...controllerReference(controller) }]
+    const body = { metadata: { ownerReferences, uid: object.metadata.uid, ...finalizers } }
     try {
       await objects.patch(object.metadata.name ?? '', 'strategic', body)
       return true

@@ -1,0 +1,42 @@
+/** The pods a job makes. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { podFromTemplate } from '../pods/pod.ts'
+import { indexLabel } from './indexes.ts'
+import { trackingFinalizer } from './job.ts'
+
+const indexVariable = 'JOB_COMPLETION_INDEX'
+const longestBase = 63 - 6
+
+/** For an Indexed job, the pod of this index. */
+export function podOfJob(job: KubeObject, index: number | undefined): KubeObject {
+  const pod = podFromTemplate(job['spec'].template, job)
+  const tracked = [...(pod.metadata.finalizers ?? []), trackingFinalizer]
+  if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers: tracked } }
+  const name = job.metadata.name ?? ''
+  const mark = { [indexLabel]: String(index) }
+  const spec: Fields = pod['spec']
+  const withIndex = (containers: readonly Fields[]) => containers.map(withIndexVariable)
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      generateName: `${name.slice(0, longestBase - String(index).length - 1)}-${index}-`,
+      labels: { ...pod.metadata.labels, ...mark },
+      annotations: { ...pod.metadata.annotations, ...mark },
+      finalizers: tracked,
+    },
+    spec: {
+      ...spec,
+      containers: withIndex(spec['containers']) as never,
+      ...(spec['initContainers'] ? { initContainers: withIndex(spec['initContainers']) as never } : {}),
+      ...(spec['hostname'] ? {} : { hostname: `${name}-${index}` }),
+    },
+  }
+}
+
+function withIndexVariable(container: Fields): Fields {
+  const env: readonly Fields[] = container['env'] ?? []
+  if (env.some((variable) => variable['name'] === indexVariable)) return container
+  const fieldRef = { fieldPath: `metadata.labels['${indexLabel}']` }
+  return { ...container, env: [...env, { name: indexVariable, valueFrom: { fieldRef } }] }
+}

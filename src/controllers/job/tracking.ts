@@ -1,0 +1,142 @@
+/**
+ * Counting a job's pods so that each counts once, whatever fails in between: ended pods are first noted in the status by
+ * uid, then lose their finalizer, then move from the notes into the counts.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isNotFound } from '../../api/status.ts'
+import { formatTime } from '../../base/clock.ts'
+import type { ResourceClient } from '../../client/client.ts'
+import { sameJson } from '../same.ts'
+import { formatIndexes, indexOf, parseIndexes } from './indexes.ts'
+import { type Ending, hasFailed, hasSucceeded, isIndexed, isTracked, trackingFinalizer, withCondition } from './job.ts'
+
+/** Ended pods in one round. */
+const mostAtOnce = 500
+
+export interface TrackingParts {
+  /** Of the job's namespace. */
+  readonly pods: ResourceClient
+  writeStatus(job: KubeObject, status: Fields): Promise<KubeObject>
+  now(): number
+}
+
+export interface Counted {
+  readonly job: KubeObject
+  /** The job has its last condition now. */
+  readonly ended: boolean
+  /** There were more ended pods than one round takes. */
+  readonly more: boolean
+}
+
+/** `status`: as this sync has it so far, with the numbers of active, ready and terminating pods. */
+export async function countAndRelease(
+  parts: TrackingParts,
+  stored: KubeObject,
+  status: Fields,
+  pods: readonly KubeObject[],
+  ending: Ending | undefined,
+): Promise<Counted> {
+  let job = stored
+  let current = status
+  const completions: number = job['spec'].completions ?? 0
+  const uncounted = {
+    succeeded: [...((status['uncountedTerminatedPods']?.succeeded ?? []) as readonly string[])],
+    failed: [...((status['uncountedTerminatedPods']?.failed ?? []) as readonly string[])],
+  }
+  const completed = parseIndexes(status['completedIndexes'] ?? '', completions)
+  const release: KubeObject[] = []
+  const tracked = pods.filter(isTracked)
+  let more = false
+  for (const pod of tracked) {
+    const uid = pod.metadata.uid ?? ''
+    if (release.length === mostAtOnce) {
+      more = true
+      break
+    }
+    if (hasSucceeded(pod)) {
+      const index = isIndexed(job) ? indexOf(pod, completions) : undefined
+      if (index !== undefined) completed.add(index)
+      else if (!isIndexed(job) && !uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid)
+      release.push(pod)
+    } else if (hasFailed(job, pod) || ending !== undefined) {
+      if (!uncounted.failed.includes(uid)) uncounted.failed.push(uid)
+      release.push(pod)
+    }
+  }
+  // Noted before, and released since.
+  settle(new Set(tracked.map((pod) => pod.metadata.uid ?? '')))
+  if (isIndexed(job)) {
+    current = { ...current, succeeded: completed.size, completedIndexes: formatIndexes(completed) }
+  }
+  if (ending !== undefined) {
+    const interim = ending.type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'
+    const conditions = withCondition(
+      current['conditions'] ?? [],
+      interim,
+      'True',
+      ending.reason,
+      ending.message,
+      parts.now(),
+    )
+    current = { ...current, conditions }
+  }
+  await write()
+  const released = new Set<string>()
+  await Promise.all(
+    release.map(async (pod) => {
+      await removeTrackingFinalizer(parts.pods, pod)
+      released.add(pod.metadata.uid ?? '')
+    }),
+  )
+  settle(new Set(tracked.map((pod) => pod.metadata.uid ?? '').filter((uid) => !released.has(uid))))
+  const ended = ending !== undefined && uncounted.succeeded.length === 0 && uncounted.failed.length === 0 && !more
+  if (ended && ending !== undefined) {
+    const conditions = withCondition(
+      current['conditions'] ?? [],
+      ending.type,
+      'True',
+      ending.reason,
+      ending.message,
+      parts.now(),
+    )
+    const completionTime = ending.type === 'Complete' ? { completionTime: formatTime(parts.now()) } : {}
+    current = { ...current, conditions, ...completionTime }
+  }
+  await write()
+  return { job, ended, more }
+
+  /** Those noted that no pod with the finalizer stands for any more are counted. */
+  function settle(held: ReadonlySet<string>): void {
+    for (const kind of ['succeeded', 'failed'] as const) {
+      const left = uncounted[kind].filter((uid) => held.has(uid))
+      const done = uncounted[kind].length - left.length
+      uncounted[kind] = left
+      if (done > 0) current = { ...current, [kind]: (current[kind] ?? 0) + done }
+    }
+  }
+
+  async function write(): Promise<void> {
+    const noted = Object.fromEntries(Object.entries(uncounted).filter(([, uids]) => uids.length > 0))
+    const next = withoutZeros({ ...current, uncountedTerminatedPods: noted })
+    if (sameJson(next, job['status'] ?? {})) return
+    job = await parts.writeStatus(job, next)
+    current = job['status']
+  }
+}
+
+/** Counts of nothing are not written, but for those that the API always shows. */
+function withoutZeros(status: Fields): Fields {
+  const absent = new Set(['active', 'succeeded', 'failed'])
+  return Object.fromEntries(
+    Object.entries(status).filter(
+      ([name, value]) => !(absent.has(name) && value === 0) && value !== '' && value !== undefined,
+    ),
+  )
+}
+
+export async function removeTrackingFinalizer(pods: ResourceClient, pod: KubeObject): Promise<void> {
+  const body = { metadata: { '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } }
+  await pods.patch(pod.metadata.name ?? '', 'strategic', body).catch((error) => {
+    if (!isNotFound(error)) throw error
+  })
+}

@@ -1,0 +1,62 @@
+/** The TTL-after-finished controller: deletes jobs ttlSecondsAfterFinished after their end. The controller manager starts it. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isNotFound } from '../../api/status.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey, splitKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { conditionOf, jobsResource } from '../job/job.ts'
+
+const workers = 5
+
+export function createTtlAfterFinishedController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const jobs = informers.informer(jobsResource)
+  const queue = createWorkQueue<string>(runtime, 'ttl_jobs_to_delete')
+  const leftMs = (job: KubeObject): number | undefined => {
+    const end = expiryOf(job)
+    return end === undefined ? undefined : end - runtime.clock.now()
+  }
+  const enqueue = (job: KubeObject) => {
+    const left = leftMs(job)
+    if (left !== undefined && job.metadata.deletionTimestamp === undefined) queue.addAfter(objectKey(job), left)
+  }
+
+  async function sync(key: string): Promise<void> {
+    const cached = jobs.store.get(key)
+    if (cached === undefined || !isDue(cached)) return
+    const { namespace, name } = splitKey(key)
+    const resource = client.resource(jobsResource).namespace(namespace)
+    try {
+      // The time may have been changed a moment ago.
+      const job = await resource.get(name)
+      if (!isDue(job)) return
+      const { uid = '' } = job.metadata
+      await resource.delete(name, { propagationPolicy: 'Foreground', preconditions: { uid } })
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+  }
+
+  function isDue(job: KubeObject): boolean {
+    const left = leftMs(job)
+    if (left === undefined || job.metadata.deletionTimestamp !== undefined) return false
+    if (left > 0) queue.addAfter(objectKey(job), left)
+    return left <= 0
+  }
+
+  return {
+    name: 'ttl-after-finished-controller',
+    async start() {
+      jobs.addHandlers({ added: enqueue, updated: (_, job) => enqueue(job) })
+      await jobs.whenSynced(signal)
+      runWorkers(runtime, queue, workers, sync, signal)
+    },
+  }
+}
+
+/** Milliseconds since the epoch; undefined while it runs, or when it is to stay. */
+function expiryOf(job: KubeObject): number | undefined {
+  const ttl: number | undefined = job['spec'].ttlSecondsAfterFinished
+  const end: Fields | undefined = conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed')
+  return ttl === undefined || end === undefined ? undefined : Date.parse(end['lastTransitionTime']) + ttl * 1000
+}
