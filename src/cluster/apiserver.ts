@@ -4,7 +4,7 @@ import { decodeProtobuf } from '../api/codec/protobuf.ts'
 import type { Handler } from '../api/request.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/index.ts'
-import { issuerDocument } from '../apiserver/auth/issuer.ts'
+import { issuerResponse } from '../apiserver/auth/issuer.ts'
 import { type Auth, createAuth } from '../apiserver/auth/setup.ts'
 import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
 import { reviewToken } from '../apiserver/auth/tokenreview.ts'
@@ -83,7 +83,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       frontProxy: pki.client('front-proxy-client', 'front-proxy-client', []),
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
-      paths: () => [(request) => (auth === undefined ? undefined : issuerDocument(auth.tokens, url, request.path))],
+      paths: () => [(request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, url, request))],
     })
     server.addHealthCheck({
       name: 'poststarthook/bootstrap-controller',

@@ -189,7 +189,7 @@ async function sendGzip(
   slices: Iterable<Uint8Array>,
 ): Promise<void> {
   headers['content-encoding'] = 'gzip'
-  headers['vary'] = 'Accept-Encoding'
+  headers['vary'] = [...new Set([headers['vary'] ?? []].flat().map(String)).add('Accept-Encoding')]
   outgoing.writeHead(status, headers)
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 })
   const onAbort = () => gzip.destroy()

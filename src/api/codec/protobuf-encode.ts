@@ -141,7 +141,7 @@ function valueWriter(schema: Schema): ValueWriter {
     case 'any':
       return (writer, number, value) => {
         const end = writer.length()
-        if (value !== undefined && value !== null) writer.bytes(1, Buffer.from(jsonText(value)))
+        if (value !== undefined && value !== null) writer.text(1, jsonText(value))
         writer.lengthTag(number, writer.length() - end)
       }
     default:

@@ -1,5 +1,6 @@
 /** Service account issuer discovery: how others verify this cluster's tokens (KEP-1393). */
-import type { ApiResponse } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { requireType } from '../handlers/negotiate.ts'
 import type { ServiceAccountTokens } from './serviceaccounts.ts'
 
 /** `serverUrl`: where this API server is reached, `https://host:port`. undefined for any other path. */
@@ -27,6 +28,17 @@ export function issuerDocument(
     default:
       return undefined
   }
+}
+
+/** The same for a request, in the one type that each has. @throws StatusError 406 */
+export function issuerResponse(
+  tokens: ServiceAccountTokens,
+  serverUrl: string,
+  request: ApiRequest,
+): ApiResponse | undefined {
+  const answer = issuerDocument(tokens, serverUrl, request.path)
+  if (answer !== undefined) requireType(request, answer.contentType)
+  return answer
 }
 
 function document(contentType: string, value: object): Extract<ApiResponse, { kind: 'bytes' }> {

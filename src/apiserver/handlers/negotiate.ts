@@ -80,12 +80,13 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
   throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }
 
-/** Where nothing else is spoken. @throws StatusError 406 */
-export function requireJson(request: ApiRequest): void {
+/** For endpoints that speak one type alone. @throws StatusError 406 */
+export function requireType(request: ApiRequest, type: string): void {
   const accept = request.headers['accept']
   if (accept === undefined || accept === '') return
-  if (parseAccept(accept).some(({ type }) => /^(\*\/\*|application\/(\*|json))$/.test(type))) return
-  throw new StatusError(406, 'NotAcceptable', '406: Not Acceptable\n\nAvailable representations: application/json', {})
+  const family = `${type.slice(0, type.indexOf('/'))}/*`
+  if (parseAccept(accept).some((range) => range.type === type || range.type === family || range.type === '*/*')) return
+  throw new StatusError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${type}`, {})
 }
 
 /** The encoding for an error: the first that the client takes, whatever form of objects it asked for. */

@@ -1,6 +1,6 @@
 /** /version: what Kubernetes this server speaks for. */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import { requireJson } from './negotiate.ts'
+import { requireType } from './negotiate.ts'
 import { notAllowed } from './route.ts'
 
 export const GIT_VERSION = 'v1.37.1+skiff'
@@ -31,6 +31,6 @@ const document = Buffer.from(
 export function versionResponse(request: ApiRequest): ApiResponse | undefined {
   if (request.path !== '/version' && request.path !== '/version/') return undefined
   if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
-  requireJson(request)
+  requireType(request, 'application/json')
   return { kind: 'bytes', status: 200, contentType: 'application/json', bytes: [document] }
 }

@@ -8,6 +8,7 @@ import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
 import { createDocuments } from './documents.ts'
 import { createOpenApi } from './handler.ts'
+import { encodeV3 } from './protobuf-v3.ts'
 
 /** SHA-256 of each document of Kubernetes v1.37.1, in the form that `fingerprint` gives it. */
 const recorded: Record<string, string> = JSON.parse(
@@ -98,4 +99,26 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
   assert.ok('com.example.stable.v1.Gizmo' in document.components.schemas)
   const v2 = documents.v2() as { definitions: JsonObject }
   assert.ok('com.example.stable.v1.GizmoList' in v2.definitions)
+})
+
+test('client-go gets its protobuf: field numbers of gnostic, extensions as YAML, references apart', () => {
+  const document = {
+    openapi: '3.0.0',
+    paths: { '/a': { get: { operationId: 'x', 'x-kubernetes-action': 'list' } } },
+    components: { schemas: { S: { properties: { p: { $ref: '#/r' }, q: { type: 'string', default: '' } } } } },
+  }
+  const ours = Buffer.from(encodeV3(document))
+  assert.ok(ours.subarray(0, 8).equals(Buffer.from([0x0a, 5, ...Buffer.from('3.0.0'), 0x22])))
+  assert.ok(ours.includes(Buffer.from([0x12, 5, ...Buffer.from('list\n')])), 'an extension is YAML')
+  // A SchemaOrReference of the reference: 2 { _ref: "#/r" }.
+  assert.ok(ours.includes(Buffer.from([0x12, 5, 0x0a, 3, ...Buffer.from('#/r')])))
+  // A default that is empty is still a default: 33 { string: "" }.
+  assert.ok(ours.includes(Buffer.from([0x8a, 2, 2, 0x1a, 0])))
+  const answer = ask('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' })
+  assert.equal(answer.contentType, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
+  assert.ok(
+    Buffer.concat(answer.bytes)
+      .subarray(0, 7)
+      .equals(Buffer.from([0x0a, 3, ...Buffer.from('2.0'), 0x12, 18])),
+  )
 })

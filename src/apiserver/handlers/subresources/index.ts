@@ -3,7 +3,8 @@
  * writes the object (status, ephemeralcontainers, resize, finalize, approval) goes the usual way, by the strategy's rules for
  * that subresource.
  */
-import { qualified, StatusError } from '../../../api/status.ts'
+import { notFound, qualified, StatusError } from '../../../api/status.ts'
+import { groupResource, storageKey } from '../../registry/registry.ts'
 import type { ResourceHandler, ServerContext } from '../context.ts'
 import type { Route } from '../route.ts'
 import { createBinding } from './binding.ts'
@@ -39,6 +40,8 @@ export function subresourceHandler(context: ServerContext, route: Route): Resour
   )
 }
 
-const notConnected: ResourceHandler = async () => {
+const notConnected: ResourceHandler = async ({ context, row, info }) => {
+  const stored = context.registry.current(row, storageKey(row, row.namespaced ? info.namespace : '', info.name))
+  if (stored === undefined) throw notFound(groupResource(row), info.name)
   throw new StatusError(503, 'ServiceUnavailable', 'no node can be reached from this server')
 }
