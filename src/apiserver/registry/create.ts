@@ -6,7 +6,7 @@ import { invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
 import { withMetadata } from './deletion.ts'
 import { canonicalObject } from './metadata.ts'
-import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
+import { groupResource, type Registry, storageKey, type WriteContext, writtenObject } from './registry.ts'
 
 /** Names generated for one create before it gives up. */
 const NAME_ATTEMPTS = 8
@@ -85,7 +85,7 @@ async function createBegun(
     expectRevision: 0,
     ...leaseOf(context, canonical),
   })
-  if (result.ok) return canonicalObject(canonical, String(result.revision))
+  if (result.ok) return writtenObject(registry, row, key, canonical, result.revision)
   const current = result.current
   throw exists(context, name, current && registry.decode(current.value, current.modRevision))
 }

@@ -8,6 +8,7 @@ import type { StoredObject, UserInfo } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { withMetadata } from './deletion.ts'
 import type { Pools, Strategy, StrategyContext } from './strategy.ts'
 
 /** What the store needs of the server. */
@@ -51,6 +52,21 @@ export function storageRange(row: ResourceRow, namespace: string): string {
   return row.namespaced && namespace !== ''
     ? `/registry/${row.storagePrefix}/${namespace}/`
     : `/registry/${row.storagePrefix}/`
+}
+
+/**
+ * What was written as `revision`, with its resourceVersion: as the cache has it, which every reader and watcher of this
+ * process shares, unless a later write has taken its place already.
+ */
+export function writtenObject(
+  registry: Registry,
+  row: ResourceRow,
+  key: string,
+  written: KubeObject,
+  revision: number,
+): KubeObject {
+  const entry = registry.current(row, key)
+  return entry?.revision === revision ? entry.object : withMetadata(written, { resourceVersion: String(revision) })
 }
 
 export const groupResource = (row: ResourceRow) => ({ group: row.group, resource: row.resource })

@@ -9,7 +9,7 @@ import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate 
 import { beforeCreate, kindOf, leaseOf, metaOptions } from './create.ts'
 import { shouldDeleteDuringUpdate, withMetadata } from './deletion.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
-import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
+import { groupResource, type Registry, storageKey, type WriteContext, writtenObject } from './registry.ts'
 import { sameObject } from './same.ts'
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -134,7 +134,8 @@ async function updateBegun(
     expectRevision: revision,
     ...leaseOf(context, canonical),
   })
-  if (result.ok) return { object: canonicalObject(canonical, String(result.revision)), created: false }
+  if (result.ok)
+    return { object: writtenObject(registry, context.row, key, canonical, result.revision), created: false }
   return { retry: stateOf(registry, result.current) }
 }
 
@@ -164,7 +165,7 @@ async function createByUpdate(
     expectRevision: 0,
     ...leaseOf(context, canonical),
   })
-  if (result.ok) return { object: canonicalObject(canonical, String(result.revision)), created: true }
+  if (result.ok) return { object: writtenObject(registry, context.row, key, canonical, result.revision), created: true }
   // Somebody else made it meanwhile: now it is an update.
   if (result.current === undefined) throw alreadyExists(groupResource(context.row), context.name)
   return { retry: stateOf(registry, result.current) }
