@@ -88,7 +88,15 @@ function probe(value: Fields): Fields | undefined {
   return unset.length === 0 ? undefined : Object.fromEntries(unset)
 }
 
+/** podIP is the first of podIPs, and has the last word where they differ. */
+const podStatus: Defaulter = ({ podIP, podIPs }) => {
+  const first: string | undefined = podIPs?.[0]?.ip
+  if (podIP && podIP !== first) return { podIPs: [{ ip: podIP }] }
+  return first && !podIP ? { podIP: first } : undefined
+}
+
 export const podDefaults: Readonly<Record<string, Defaulter>> = {
+  [core('PodStatus')]: podStatus,
   [core('Pod')]: pod,
   [core('PodSpec')]: podSpec,
   [core('Container')]: container,

@@ -31,7 +31,7 @@ export function validateHorizontalPodAutoscaler(object: KubeObject): readonly Fi
   reference(spec['scaleTargetRef'] ?? {}, 'spec.scaleTargetRef', errors)
   metrics(spec['metrics'] ?? [], min, errors)
   behavior(spec['behavior'], errors)
-  if (min !== undefined && min < 1) last.push(invalid('spec.minReplicas', min, 'must be greater than or equal to 1'))
+  if (min !== undefined && min < 0) last.push(invalid('spec.minReplicas', min, 'must be greater than or equal to 0'))
   if (max === 0) last.push(required('spec.maxReplicas'))
   else if (max < 1) last.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to 1'))
   return [...errors, ...last]

@@ -113,8 +113,8 @@ const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
 /** spec.finalizers of a Namespace. */
 export function validateNamespaceFinalizers(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  object['spec']?.finalizers?.forEach((finalizer: string, i: number) => {
-    const path = `spec.finalizers[${i}]`
+  object['spec']?.finalizers?.forEach((finalizer: string) => {
+    const path = 'spec.finalizers'
     const messages = qualifiedName(finalizer)
     for (const message of messages) errors.push(invalid(path, finalizer, message))
     if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))

@@ -29,13 +29,13 @@ function validateCronJobSpec(spec: Fields, old: Fields | undefined, errors: Fiel
   const schedule: string = spec['schedule'] ?? ''
   if (schedule !== '') validateSchedule(schedule, spec, old, errors)
   nonNegativeField(spec['startingDeadlineSeconds'], 'spec.startingDeadlineSeconds', errors)
+  const zone: string | undefined = spec['timeZone'] ?? undefined
+  if (zone !== undefined && zone !== old?.['timeZone']) validateZone(zone, errors)
   const policy: string = spec['concurrencyPolicy'] ?? ''
   if (policy === '') errors.push(required('spec.concurrencyPolicy'))
   else if (!POLICIES.includes(policy)) errors.push(notSupported('spec.concurrencyPolicy', policy, POLICIES))
   nonNegativeField(spec['successfulJobsHistoryLimit'], 'spec.successfulJobsHistoryLimit', errors)
   nonNegativeField(spec['failedJobsHistoryLimit'], 'spec.failedJobsHistoryLimit', errors)
-  const zone: string | undefined = spec['timeZone'] ?? undefined
-  if (zone !== undefined && zone !== old?.['timeZone']) validateZone(zone, errors)
   validateTemplate(spec['jobTemplate']?.spec ?? {}, errors)
   if (schedule === '') errors.push(required('spec.schedule'))
 }

@@ -21,7 +21,7 @@ export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
   const method: Fields | undefined = spec['distinguisherMethod']
   const methods = ['ByNamespace', 'ByUser']
   if (method !== undefined && !methods.includes(method['type'] ?? ''))
-    errors.push(notSupported('spec.distinguisherMethod', method['type'] ?? '', methods))
+    errors.push(notSupported('spec.distinguisherMethod.type', { Type: method['type'] ?? '' }, methods))
   const level: string = spec['priorityLevelConfiguration']?.name ?? ''
   if (level === '') errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'))
   else

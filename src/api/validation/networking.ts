@@ -55,7 +55,7 @@ function policyPort({ protocol, port, endPort }: Fields, path: string, errors: F
   if (typeof port === 'number') {
     for (const message of portNumber(port)) errors.push(invalid(`${path}.port`, port, message))
     if (endPort === undefined) return
-    if (endPort < port) errors.push(invalid(`${path}.endPort`, port, 'must be greater than or equal to `port`'))
+    if (endPort < port) errors.push(invalid(`${path}.endPort`, endPort, 'must be greater than or equal to `port`'))
     for (const message of portNumber(endPort)) errors.push(invalid(`${path}.endPort`, endPort, message))
   } else if (typeof port === 'string') {
     if (endPort !== undefined)

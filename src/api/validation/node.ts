@@ -56,7 +56,7 @@ function taints(list: readonly Fields[], errors: FieldError[]): void {
 function quantities(node: KubeObject, errors: FieldError[]): void {
   for (const list of ['capacity', 'allocatable'])
     for (const [name, value] of entries(node['status']?.[list]))
-      resourceQuantity(name, value as string, `status.${list}[${name}]`, errors)
+      resourceQuantity(name, value as string, `status.${list}.${name}`, errors)
 }
 
 export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly FieldError[] {

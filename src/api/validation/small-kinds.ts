@@ -65,7 +65,7 @@ function preemptionPolicy(policy: string | undefined, errors: FieldError[]): voi
   if (policy === undefined) return
   if (policy === '') errors.push(required('preemptionPolicy'))
   else if (policy !== 'Never' && policy !== 'PreemptLowerPriority')
-    errors.push(notSupported('preemptionPolicy', policy, ['Never', 'PreemptLowerPriority']))
+    errors.push(notSupported('preemptionPolicy', policy, ['PreemptLowerPriority', 'Never']))
 }
 
 export function validatePriorityClassUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
