@@ -13,6 +13,8 @@ import { createReplicaController } from './replicaset/replica-controller.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished-controller.ts'
+import { createPvProtectionController } from './volume-protection/pv-protection-controller.ts'
+import { createPvcProtectionController } from './volume-protection/pvc-protection-controller.ts'
 
 export interface ControllerEntry {
   /** As in --controllers. */
@@ -41,6 +43,8 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('endpointslice-controller', 'endpointslice-controller', createEndpointSliceController),
   entry('job-controller', 'job-controller', createJobController),
   entry('ttl-after-finished-controller', 'ttl-after-finished-controller', createTtlAfterFinishedController),
+  entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
+  entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

@@ -232,6 +232,28 @@ export const plays: Readonly<Record<string, Play>> = {
     nodes: 1,
     act: async (stage) => void (await create(stage, 'jobs', job({ ttlSecondsAfterFinished: 3 }))),
   },
+  'pvc-protection': {
+    nodes: 1,
+    async prepare(stage) {
+      await create(stage, 'persistentvolumeclaims', {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'v' },
+        spec: {
+          storageClassName: '',
+          volumeName: 'nope',
+          accessModes: ['ReadWriteOnce'],
+          resources: { requests: { storage: '1Gi' } },
+        },
+      })
+      const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'v' } }]
+      await create(stage, 'pods', pod('p', { nodeName: 'kwok-1', volumes }))
+    },
+    async act(stage) {
+      await remove(stage, 'persistentvolumeclaims', 'v')
+      await stage.user.raw('DELETE', `/api/v1/namespaces/${namespace}/pods/p?gracePeriodSeconds=0`)
+    },
+  },
   unschedulable: {
     nodes: 1,
     act: async (stage) => void (await create(stage, 'pods', pod('p', { nodeSelector: { none: 'such' } }))),

@@ -76,6 +76,7 @@ export function createJobController(context: ControllerContext): Controller {
     else if (controllerOf(pod)?.kind === 'Job') {
       if (isTracked(pod)) orphans.add(objectKey(pod))
     } else if (controllerOf(pod) === undefined) {
+      if (isTracked(pod)) orphans.add(objectKey(pod))
       for (const other of jobs.store.list()) {
         if (other.metadata.namespace !== pod.metadata.namespace) continue
         if (labelSelectorOf(other['spec'].selector).matches(pod.metadata.labels)) later(other)

@@ -1,0 +1,107 @@
+/**
+ * The PVC protection controller: a claim that is deleted stays until no scheduled pod uses it. It also says on bound claims
+ * whether a pod refers to them. The controller manager starts it.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isNotFound } from '../../api/status.ts'
+import { formatTime } from '../../base/clock.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey, splitKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { isTerminated, podsResource } from '../pods/pod.ts'
+import { hasFinalizer, withFinalizer, withoutFinalizer } from './finalizers.ts'
+
+const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+const finalizer = 'kubernetes.io/pvc-protection'
+const claimIndex = 'persistentvolumeclaim'
+
+export function createPvcProtectionController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const log = runtime.log.named('pvc-protection-controller')
+  const claims = informers.informer(claimsResource)
+  const pods = informers.informer(podsResource)
+  const queue = createWorkQueue<string>(runtime, 'pvcprotection')
+
+  async function sync(key: string): Promise<void> {
+    const claim = claims.store.get(key)
+    if (claim === undefined) return
+    const { namespace } = splitKey(key)
+    const resource = client.resource(claimsResource).namespace(namespace)
+    try {
+      if (claim.metadata.deletionTimestamp === undefined) {
+        if (!hasFinalizer(claim, finalizer)) await resource.update(withFinalizer(claim, finalizer))
+        else await tellUse(claim)
+      } else if (hasFinalizer(claim, finalizer)) {
+        if (await isUsed(key)) log.info(2, 'Keeping PVC because it is being used', { PVC: key })
+        else await resource.update(withoutFinalizer(claim, finalizer))
+      }
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+  }
+
+  async function tellUse(claim: KubeObject): Promise<void> {
+    if (claim['status']?.phase !== 'Bound') return
+    const used = pods.store.byIndex(claimIndex, objectKey(claim)).some((pod) => !isTerminated(pod))
+    const old: readonly Fields[] = claim['status'].conditions ?? []
+    const known = old.find((condition) => condition['type'] === 'Unused')
+    const status = used ? 'False' : 'True'
+    if (known?.['status'] === status) return
+    const condition = {
+      type: 'Unused',
+      status,
+      lastProbeTime: null,
+      lastTransitionTime: formatTime(runtime.clock.now()),
+      reason: used ? 'PodUsingPVC' : 'NoPodsUsingPVC',
+      message: used ? 'A pod is currently referencing this PVC' : 'No pods are currently referencing this PVC',
+    }
+    const conditions = known === undefined ? [...old, condition] : old.map((one) => (one === known ? condition : one))
+    const updated = { ...claim, status: { ...claim['status'], conditions } } as KubeObject
+    await client
+      .resource(claimsResource)
+      .namespace(claim.metadata.namespace ?? '')
+      .update(updated, { subresource: 'status' })
+  }
+
+  /** The informer may not have heard of a pod yet: before a claim goes, the API server is asked. */
+  async function isUsed(key: string): Promise<boolean> {
+    const uses = (pod: KubeObject) => Boolean(pod['spec'].nodeName) && claimsOf(pod).includes(key)
+    if (pods.store.byIndex(claimIndex, key).some(uses)) return true
+    const { items } = await client.resource(podsResource).namespace(splitKey(key).namespace).list()
+    return items.some(uses)
+  }
+
+  return {
+    name: 'pvc-protection-controller',
+    async start() {
+      pods.addIndex(claimIndex, claimsOf)
+      const enqueue = (claim: KubeObject) => queue.add(objectKey(claim))
+      const enqueueClaims = (pod: KubeObject) => {
+        for (const key of claimsOf(pod)) queue.add(key)
+      }
+      claims.addHandlers({ added: enqueue, updated: (_, claim) => enqueue(claim) })
+      pods.addHandlers({
+        added: enqueueClaims,
+        updated: (old, pod) => {
+          const sameUse = isTerminated(old) === isTerminated(pod) && old['spec'].nodeName === pod['spec'].nodeName
+          if (!sameUse || old.metadata.uid !== pod.metadata.uid) enqueueClaims(pod)
+        },
+        deleted: enqueueClaims,
+      })
+      await Promise.all([claims.whenSynced(signal), pods.whenSynced(signal)])
+      runWorkers(runtime, queue, 1, sync, signal)
+    },
+  }
+}
+
+/** Keys of the claims a pod names, those of its ephemeral volumes among them. */
+function claimsOf(pod: KubeObject): readonly string[] {
+  const keys: string[] = []
+  for (const volume of (pod['spec'].volumes ?? []) as readonly Fields[]) {
+    const name: string | undefined =
+      volume['persistentVolumeClaim']?.claimName ??
+      (volume['ephemeral'] === undefined ? undefined : `${pod.metadata.name}-${volume['name']}`)
+    if (name !== undefined) keys.push(`${pod.metadata.namespace}/${name}`)
+  }
+  return keys
+}

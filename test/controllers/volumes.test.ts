@@ -1,0 +1,58 @@
+/** Claims and volumes that are in use stay, with all controllers on the simulated clock. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../../src/api/object.ts'
+import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { namespace, startStage } from '../scenarios/stage.ts'
+
+const resource = (name: string) => ({ group: '', version: 'v1', resource: name })
+const spec = { storageClassName: '', accessModes: ['ReadWriteOnce'] }
+
+test('a volume that is bound stays until it is not; a bound claim says whether it is used', async () => {
+  const runtime = simulatedRuntime(1)
+  const { user, stop } = await startStage(runtime, { nodes: 1 })
+  const volumes = user.resource(resource('persistentvolumes'))
+  const claims = user.resource(resource('persistentvolumeclaims')).namespace(namespace)
+  const pods = user.resource(resource('pods')).namespace(namespace)
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const after = async () => runtime.advance(1000)
+  const object = (kind: string, name: string, body: Fields) =>
+    ({ apiVersion: 'v1', kind, metadata: { name }, spec: body }) as unknown as KubeObject
+  const unused = async () => {
+    const { conditions = [] } = (await done(claims.get('c')))['status'] as Fields
+    return (conditions as readonly Fields[]).find(({ type }) => type === 'Unused')?.['status']
+  }
+  await done(
+    volumes.create(
+      object('PersistentVolume', 'v', { ...spec, capacity: { storage: '1Gi' }, hostPath: { path: '/x' } }),
+    ),
+  )
+  await done(
+    claims.create(
+      object('PersistentVolumeClaim', 'c', { ...spec, volumeName: 'v', resources: { requests: { storage: '1Gi' } } }),
+    ),
+  )
+  const bound = { status: { phase: 'Bound' } }
+  await done(volumes.patch('v', 'merge', bound, { subresource: 'status' }))
+  await done(claims.patch('c', 'merge', bound, { subresource: 'status' }))
+  await after()
+  assert.equal(await unused(), 'True')
+  const mount = { name: 'm', persistentVolumeClaim: { claimName: 'c' } }
+  await done(
+    pods.create(object('Pod', 'p', { nodeName: 'kwok-1', volumes: [mount], containers: [{ name: 'c', image: 'i' }] })),
+  )
+  await after()
+  assert.equal(await unused(), 'False')
+  await done(claims.delete('c'))
+  await done(volumes.delete('v'))
+  await after()
+  assert.ok((await done(claims.get('c'))).metadata.deletionTimestamp)
+  assert.ok((await done(volumes.get('v'))).metadata.deletionTimestamp)
+  await done(pods.delete('p', { gracePeriodSeconds: 0 }))
+  await after()
+  await assert.rejects(done(claims.get('c')), { code: 404 })
+  await done(volumes.patch('v', 'merge', { status: { phase: 'Released' } }, { subresource: 'status' }))
+  await after()
+  await assert.rejects(done(volumes.get('v')), { code: 404 })
+  await stop()
+})
