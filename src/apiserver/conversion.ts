@@ -6,6 +6,7 @@ import { internalError } from '../api/status.ts'
 import type { Representation } from './cache/entry.ts'
 import { convertAutoscaling } from './conversions/autoscaling.ts'
 import { convertEvent } from './conversions/events.ts'
+import type { WebhookConversion } from './customresources/webhook.ts'
 import { isHub } from './handlers/respond.ts'
 
 /** Gives an object of the kind in another version; pure. */
@@ -19,15 +20,18 @@ const BUILTIN: Readonly<Record<string, Convert>> = {
 
 export interface Conversion {
   /** Objects as the row's version shows them. */
-  served(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  served(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
+  /** The same without a webhook: for what cannot wait. */
+  now(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
   /** Objects as they are stored. */
-  stored(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  stored(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
+  storedNow(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
   hasOtherVersions(row: ResourceRow): boolean
   /** The row's version as the caches keep it; one per row. */
   view(row: ResourceRow): Representation
 }
 
-export function createConversion(scheme: Scheme): Conversion {
+export function createConversion(scheme: Scheme, webhook: WebhookConversion): Conversion {
   const views = new WeakMap<ResourceRow, Representation>()
   const to = (objects: readonly KubeObject[], apiVersion: string): readonly KubeObject[] =>
     objects.map((object) => convert(object, apiVersion))
@@ -42,18 +46,26 @@ export function createConversion(scheme: Scheme): Conversion {
       }
       return row.storagePrefix !== '' && (counted.byPrefix.get(row.storagePrefix) ?? 0) > 1
     },
-    served: (objects, row) =>
-      row.custom !== undefined
-        ? objects.map((object) => convertCustom(object, row))
-        : isHub(row)
-          ? objects
-          : to(objects, apiVersionOf(row.group, row.version)),
-    stored: (objects, row) =>
-      row.custom !== undefined
-        ? objects.map((object) => storedCustom(object, row))
-        : isHub(row)
-          ? objects
-          : to(objects, apiVersionOf(row.storageGroup, row.storageVersion)),
+    served(objects, row) {
+      if (row.custom === undefined) return isHub(row) ? objects : to(objects, apiVersionOf(row.group, row.version))
+      const finish = (converted: readonly KubeObject[]) => converted.map((object) => convertCustom(object, row))
+      if (row.custom.conversion !== 'Webhook') return finish(objects)
+      return webhook(row, objects, apiVersionOf(row.group, row.version)).then(finish)
+    },
+    now(objects, row) {
+      if (row.custom !== undefined) return objects.map((object) => convertCustom(object, row))
+      return isHub(row) ? objects : to(objects, apiVersionOf(row.group, row.version))
+    },
+    stored(objects, row) {
+      const apiVersion = apiVersionOf(row.storageGroup, row.storageVersion)
+      if (row.custom === undefined) return isHub(row) ? objects : to(objects, apiVersion)
+      if (row.custom.conversion !== 'Webhook') return objects.map((object) => storedCustom(object, row))
+      return webhook(row, objects, apiVersion)
+    },
+    storedNow(objects, row) {
+      if (row.custom !== undefined) return objects.map((object) => storedCustom(object, row))
+      return isHub(row) ? objects : to(objects, apiVersionOf(row.storageGroup, row.storageVersion))
+    },
     view(row) {
       let view = views.get(row)
       if (view === undefined) {

@@ -18,6 +18,7 @@ import { type Aggregator, createAggregator, type FrontProxyIdentity } from './ag
 import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
 import { type Conversion, createConversion } from './conversion.ts'
+import { createWebhookConversion } from './customresources/webhook.ts'
 import { errorResponses } from './filters/errors.ts'
 import { defaultFairness, fairness } from './filters/fairness.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
@@ -98,15 +99,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const scheme = createScheme(options.scheme.rows())
   const caches = await createCaches(runtime, storage)
   const reads = createReads(scheme, caches, storage)
-  const conversion = createConversion(scheme)
+  const conversion = createConversion(scheme, createWebhookConversion(runtime, reads))
   const auth = options.auth?.(reads)
   const host: AdmissionHost = {
     scheme,
     authorizer: auth?.authorizer ?? everythingAllowed,
     loopback: (request) => handler(request),
     generationOf: reads.generationOf,
-    convert: (object, row) => conversion.served([object], row)[0] as KubeObject,
-    toHub: (object, row) => conversion.stored([object], row)[0] as KubeObject,
+    convert: (object, row) => conversion.now([object], row)[0] as KubeObject,
+    toHub: (object, row) => conversion.storedNow([object], row)[0] as KubeObject,
   }
   const admission = createAdmissionChain(reads, host, {
     ...options.admission,
@@ -275,7 +276,7 @@ function conversionContext(
 ): Pick<ServerContext, 'convert' | 'convertNow' | 'hasOtherVersions' | 'toHub' | 'versionView'> {
   return {
     convert: conversion.served,
-    convertNow: conversion.served,
+    convertNow: conversion.now,
     hasOtherVersions: conversion.hasOtherVersions,
     toHub: conversion.stored,
     versionView: conversion.view,

@@ -1,4 +1,5 @@
 /** GET of a collection: selectors, pages, and the versions a client may ask for (KEP-2523). */
+import { encodeJson } from '../../api/codec/json.ts'
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { ApiResponse, StoredObject } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
@@ -208,6 +209,7 @@ export async function respondList(
   if (representation.encoding === 'protobuf')
     return protobufList(resource, envelope, served, messageForm(envelope.apiVersion, row.kind))
   const whole = served.map((item) => {
+    if (row.custom !== undefined) return item.object
     const { kind: _, apiVersion: __, ...rest } = item.object
     return rest
   })
@@ -225,11 +227,30 @@ async function protobufList(
   return { kind: 'bytes', status: 200, ...warningHeaders(warnings), contentType: CONTENT_TYPES.protobuf, bytes }
 }
 
+/** An item that was converted for this answer alone, with its kind and version. */
+function wholeItem(item: StoredObject, object: KubeObject): StoredObject {
+  const bytes = encodeJson(object)
+  return { key: item.key, revision: item.revision, object, json: () => bytes }
+}
+
+function fullItem(entry: CacheEntry): StoredObject {
+  return { key: entry.key, revision: entry.revision, object: entry.object, json: () => entry.json('full') }
+}
+
 async function servedItems(
   { context, row }: ResourceRequest,
   items: readonly StoredObject[],
 ): Promise<readonly StoredObject[]> {
   if (isHub(row)) return items
+  if (row.custom?.conversion === 'Webhook') {
+    const converted = await context.convert(
+      items.map((item) => item.object),
+      row,
+    )
+    return items.map((item, i) => wholeItem(item, converted[i] as KubeObject))
+  }
   const view = context.versionView(row)
-  return (items as readonly CacheEntry[]).map((item) => item.as(view))
+  const viewed = (items as readonly CacheEntry[]).map((item) => item.as(view))
+  // Custom resources in a list keep their kind and version.
+  return row.custom === undefined ? viewed : viewed.map(fullItem)
 }

@@ -4,6 +4,7 @@ import { jsonText } from '../../api/codec/json.ts'
 import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
 import { apiVersionOf } from '../../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
+import type { StreamReader } from '../../base/stream.ts'
 import type { Representation as View } from '../cache/entry.ts'
 import { storageRange } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
@@ -52,20 +53,21 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     apiVersion: metadataOnly ? representation.shapeVersion : apiVersionOf(row.group, row.version),
     signal: ended.signal,
   })
+  const encode = encoderOf(resource, representation)
   return {
     kind: 'watch',
     status: 200,
     ...warningHeaders(resource.warnings),
     contentType: representation.encoding === 'protobuf' ? PROTOBUF_WATCH : 'application/json',
-    events,
-    encode: encoderOf(resource, representation),
+    events: throughWebhook(resource, events),
+    encode,
   }
 }
 
 /** The form in which the caches keep events for watchers like this one; undefined for objects as they are stored. */
 function viewOf({ context, row }: ResourceRequest, representation: Representation): View | undefined {
   if (representation.shape === 'metadata') return metadataView(row, representation.shapeVersion || META_V1)
-  return isHub(row) ? undefined : context.versionView(row)
+  return isHub(row) || row.custom?.conversion === 'Webhook' ? undefined : context.versionView(row)
 }
 
 function encoderOf(resource: ResourceRequest, representation: Representation): (event: WatchEvent) => Uint8Array {

@@ -117,7 +117,8 @@ function fits(object: KubeObject, row: ResourceRow): boolean {
 export function otherVersions({ context, row }: ResourceRequest): {
   readonly convert?: (object: KubeObject, apiVersion: string) => VersionedObject | undefined
 } {
-  if (!context.hasOtherVersions(row)) return {}
+  // What only a webhook converts cannot be compared here: such entries stay as they are.
+  if (!context.hasOtherVersions(row) || row.custom?.conversion === 'Webhook') return {}
   return {
     convert(object, apiVersion) {
       const { group, version } = parseApiVersion(apiVersion)

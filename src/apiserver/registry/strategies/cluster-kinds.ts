@@ -203,6 +203,7 @@ const customResourceDefinitions: Strategy = {
   }),
   prepareForCreate: (object) => withStoredVersions({ ...withMeta(object, { generation: 1 }), status: NEW_DEFINITION }),
   beginDeletion: beginDefinitionDeletion,
+  standardFinalizersOnly: false,
   warningsOnCreate: definitionWarnings,
   warningsOnUpdate: definitionWarnings,
   prepareForUpdate(object, old) {
