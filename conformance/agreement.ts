@@ -16,7 +16,7 @@ export interface Shares {
 export interface SetAgreement {
   /** Over every answer of the set. */
   readonly all: Shares
-  /** Without the answers that wait for a later issue (see `waiting`). */
+  /** Without the answers counted apart (see `stepWaits`). */
   readonly counted: Shares
   /** Names of the cases in which some body differs. */
   readonly differing: readonly string[]
@@ -34,20 +34,17 @@ export interface Difference {
 }
 
 const waitingResources = /\/(resourcequotas|limitranges|customresourcedefinitions|gadgets)\b|probe\.example\.com/
-const waitingSubresources = /\/(eviction|ephemeralcontainers|resize)\b/
 
-/** Answers about what later issues bring: server-side apply, custom resources, pod security, quota, limit ranges, … */
+/** Answers counted apart: custom resources, pod security, quota and limit ranges. */
 function stepWaits(step: Step): boolean {
-  if (step.h?.['content-type']?.includes('apply-patch')) return true
-  if (waitingSubresources.test(step.p) || waitingResources.test(step.p)) return true
+  if (waitingResources.test(step.p)) return true
   return step.b?.includes('pod-security.kubernetes.io') ?? false
 }
 
 /** Once a step waits, what follows in its case depends on it. */
-function firstWaiting(c: RecordedCase, set: string): number {
+function firstWaiting(c: RecordedCase): number {
   const at = c.steps.findIndex(stepWaits)
-  if (at < 0) return Number.POSITIVE_INFINITY
-  return set === 'walks' ? 0 : at
+  return at < 0 ? Number.POSITIVE_INFINITY : at
 }
 
 class Tally {
@@ -78,7 +75,7 @@ export function agreementOf(
   const differing = new Set<string>()
   const differences: Difference[] = []
   for (const [index, c] of cases.entries()) {
-    const waiting = firstWaiting(c, set)
+    const waiting = firstWaiting(c)
     for (const [step, want] of c.want.entries()) {
       const got = answers[index]?.[step] ?? { code: 0, body: undefined }
       const likeness = compareAnswers(want, got, { anyOrder: c.gadget ?? false })
