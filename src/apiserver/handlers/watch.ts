@@ -64,6 +64,24 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   }
 }
 
+/** Events in the row's version where only a webhook can give it: one after the other, in their order. */
+function throughWebhook({ context, row }: ResourceRequest, events: StreamReader<WatchEvent>): StreamReader<WatchEvent> {
+  if (row.custom?.conversion !== 'Webhook') return events
+  return {
+    async next() {
+      const event = await events.next()
+      if (event === undefined || event.type === 'BOOKMARK' || event.type === 'ERROR') return event
+      const [object] = await context.convert([event.object], row)
+      return object === undefined ? event : { type: event.type, object }
+    },
+    drain: () => [],
+    get closed() {
+      return events.closed
+    },
+    close: (error) => events.close(error),
+  }
+}
+
 /** The form in which the caches keep events for watchers like this one; undefined for objects as they are stored. */
 function viewOf({ context, row }: ResourceRequest, representation: Representation): View | undefined {
   if (representation.shape === 'metadata') return metadataView(row, representation.shapeVersion || META_V1)
