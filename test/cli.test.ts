@@ -1,14 +1,16 @@
 /** The skiff command as a user meets it: a process of its own, a directory of its own, a free port. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { connect, type TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
-import { createHttpsClient } from '../src/http/client.ts'
+import { createHttpsClient, type HttpsEndpoint } from '../src/http/client.ts'
 
 const bin = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))
 
@@ -77,6 +79,18 @@ const alone = (path: string, ...more: string[]) => [
 function oneLine({ err }: Ended): string {
   assert.match(err, /^skiff: [^\n]+\n$/, `one line on stderr, not ${JSON.stringify(err)}`)
   return err
+}
+
+/** A connection that has sent its head and promised a body that does not come. */
+async function halfARequest({ server, ca, cert, key }: HttpsEndpoint): Promise<TLSSocket> {
+  const { hostname, port } = new URL(server)
+  const socket = connect({ host: hostname, port: Number(port), ca, cert, key, ALPNProtocols: ['http/1.1'] })
+  await once(socket, 'secureConnect')
+  socket.on('error', () => {})
+  const head =
+    'POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
+  socket.write(`${head}content-length: 100\r\n\r\n{`)
+  return socket
 }
 
 async function request(path: string, method: string, url: string, body?: object) {
@@ -185,6 +199,52 @@ test('after kill -9 the next up takes the directory over, objects and all', asyn
   const again = await skiff(...alone(path, '--detach'))
   assert.equal(again.code, 0, again.err)
   assert.equal((await request(path, 'GET', '/api/v1/namespaces/default/configmaps/kept')).status, 200)
+})
+
+test('with all components: plain progress lines, a Ready node, its own debug port, and ready in a second or so', async () => {
+  await using directory = temporary()
+  const { path } = directory
+  const { child, ended, said } = start('up', '--data-dir', path, '--port', '0', '--nodes', '2')
+  await said('export KUBECONFIG=')
+  const status = await skiff('status', '--data-dir', path)
+  assert.equal(status.code, 0, status.out)
+  assert.match(status.out, /^nodes: +2 of 2 ready, simulated$/m)
+  assert.match(status.out, /^debug: +https:\/\/127\.0\.0\.1:\d+$/m)
+  assert.match(status.out, /^components: +apiserver, controllers, scheduler, kubelet$/m)
+  const { items } = JSON.parse((await request(path, 'GET', '/api/v1/nodes')).body)
+  assert.deepEqual(
+    items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+    ['skiff-1', 'skiff-2'],
+  )
+  const { capacity } = items[0].status
+  assert.deepEqual([capacity.cpu, capacity.memory, capacity.pods], ['32', '256Gi', '2k'])
+  child.kill('SIGINT')
+  const { code, out, err } = await ended
+  assert.equal(code, 0, err)
+  assert.match(
+    out,
+    /^making keys and certificates\nopening the store\nstarting the API server\nstarting the controllers\n/,
+  )
+  assert.match(out, /^2 nodes, simulated: pods run no real containers$/m)
+  assert.ok(!out.includes('\r'), 'no terminal, no rewriting of lines')
+  assert.equal(err, '')
+})
+
+test('a second signal ends it at once, though a request is still under way', async () => {
+  await using directory = temporary()
+  const { path } = directory
+  const { child, ended, said } = start(...alone(path))
+  await said('export KUBECONFIG=')
+  const endpoint = endpointFromKubeconfig(readFileSync(join(path, 'kubeconfig'), 'utf8'))
+  const stuck = await halfARequest(endpoint)
+  child.kill('SIGTERM')
+  // One Ctrl-C can arrive twice within a moment; what comes later is meant.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  assert.equal(child.exitCode, null, 'it waits for the request')
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 143)
+  stuck.destroy()
+  assert.equal((await skiff(...alone(path, '--detach'))).code, 0, 'the next start takes the directory over')
 })
 
 test('in the foreground: SIGTERM ends watches and exits 0', async () => {
