@@ -66,7 +66,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
-    handshakeTimeout: 10_000,
+    // Long enough for a thousand clients that come at once on a busy machine.
+    handshakeTimeout: 30_000,
     maxHeaderListPairs: 500,
     settings: {
       maxConcurrentStreams: 250,
