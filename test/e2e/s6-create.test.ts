@@ -77,9 +77,9 @@ describe('S6', { skip: withoutKubectl, concurrency: true }, () => {
       kind: 'Deployment',
       metadata: { name: 'a' },
     })
-    assert.match(version.err, /\(BadRequest\)|the API version in the data .* does not match the expected API version/)
+    assert.match(version.err, /\(BadRequest\)/)
     const kind = await raw('/api/v1/namespaces/s6/configmaps', pod('a'))
-    assert.match(kind.err, /\(BadRequest\).*Pod|does not match|cannot be handled as a/)
+    assert.match(kind.err, /\(BadRequest\)/)
   })
 
   test('what is invalid is named by its field', async () => {
