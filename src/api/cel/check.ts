@@ -56,6 +56,7 @@ export function check(node: Node, { variables, functions }: Environment): Checke
   const calls = new Map<Node, Call>()
   const issues: Issue[] = []
   const reads = new Set<string>()
+  let mixed = false
 
   function lookup(name: string, scope: Scope | undefined): Type | undefined {
     for (let s = scope; s !== undefined; s = s.outer) {
@@ -74,6 +75,7 @@ export function check(node: Node, { variables, functions }: Environment): Checke
   /** Literals hold values of one type (unless somebody asks for dyn). */
   function alike(before: Type, type: Type, at: number): Type {
     const both = joined(before, type)
+    if (mixed) return both
     if (isDyn(both) && !isDyn(before) && !isDyn(type))
       report(at, `expected type '${printType(before)}' but found '${printType(type)}'`)
     return isDyn(both) ? before : both
@@ -152,7 +154,11 @@ export function check(node: Node, { variables, functions }: Environment): Checke
     const full = prefix === undefined ? undefined : functions.get(`${prefix}.${one.name}`)
     const isMethod = one.target !== undefined && full === undefined
     const args = isMethod ? [one.target as Node, ...one.args] : one.args
+    // What is printed may be of any types.
+    const wasMixed = mixed
+    mixed = one.name === 'format'
     const given = args.map((arg) => typeOf(arg, scope))
+    mixed = wasMixed
     const name = full === undefined ? one.name : `${prefix}.${one.name}`
     const known = full ?? functions.get(name)
     if (known === undefined) return undeclared(one.at, name)

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { structuralOf } from '../schema/structural/structural.ts'
+import { BudgetExceeded } from './eval.ts'
+import { compileExpression } from './program.ts'
+import { typeOfSchema } from './schema-types.ts'
+import type { Type } from './types.ts'
+import { CelError, type Value, wrap } from './values.ts'
+
+const schema = structuralOf({
+  type: 'object',
+  properties: {
+    s: { type: 'string', maxLength: 10 },
+    i: { type: 'integer' },
+    n: { type: 'number' },
+    l: { type: 'array', maxItems: 10, items: { type: 'string', maxLength: 5 } },
+    m: { type: 'object', maxProperties: 5, additionalProperties: { type: 'integer' } },
+    long: { type: 'string' },
+    many: { type: 'array', items: { type: 'string' } },
+    'a-b': { type: 'string' },
+    when: { type: 'string', format: 'date-time' },
+  },
+})
+const type = typeOfSchema(schema) as Type
+const json = { s: 'abc', i: 3, n: 2, l: ['x', 'y'], m: { a: 1 }, 'a-b': 'dash', when: '2026-01-02T03:04:05Z' }
+
+function run(source: string, limit = 1_000_000): Value {
+  const made = compileExpression(source, new Map([['self', type]]))
+  if ('error' in made) throw new Error(made.error)
+  return made.program.run(new Map([['self', wrap(json, type)]]), { used: 0, limit })
+}
+
+const errorOf = (source: string) => {
+  const made = compileExpression(source, new Map([['self', type]]))
+  return 'error' in made ? made.error : ''
+}
+
+for (const source of [
+  'self.i == 3 && self.n == 2.0',
+  "self.s + 'd' == 'abcd'",
+  "self.l.all(x, x.size() == 1) && self.l.exists(x, x == 'y')",
+  "self.l.exists_one(x, x == 'x')",
+  "self.l.map(x, x + '!') == ['x!', 'y!']",
+  "self.l.filter(x, x > 'x').size() == 1",
+  "'a' in self.m && self.m['a'] == 1 && self.m.a == 1",
+  'has(self.s) && !has(self.long)',
+  "self.a__dash__b == 'dash'",
+  "self.s.matches('^[a-c]+$') && !self.s.matches('^b')",
+  'self.when.getFullYear() == 2026 && self.when.getHours() == 3',
+  "duration('1h') > duration('59m')",
+  "quantity('1Gi').isGreaterThan(quantity('1000M'))",
+  "ip('10.0.0.1').family() == 4 && cidr('10.0.0.0/8').containsIP('10.1.2.3')",
+  "url('https://a.b:80/c?d=e').getHost() == 'a.b:80'",
+  "sets.contains(['a', 'b'], ['a']) && sets.intersects([1], [1, 2])",
+  "'a,b'.split(',') == ['a', 'b'] && ['a', 'b'].join('-') == 'a-b'",
+  "'%d %s'.format([1, 'x']) == '1 x'",
+  "self.?long.orValue('none') == 'none'",
+  "!format.dns1123Label().validate('ok').hasValue()",
+  "semver('1.2.3').isLessThan(semver('1.10.0'))",
+  "false && self.m['zz'] == 1 || true",
+  "'abc123'.find('[0-9]+') == '123'",
+  '[3, 1, 2].max() == 3 && [1, 2].sum() == 3 && [1, 2].isSorted()',
+])
+  test(`holds: ${source}`, () => assert.equal(run(source), true))
+
+test('an error on one side of a logical operator counts only if the other does not decide', () => {
+  assert.equal(run("self.m['zz'] == 1 || true"), true)
+  assert.throws(() => run("self.m['zz'] == 1 || false"), CelError)
+})
+
+test('what is wrong is told with its place', () => {
+  assert.equal(errorOf('self.zz'), "ERROR: <input>:1:5: undefined field 'zz'\n | self.zz\n | ....^")
+  assert.match(errorOf('x == 1'), /1:1: undeclared reference to 'x' \(in container ''\)/)
+  assert.match(errorOf('self.i > self.s'), /found no matching overload for '_>_' applied to '\(int, string\)'/)
+  assert.match(errorOf('Bogus Value!'), /1:7: Syntax error: mismatched input 'Value' expecting <EOF>/)
+})
+
+test('the estimate grows with what types allow', () => {
+  const costOf = (source: string) => {
+    const made = compileExpression(source, new Map([['self', type]]))
+    return 'error' in made ? Number.NaN : made.program.maxCost
+  }
+  assert.ok(costOf('self.l.all(x, self.l.all(y, x == y))') < 10_000)
+  assert.ok(costOf('self.many.all(x, self.many.all(y, x == y))') > 10_000_000)
+  assert.ok(costOf('self.long.contains(self.long)') > 10_000_000)
+})
+
+test('an expression that costs too much ends', () => {
+  const list = `[${Array.from({ length: 50 }, (_, i) => i).join(',')}]`
+  assert.throws(() => run(`${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`, 100_000), BudgetExceeded)
+})
+
+test('hostile expressions are refused, not fatal', () => {
+  for (const source of [
+    '('.repeat(100_000),
+    '['.repeat(5000),
+    '!'.repeat(90_000),
+    'a.'.repeat(40_000),
+    `${'1+'.repeat(40_000)}1`,
+    '"\\',
+    '`',
+    '\u0000',
+  ])
+    assert.notEqual(errorOf(source), '')
+  assert.throws(() => run("'a'.matches('(a+)+$(')"), Error)
+})

@@ -1,0 +1,163 @@
+/** Custom resources through a whole API server: established, served, converted, judged, gone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestApi, type TestApi } from './harness.ts'
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const MERGE = { 'content-type': 'application/merge-patch+json' }
+
+const definition = (plural: string, kind: string, more: object = {}) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.t.example.com` },
+  spec: {
+    group: 't.example.com',
+    scope: 'Cluster',
+    names: { plural, kind },
+    versions: ['v1', 'v1beta1'].map((name) => ({
+      name,
+      served: true,
+      storage: name === 'v1',
+      subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+      selectableFields: [{ jsonPath: '.spec.mode' }],
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            spec: {
+              type: 'object',
+              properties: {
+                size: {
+                  type: 'integer',
+                  default: 1,
+                  'x-kubernetes-validations': [{ rule: 'self >= oldSelf', message: 'only grows' }],
+                },
+                mode: { type: 'string' },
+              },
+            },
+            status: { type: 'object', properties: { size: { type: 'integer' } } },
+          },
+        },
+      },
+    })),
+    ...more,
+  },
+})
+
+/** Waits for the definition's next state by watching, not by time. */
+async function until(
+  api: TestApi,
+  name: string,
+  done: (definition: { status?: { conditions?: { type: string; status: string }[] } } | undefined) => boolean,
+) {
+  for (let turn = 0; turn < 2000; turn++) {
+    const answer = await api.request('GET', `${DEFINITIONS}/${name}`)
+    if (done(answer.code === 404 ? undefined : answer.body)) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.fail(`${name} did not get there`)
+}
+
+const established = (one?: { status?: { conditions?: { type: string; status: string }[] } }) =>
+  one?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true
+
+async function withApi(run: (api: TestApi) => Promise<void>) {
+  const api = await startTestApi()
+  try {
+    await run(api)
+  } finally {
+    await api.stop()
+  }
+}
+
+const thing = (spec: object, version = 'v1') => ({
+  apiVersion: `t.example.com/${version}`,
+  kind: 'Thing',
+  metadata: { name: 'a' },
+  spec,
+})
+
+test('an established definition serves its resource in all versions, with defaults, status and scale', () =>
+  withApi(async (api) => {
+    assert.equal((await api.request('POST', DEFINITIONS, definition('things', 'Thing'))).code, 201)
+    await until(api, 'things.t.example.com', established)
+    const made = await api.request('POST', '/apis/t.example.com/v1/things', thing({ mode: 'x', bogus: 1 }))
+    assert.equal(made.code, 201)
+    assert.deepEqual(made.body.spec, { mode: 'x', size: 1 })
+    const other = await api.request('GET', '/apis/t.example.com/v1beta1/things/a')
+    assert.equal(other.body.apiVersion, 't.example.com/v1beta1')
+    const status = await api.request(
+      'PATCH',
+      '/apis/t.example.com/v1/things/a/status',
+      { spec: { size: 7 }, status: { size: 2 } },
+      MERGE,
+    )
+    assert.deepEqual([status.body.spec.size, status.body.status.size], [1, 2])
+    const scaled = await api.request('PATCH', '/apis/t.example.com/v1/things/a/scale', { spec: { replicas: 3 } }, MERGE)
+    assert.deepEqual([scaled.body.spec.replicas, scaled.body.status.replicas], [3, 2])
+    const grown = await api.request('GET', '/apis/t.example.com/v1/things?fieldSelector=spec.mode%3Dx')
+    assert.deepEqual([grown.body.items[0].kind, grown.body.items[0].metadata.generation], ['Thing', 2])
+    const shrunk = await api.request('PATCH', '/apis/t.example.com/v1/things/a', { spec: { size: 1 } }, MERGE)
+    assert.match(shrunk.body.message, /spec.size: Invalid value: 1: only grows/)
+    const discovery = await api.request('GET', '/apis/t.example.com/v1')
+    assert.deepEqual(
+      discovery.body.resources.map(({ name }: { name: string }) => name),
+      ['things', 'things/scale', 'things/status'],
+    )
+  }))
+
+test('a name that is taken is not accepted, and is when it is given up', () =>
+  withApi(async (api) => {
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing'))
+    await until(api, 'things.t.example.com', established)
+    await api.request('POST', DEFINITIONS, definition('others', 'Thing'))
+    await until(
+      api,
+      'others.t.example.com',
+      (one) =>
+        one?.status?.conditions?.some(({ type, status }) => type === 'NamesAccepted' && status === 'False') === true,
+    )
+    await api.request(
+      'PATCH',
+      `${DEFINITIONS}/others.t.example.com`,
+      { spec: { names: { kind: 'Other', listKind: 'OtherList', singular: 'other' } } },
+      MERGE,
+    )
+    await until(api, 'others.t.example.com', established)
+  }))
+
+test('a definition goes after its instances', () =>
+  withApi(async (api) => {
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing'))
+    await until(api, 'things.t.example.com', established)
+    await api.request('POST', '/apis/t.example.com/v1/things', {
+      ...thing({}),
+      metadata: { name: 'a', finalizers: ['x.example.com/f'] },
+    })
+    const deleted = await api.request('DELETE', `${DEFINITIONS}/things.t.example.com`)
+    assert.deepEqual(deleted.body.metadata.finalizers, ['customresourcecleanup.apiextensions.k8s.io'])
+    const refused = await api.request('POST', '/apis/t.example.com/v1/things', {
+      ...thing({}),
+      metadata: { name: 'b' },
+    })
+    assert.match(refused.body.message, /create not allowed while custom resource definition is terminating/)
+    await until(api, 'things.t.example.com', (one) => JSON.stringify(one).includes('InstanceDeletionInProgress'))
+    await api.request('PATCH', '/apis/t.example.com/v1/things/a', { metadata: { finalizers: null } }, MERGE)
+    await until(api, 'things.t.example.com', (one) => one === undefined)
+    assert.equal((await api.request('GET', '/apis/t.example.com/v1/things')).code, 404)
+  }))
+
+test('a conversion webhook that cannot be reached is an error, not a wrong answer', () =>
+  withApi(async (api) => {
+    const webhook = { clientConfig: { url: 'https://127.0.0.1:1/convert' }, conversionReviewVersions: ['v1'] }
+    await api.request(
+      'POST',
+      DEFINITIONS,
+      definition('things', 'Thing', { conversion: { strategy: 'Webhook', webhook } }),
+    )
+    await until(api, 'things.t.example.com', established)
+    assert.equal((await api.request('POST', '/apis/t.example.com/v1/things', thing({}))).code, 201)
+    const other = await api.request('GET', '/apis/t.example.com/v1beta1/things/a')
+    assert.equal(other.code, 500)
+    assert.match(other.body.message, /conversion webhook for t.example.com\/v1, Kind=Thing failed/)
+  }))
