@@ -97,11 +97,6 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
   validateLabels(spec['nodeSelector'], at('nodeSelector'), errors)
   validateNamespaces(spec, at('securityContext'), errors)
   validatePodSecurityContext(spec, at('securityContext'), errors)
-  ;(spec['imagePullSecrets'] ?? []).forEach((secret: Fields, i: number) => {
-    if (!secret['name']) return
-    for (const message of dns1123Subdomain(secret['name']))
-      errors.push(invalid(`${at('imagePullSecrets')}[${i}].name`, secret['name'], message))
-  })
   validateAffinity(spec['affinity'], at('affinity'), errors)
   validateDnsConfig(spec['dnsConfig'], spec['dnsPolicy'] ?? '', at('dnsConfig'), errors)
   ;(spec['readinessGates'] ?? []).forEach((gate: Fields, i: number) => {

@@ -36,11 +36,13 @@ export function decodeDeleteOptions({ request, context }: ResourceRequest): Dele
   const decoded = decodeOptions(request.body, decodeWith(context.decodeProtobuf, 'Ignore'))
   if (decoded === undefined) return deleteOptionsOfQuery(request.query)
   const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = decoded
+  const ignoring = decoded['ignoreStoreReadErrorWithClusterBreakingPotential']
   return {
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(preconditions === undefined ? {} : { preconditions }),
     ...(orphanDependents === undefined ? {} : { orphanDependents }),
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(dryRun === undefined || dryRun.length === 0 ? {} : { dryRun }),
+    ...(ignoring === true ? { ignoreStoreReadErrorWithClusterBreakingPotential: true } : {}),
   }
 }

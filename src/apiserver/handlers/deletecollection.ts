@@ -19,7 +19,7 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
   const representation = negotiate(request, { list: true, protobuf: true, row })
   const selector = listOptions(request.query)
   const options = decodeDeleteOptions(resource)
-  validateDeleteOptions(options)
+  validateDeleteOptions(options, true)
   const dryRun = (options.dryRun?.length ?? 0) > 0
   const listed = await list(resource, selector)
   const attributes = { dryRun, options: { ...options } }

@@ -121,11 +121,14 @@ export function deleteOptionsOfQuery(query: URLSearchParams): DeleteOptions {
     ...(orphan === null ? {} : { orphanDependents: isTrue(orphan) }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
     ...(dryRun.length === 0 ? {} : { dryRun }),
+    ...(isTrue(query.get('ignoreStoreReadErrorWithClusterBreakingPotential'))
+      ? { ignoreStoreReadErrorWithClusterBreakingPotential: true }
+      : {}),
   }
 }
 
 /** @throws StatusError 422 */
-export function validateDeleteOptions(options: DeleteOptions): void {
+export function validateDeleteOptions(options: DeleteOptions, collection = false): void {
   const errors: FieldError[] = []
   const { propagationPolicy, orphanDependents, dryRun } = options
   if (propagationPolicy !== undefined && orphanDependents !== undefined)
@@ -135,6 +138,14 @@ export function validateDeleteOptions(options: DeleteOptions): void {
   if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy))
     errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))
   dryRunErrors(dryRun ?? [], errors)
+  if (collection && options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
+    errors.push(
+      invalid(
+        'ignoreStoreReadErrorWithClusterBreakingPotential',
+        true,
+        'is not allowed with DELETECOLLECTION, try again after removing the option',
+      ),
+    )
   refuse('DeleteOptions', errors)
 }
 

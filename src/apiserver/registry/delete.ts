@@ -1,6 +1,6 @@
 /** Delete, step by step as in Kubernetes (SCENARIOS.md, S7). The rules are in deletion.ts; here they meet storage. */
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { notFound } from '../../api/status.ts'
+import { conflict, notFound } from '../../api/status.ts'
 import { checkPreconditions, deleteStep } from './deletion.ts'
 import { canonicalObject } from './metadata.ts'
 import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
@@ -45,6 +45,12 @@ export async function deleteObject(
       if (marked !== undefined) return gone(context, marked)
       throw notFound(groupResource(row), name)
     }
+    if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
+      throw conflict(
+        groupResource(row),
+        name,
+        `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`,
+      )
     checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
     await validate(existing)
     const step = deleteStep(kindStrategy, existing, options, context)

@@ -38,6 +38,8 @@ export interface DeleteOptions {
   readonly orphanDependents?: boolean
   readonly propagationPolicy?: string
   readonly dryRun?: readonly string[]
+  /** Only for objects that cannot be decoded any more; all others refuse it. */
+  readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean
 }
 
 export interface Strategy {

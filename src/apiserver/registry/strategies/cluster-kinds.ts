@@ -212,10 +212,21 @@ const customResourceDefinitions: Strategy = {
   },
 }
 
+/** Coordinated leader election (KEP-4355) is off by default, and what only it knows is dropped. */
+function withoutElection(lease: KubeObject): KubeObject {
+  const { strategy, preferredHolder, ...spec } = (lease['spec'] ?? {}) as Fields
+  return strategy === undefined && preferredHolder === undefined ? lease : { ...lease, spec }
+}
+
 export const clusterStrategies: Strategies = {
   'leases.coordination.k8s.io': kind({
     validate: small.validateLease,
-    more: { ...CONDITIONAL, allowCreateOnUpdate: true },
+    more: {
+      ...CONDITIONAL,
+      allowCreateOnUpdate: true,
+      prepareForCreate: withoutElection,
+      prepareForUpdate: (lease) => withoutElection(lease),
+    },
   }),
   'priorityclasses.scheduling.k8s.io': kind({
     validate: small.validatePriorityClass,
