@@ -3,7 +3,7 @@
  * combined, and an object that is talked about too much is not heard for a while (the correlation of client-go).
  */
 import type { KubeObject } from '../api/object.ts'
-import { StatusError } from '../api/status.ts'
+import { isAlreadyExists, StatusError } from '../api/status.ts'
 import { formatTime, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from './client.ts'
@@ -118,7 +118,14 @@ export function createEventRecorder(
           }
         }
         const { resourceVersion: _, ...metadata } = outcome.event.metadata
-        outcome.written(await events.create({ ...outcome.event, metadata }))
+        const create = (own: KubeObject['metadata']) => events.create({ ...outcome.event, metadata: own })
+        try {
+          outcome.written(await create(metadata))
+        } catch (error) {
+          if (!isAlreadyExists(error)) throw error
+          // Another component said something about the same object at the same instant.
+          outcome.written(await create({ ...metadata, name: eventName(reference.name, clock.now()) }))
+        }
       })
     },
   }

@@ -2,6 +2,7 @@
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { createDeploymentController } from './deployment/deployment-controller.ts'
+import { createDisruptionController } from './disruption/disruption-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
 import { createEndpointSliceController } from './endpointslice/endpointslice-controller.ts'
 import { createJobController } from './job/job-controller.ts'
@@ -45,6 +46,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('ttl-after-finished-controller', 'ttl-after-finished-controller', createTtlAfterFinishedController),
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
+  entry('disruption-controller', 'disruption-controller', createDisruptionController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

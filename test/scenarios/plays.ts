@@ -254,6 +254,18 @@ export const plays: Readonly<Record<string, Play>> = {
       await stage.user.raw('DELETE', `/api/v1/namespaces/${namespace}/pods/p?gracePeriodSeconds=0`)
     },
   },
+  'pdb-status': {
+    nodes: 1,
+    async act(stage) {
+      await create(stage, 'deployments', deployment({ replicas: 2 }))
+      await create(stage, 'poddisruptionbudgets', {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'p' },
+        spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
+      })
+    },
+  },
   unschedulable: {
     nodes: 1,
     act: async (stage) => void (await create(stage, 'pods', pod('p', { nodeSelector: { none: 'such' } }))),

@@ -33,6 +33,9 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     { readonly uid: string; readonly since: number; readonly at: number; timer: Timer }
   >()
 
+  /** Uids of pods that are being, or have been, told to go: their own changes are no reason to tell them again. */
+  const evicted = new Map<string, string>()
+
   function cancel(key: string, announce: boolean) {
     const waiting = scheduled.get(key)
     if (waiting === undefined) return
@@ -48,14 +51,18 @@ export function createTaintEvictionController(context: ControllerContext): Contr
 
   async function sync(key: string): Promise<void> {
     const pod = pods.store.get(key)
+    if (pod === undefined) evicted.delete(key)
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return cancel(key, false)
     const node = nodes.store.get(pod['spec']?.nodeName ?? '')
     const taints = node === undefined ? [] : noExecuteTaints(node)
-    if (taints.length === 0) return cancel(key, true)
+    if (taints.length === 0) {
+      evicted.delete(key)
+      return cancel(key, true)
+    }
     const tolerated = toleratedMs(taints, (pod['spec']?.tolerations ?? []) as readonly Fields[])
     if (tolerated === 0) {
       cancel(key, false)
-      evictions.add(key)
+      if (evicted.get(key) !== pod.metadata.uid) evictions.add(key)
       return
     }
     if (tolerated === Number.POSITIVE_INFINITY) return cancel(key, true)
@@ -83,6 +90,7 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     const resource = client.resource(podsResource).namespace(namespace)
     try {
       const pod = await resource.get(name)
+      evicted.set(key, pod.metadata.uid ?? '')
       const disruption = {
         reason: 'DeletionByTaintManager',
         message: 'Taint manager: deleting due to NoExecute taint',
@@ -91,6 +99,7 @@ export function createTaintEvictionController(context: ControllerContext): Contr
       if (patch !== undefined) await resource.patch(name, 'strategic', patch, { subresource: 'status' })
       await resource.delete(name)
     } catch (error) {
+      evicted.delete(key)
       if (!isNotFound(error)) throw error
     }
   }

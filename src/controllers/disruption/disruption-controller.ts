@@ -1,0 +1,130 @@
+/**
+ * The disruption controller: keeps the status of PodDisruptionBudgets, by which the API server allows evictions. The
+ * controller manager starts it.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { isNotFound } from '../../api/status.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey, splitKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { controllerOf, podsResource } from '../pods/pod.ts'
+import { sameJson } from '../same.ts'
+import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './budget.ts'
+
+const budgetsResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
+const apps = (resource: string) => ({ group: 'apps', version: 'v1', resource })
+const namespaceIndex = 'namespace'
+
+export function createDisruptionController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const budgets = informers.informer(budgetsResource)
+  const pods = informers.informer(podsResource)
+  const owners = {
+    ReplicaSet: informers.informer(apps('replicasets')),
+    Deployment: informers.informer(apps('deployments')),
+    StatefulSet: informers.informer(apps('statefulsets')),
+    ReplicationController: informers.informer({ group: '', version: 'v1', resource: 'replicationcontrollers' }),
+  }
+  const queue = createWorkQueue<string>(runtime, 'disruption')
+  const recorder = createEventRecorder(runtime, client, { component: 'controllermanager' })
+  const selects = (budget: KubeObject, pod: KubeObject): boolean =>
+    budget['spec'].selector !== undefined && labelSelectorOf(budget['spec'].selector).matches(pod.metadata.labels)
+
+  function enqueueFor(...states: readonly KubeObject[]): void {
+    for (const budget of budgets.store.byIndex(namespaceIndex, states[0]?.metadata.namespace ?? '')) {
+      if (states.some((pod) => selects(budget, pod))) queue.add(objectKey(budget))
+    }
+  }
+
+  async function sync(key: string): Promise<void> {
+    const budget = budgets.store.get(key)
+    if (budget === undefined) return
+    const { namespace } = splitKey(key)
+    const covered = pods.store.byIndex(namespaceIndex, namespace).filter((pod) => selects(budget, pod))
+    if (covered.length === 0) recorder.event(budget, 'Normal', 'NoPods', 'No matching pods found')
+    try {
+      const expected = expectedOf(budget, covered.length, () => scaleOf(budget, covered))
+      const now = runtime.clock.now()
+      const disrupted = disruptedOf(budget, covered, now)
+      await write(budget, budgetStatus(budget, expected, covered, disrupted, now))
+      if (disrupted.recheckMs !== undefined) queue.addAfter(key, disrupted.recheckMs)
+    } catch (error) {
+      if (isNotFound(error)) return
+      if (!(error instanceof ScaleError)) throw error
+      recorder.event(
+        budget,
+        'Warning',
+        'CalculateExpectedPodCountFailed',
+        `Failed to calculate the number of expected pods: ${error.message}`,
+      )
+      await failSafe(budget, error.message)
+      throw error
+    }
+  }
+
+  /** Nothing may be evicted while it is not known how many there should be. */
+  async function failSafe(budget: KubeObject, message: string): Promise<void> {
+    const status: Fields = budget['status'] ?? {}
+    const allowed = { status: 'False', reason: 'SyncFailed', message }
+    const generation = budget.metadata.generation ?? 0
+    const conditions = withAllowed(status['conditions'] ?? [], allowed, generation, runtime.clock.now())
+    await write(budget, { ...status, disruptionsAllowed: 0, observedGeneration: generation, conditions })
+  }
+
+  async function write(budget: KubeObject, status: Fields): Promise<void> {
+    if (sameJson(status, budget['status'] ?? {})) return
+    const resource = client.resource(budgetsResource).namespace(budget.metadata.namespace ?? '')
+    await resource.update({ ...budget, status } as KubeObject, { subresource: 'status' })
+  }
+
+  /** Replicas that the pods' controllers want, each controller once. @throws ScaleError when one cannot be told */
+  function scaleOf(budget: KubeObject, covered: readonly KubeObject[]): number {
+    const replicas = new Map<string, number>()
+    let unmanaged = false
+    for (const pod of covered) {
+      const reference = controllerOf(pod)
+      if (reference === undefined) {
+        unmanaged = true
+        continue
+      }
+      const namespace = pod.metadata.namespace ?? ''
+      let owner = ownerOf(namespace, reference)
+      const above = owner === undefined ? undefined : controllerOf(owner)
+      if (owner?.kind === 'ReplicaSet' && above?.kind === 'Deployment') owner = ownerOf(namespace, above)
+      if (owner === undefined) throw new ScaleError(`found no controllers for pod ${JSON.stringify(pod.metadata.name)}`)
+      replicas.set(owner.metadata.uid ?? '', owner['spec'].replicas ?? 1)
+    }
+    if (unmanaged) recorder.event(budget, 'Warning', 'UnmanagedPods', unmanagedMessage(budget))
+    return [...replicas.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  function ownerOf(namespace: string, reference: { kind: string; name: string; uid: string }): KubeObject | undefined {
+    if (!Object.hasOwn(owners, reference.kind)) return undefined
+    const owner = owners[reference.kind as keyof typeof owners].store.get(`${namespace}/${reference.name}`)
+    return owner?.metadata.uid === reference.uid ? owner : undefined
+  }
+
+  return {
+    name: 'disruption-controller',
+    async start() {
+      for (const informer of [budgets, pods])
+        informer.addIndex(namespaceIndex, ({ metadata }) => [metadata.namespace ?? ''])
+      const enqueue = (budget: KubeObject) => queue.add(objectKey(budget))
+      budgets.addHandlers({ added: enqueue, updated: (_, budget) => enqueue(budget) })
+      pods.addHandlers({
+        added: (pod) => enqueueFor(pod),
+        updated: (old, pod) => enqueueFor(pod, old),
+        deleted: (pod) => enqueueFor(pod),
+      })
+      await Promise.all([budgets, pods, ...Object.values(owners)].map((informer) => informer.whenSynced(signal)))
+      runWorkers(runtime, queue, 1, sync, signal)
+    },
+  }
+}
+
+class ScaleError extends Error {}
+
+const unmanagedMessage = (budget: KubeObject): string =>
+  `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(budget['spec'].selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`
