@@ -1,7 +1,8 @@
 /** Type checking: every node gets a type, every call the overloads that may be meant, every mistake a place. */
 import { compilePattern } from '../schema/structural/patterns.ts'
 import type { Functions, Overload } from './functions.ts'
-import type { Issue, Node } from './parse.ts'
+import type { Issue } from './issues.ts'
+import type { Node } from './parse.ts'
 import {
   assignable,
   BOOL,

@@ -3,8 +3,9 @@
 import { authorizerFunctions } from '../cel/authorizer.ts'
 import { check } from '../cel/check.ts'
 import type { Functions } from '../cel/functions.ts'
+import { CelSyntaxError, printIssues } from '../cel/issues.ts'
 import { allFunctions } from '../cel/libraries.ts'
-import { CelSyntaxError, type Node, parse, printIssues } from '../cel/parse.ts'
+import { type Node, parse } from '../cel/parse.ts'
 import {
   BOOL,
   DYN,
