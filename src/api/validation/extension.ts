@@ -52,7 +52,7 @@ export function definitionNames(names: Fields, errors: FieldError[]): void {
     else for (const message of dns1035Label(value)) errors.push(invalid(`spec.names.${field}`, value, message))
   }
   lower('plural')
-  if (names['singular']) lower('singular')
+  lower('singular')
   for (const field of ['kind', 'listKind']) {
     const value: string = names[field] ?? ''
     if (value === '') errors.push(required(`spec.names.${field}`))
