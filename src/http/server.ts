@@ -196,12 +196,15 @@ const UNKNOWN_METHOD = new StatusError(
   {},
 )
 
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+/** What is not even a request line is a bad request, whatever its first word. */
+const REQUEST_LINE = /^[!-~]+ [!-~]+ HTTP\/1\.[01]\r?\n/
+
+function refuseMalformed(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  if (error.code === 'HPE_INVALID_METHOD') {
+  if (error.code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(error.rawPacket?.toString('latin1', 0, 8192) ?? '')) {
     const body = JSON.stringify(UNKNOWN_METHOD.toStatus())
     socket.end(`HTTP/1.1 405 Method Not Allowed\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${body}`)
     return
