@@ -1,10 +1,11 @@
 /** skiff up --detach: the same command in a process of its own, watched until it is ready or has failed. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, openSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { clusterDirectory } from '../cluster/directory.ts'
 import { messageOf, StartError } from '../cluster/errors.ts'
+import { makeDirectory } from '../cluster/make-directory.ts'
 import { progressOn } from './progress.ts'
 import { SECURITY_FLAGS } from './security-flags.ts'
 import type { Report, UpOptions } from './up.ts'
@@ -47,7 +48,7 @@ export async function detach(options: UpOptions): Promise<void> {
 function openLog(dataDir: string): number {
   const { path, log } = clusterDirectory(dataDir)
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeDirectory(path)
     return openSync(log, 'a', 0o600)
   } catch (error) {
     throw new StartError(`cannot write to ${path}: ${messageOf(error)}`, { cause: error })

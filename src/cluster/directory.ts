@@ -1,8 +1,9 @@
 /** A cluster's directory: where things are, who holds it, and what whoever holds it says about itself. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { messageOf, StartError } from './errors.ts'
+import { makeDirectory } from './make-directory.ts'
 
 export interface ClusterDirectory {
   readonly path: string
@@ -73,7 +74,7 @@ export function writeState(directory: ClusterDirectory, state: ClusterState): vo
  */
 export function hold(directory: ClusterDirectory): () => void {
   try {
-    mkdirSync(directory.path, { recursive: true, mode: 0o700 })
+    makeDirectory(directory.path)
     for (;;) {
       try {
         writeFileSync(directory.pid, `${process.pid}\n${startedAt(process.pid)}\n`, { flag: 'wx', mode: 0o644 })

@@ -1,8 +1,9 @@
 /** Adds the cluster to a kubeconfig that may hold others, as `--kubeconfig` asks. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { messageOf, StartError } from './errors.ts'
+import { makeDirectory } from './make-directory.ts'
 import { write } from './pki.ts'
 
 type Named = { readonly name: string }
@@ -12,7 +13,7 @@ type Config = { readonly [key: string]: unknown }
 export function mergeKubeconfig(file: string, text: string): void {
   const path = resolve(file)
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeDirectory(dirname(path))
     const added = parse(text) as Config
     const present = existsSync(path) ? readConfig(path) : {}
     write(path, stringify(merged(present, added)), 0o600)
