@@ -192,7 +192,7 @@ export async function askAll(
   }
   const parallel = cases.flatMap((c, index) => (c.serial ? [] : [index]))
   let next = 0
-  const lanes = Array.from({ length: options.parallel ?? 6 }, async () => {
+  const lanes = Array.from({ length: options.parallel ?? 12 }, async () => {
     while (next < parallel.length) await ask(parallel[next++]!)
   })
   await Promise.all(lanes)
