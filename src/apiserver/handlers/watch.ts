@@ -4,6 +4,7 @@ import { jsonText } from '../../api/codec/json.ts'
 import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
 import { apiVersionOf } from '../../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
+import { badRequest } from '../../api/status.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import type { Representation as View } from '../cache/entry.ts'
 import { storageRange } from '../registry/registry.ts'
@@ -28,6 +29,8 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const named = info.name !== '' && !options.fieldSelector.includes('metadata.name') ? `metadata.name=${info.name}` : ''
   const fieldSelector = [options.fieldSelector, named].filter((part) => part !== '').join(',')
   const selection = selectionOf(row, context.strategyOf(row), options.labelSelector, fieldSelector)
+  if (info.name !== '' && selection.name !== undefined && selection.name !== info.name)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name")
   const version = checkResourceVersion(options.resourceVersion)
   const withInitial = options.sendInitialEvents ?? version === 0
   if (options.sendInitialEvents === true && version > 0) await untilReached(resource, version)
