@@ -76,7 +76,8 @@ function objectType(schema: Structural, resource: boolean, name: string): Type |
     if (value === undefined) return undefined
     // A key takes its quotes, a colon and a letter at the least.
     const most = schema.props.maxProperties ?? Math.floor(MOST_BYTES / (minSize(value) + 6))
-    return { kind: 'map', key: bounded(STRING, MOST_BYTES), value, maxElements: most, minSize: 2 }
+    // Kubernetes counts a key as empty when it estimates what a rule may cost, and so must we, or rules it takes are refused.
+    return { kind: 'map', key: bounded(STRING, 0), value, maxElements: most, minSize: 2 }
   }
   const fields = new Map<string, ObjectField>()
   let size = 2
