@@ -36,6 +36,7 @@ import type { Review } from './handlers/reviews.ts'
 import { versionResponse } from './handlers/version.ts'
 import { startApiServiceLoop } from './loops/api-services.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
+import { startIpAddressLoop } from './loops/ip-addresses.ts'
 import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
@@ -73,6 +74,8 @@ export interface ApiServerOptions {
   readonly decodeProtobuf?: ProtobufDecoder
   readonly connect?: ResourceHandler
   readonly subresources?: Readonly<Record<string, ResourceHandler>>
+  /** Keeps an IPAddress for every cluster IP. */
+  readonly repairAddresses?: boolean
   /** Who this server is to the servers of aggregated APIs; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
   /** Default 60 seconds, as kube-apiserver's. */
@@ -181,6 +184,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     const onChange = (listener: () => void) => everyOf(caches, AGGREGATION_PREFIXES, listener)
     startApiServiceLoop({ runtime, handler, reads, aggregator, onChange, signal: stopping.signal })
   }
+  if (options.repairAddresses === true) {
+    const onChange = (listener: () => void) => everyOf(caches, ADDRESS_PREFIXES, listener)
+    startIpAddressLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
+  }
   return {
     handler,
     caches,
@@ -200,6 +207,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 }
 
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
+const ADDRESS_PREFIXES = ['services/specs', 'ipaddresses']
 const AGGREGATION_PREFIXES = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
 
 function aggregatorOf({ frontProxy }: ApiServerOptions, reads: ServerReads): Aggregator | undefined {

@@ -80,6 +80,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         })
         return serverAuth(runtime, reads, auth)
       },
+      repairAddresses: true,
       frontProxy: pki.client('front-proxy-client', 'front-proxy-client', []),
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
