@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { applyWebhookPatch } from './json-patch.ts'
+
+const object = { metadata: { name: 'a' }, spec: { list: [1] } }
+
+test('a patch that applies gives the changed document', () => {
+  const patched = applyWebhookPatch(object, [{ op: 'add', path: '/spec/list/-', value: 2 }])
+  assert.deepEqual(patched, { metadata: { name: 'a' }, spec: { list: [1, 2] } })
+  assert.deepEqual(object.spec.list, [1])
+})
+
+test('a patch that does not apply says which operation, in words webhook authors know', () => {
+  const failing = (op: object, message: string) =>
+    assert.throws(() => applyWebhookPatch(object, [op as never]), { message })
+  failing(
+    { op: 'add', path: '/status/x', value: 1 },
+    'add operation does not apply: doc is missing path: "/status/x": missing value',
+  )
+  failing(
+    { op: 'remove', path: '/metadata/no' },
+    "error in remove for path: '/metadata/no': Unable to remove nonexistent key: no: missing value",
+  )
+  failing({ op: 'test', path: '/metadata/name', value: 'b' }, 'testing value /metadata/name failed: test failed')
+})
