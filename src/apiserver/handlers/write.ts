@@ -44,7 +44,7 @@ export function writeContext(
 }
 
 export function admissionAttributes(
-  { row, info, user, warnings }: ResourceRequest,
+  { row, info, user, warnings, request: { audit } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
   options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
   object: KubeObject | undefined,
@@ -62,6 +62,9 @@ export function admissionAttributes(
     dryRun: options.dryRun,
     options: options.options,
     warn: (message) => warnings.push(message),
+    annotate: (key, value) => {
+      if (audit !== undefined) audit.annotations[key] = value
+    },
     reinvocation: noReinvocation(),
   }
 }
