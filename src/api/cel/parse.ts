@@ -73,7 +73,7 @@ const MACROS = new Set<string>([
   'optMap',
   'optFlatMap',
 ])
-const RESERVED = new Set([
+export const RESERVED_WORDS: ReadonlySet<string> = new Set([
   'as',
   'break',
   'const',
@@ -253,7 +253,7 @@ function identifier(parser: Parser, token: Token): Node {
   const { text, at } = token
   if (text === 'true' || text === 'false') return { kind: 'const', value: { type: 'bool', value: text === 'true' }, at }
   if (text === 'null') return { kind: 'const', value: { type: 'null', value: null }, at }
-  if (RESERVED.has(text)) throw new CelSyntaxError(at, `reserved identifier: ${text}`)
+  if (RESERVED_WORDS.has(text)) throw new CelSyntaxError(at, `reserved identifier: ${text}`)
   if (!isOp(parser, '(')) return { kind: 'ident', name: text, at }
   const open = next(parser)
   const args = list(parser, ')')

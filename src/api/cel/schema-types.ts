@@ -1,5 +1,6 @@
 /** CEL types of structural schemas: what `self` is, and how much of it there can be in one request. */
 import { additionalSchema, type Structural } from '../schema/structural/structural.ts'
+import { RESERVED_WORDS } from './parse.ts'
 import { BOOL, listOf, type ObjectField, STRING, type Type } from './types.ts'
 
 /** No request is bigger, so nothing in one is. */
@@ -121,29 +122,8 @@ function stringType(schema: Structural): Type {
   return bounded(STRING, most)
 }
 
-const RESERVED = new Set([
-  'true',
-  'false',
-  'null',
-  'in',
-  'as',
-  'break',
-  'const',
-  'continue',
-  'else',
-  'for',
-  'function',
-  'if',
-  'import',
-  'let',
-  'loop',
-  'package',
-  'namespace',
-  'return',
-  'var',
-  'void',
-  'while',
-])
+/** Words of the language, which a field of that name gives way to. */
+const RESERVED = new Set(['true', 'false', 'null', 'in', ...RESERVED_WORDS])
 
 /** A property's name as expressions write it; undefined when they cannot. */
 export function escapeName(name: string): string | undefined {
