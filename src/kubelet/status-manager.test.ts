@@ -111,6 +111,34 @@ test('a pod that ended is deleted with its uid as precondition, once', async () 
   assert.equal(bodies()[1]?.['gracePeriodSeconds'], 0)
 })
 
+test('a pod deleted without grace is on its way out: only when it stays is it ended here', async () => {
+  const marked = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
+  const ended = (pod: Pod) => {
+    const own = setup(pod)
+    own.state.finished = true
+    own.manager.terminate(pod)
+    return own
+  }
+  const removed = ended(podOf(marked))
+  await removed.runtime.settle()
+  removed.manager.forget('u')
+  await removed.runtime.advance(60_000)
+  assert.deepEqual(removed.requests, [])
+
+  const left = ended(podOf(marked))
+  await left.runtime.advance(9000)
+  assert.deepEqual(left.requests, [])
+  await left.runtime.advance(2000)
+  assert.deepEqual(
+    left.requests.map(({ method }) => method),
+    ['PATCH', 'DELETE'],
+  )
+
+  const held = ended(podOf({ ...marked, finalizers: ['example.com/hold'] }))
+  await held.runtime.settle()
+  assert.equal(held.requests[0]?.method, 'PATCH')
+})
+
 test('a failed write is tried again, one about a pod that is gone is not', async () => {
   let failures = 1
   const flaky = setup(podOf(), () => {

@@ -4,7 +4,7 @@
  */
 import type { PodCondition, PodStatus } from '../api/generated/types.ts'
 import { StatusError } from '../api/status.ts'
-import { formatTime } from '../base/clock.ts'
+import { formatTime, type Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
@@ -41,6 +41,8 @@ const PODS = { group: '', version: 'v1', resource: 'pods' }
 /** Writes under way at once. */
 const WRITES = 64
 const RETRY_MS = 10_000
+/** How long the removal of a pod that was deleted without grace is waited for. */
+const REMOVAL_MS = 10_000
 /** Parts of a pod's status that others write. */
 const FOREIGN = ['nominatedNodeName', 'resourceClaimStatuses', 'extendedResourceClaimStatus', 'resize'] as const
 
@@ -54,6 +56,8 @@ interface Entry {
   queued: boolean
   writing: boolean
   deleted: boolean
+  /** Of a pod whose removal is under way: runs until it has taken too long. */
+  removal: Timer | 'overdue' | undefined
 }
 
 export function createStatusManager(options: StatusManagerOptions): StatusManager {
@@ -112,7 +116,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
 
   async function write(entry: Entry): Promise<void> {
     const pod = options.pod(entry.uid)
-    if (pod === undefined) return
+    if (pod === undefined || awaitsRemoval(entry, pod)) return
     const ofNamespace = pods.namespace(namespaceOf(pod))
     const patch = statusPatch(entry.uid, entry.base, entry.status)
     if (patch !== undefined) {
@@ -133,6 +137,19 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         throw error
       }
     }
+  }
+
+  /**
+   * A pod marked without grace, which nothing holds, goes as soon as it was marked: nobody would read what is written about
+   * it. Should who marked it not have come to remove it, it is ended here like any other.
+   */
+  function awaitsRemoval(entry: Entry, { metadata }: Pod): boolean {
+    if (metadata.deletionGracePeriodSeconds !== 0 || (metadata.finalizers ?? []).length > 0) return false
+    entry.removal ??= clock.setTimer(REMOVAL_MS, 'removal overdue', () => {
+      entry.removal = 'overdue'
+      enqueue(entry)
+    })
+    return entry.removal !== 'overdue'
   }
 
   function mayDelete(entry: Entry): boolean {
@@ -160,6 +177,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         queued: false,
         writing: false,
         deleted: false,
+        removal: undefined,
       }
       entries.set(uid, entry)
     }
@@ -197,6 +215,8 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
     },
     forget(uid) {
+      const removal = entries.get(uid)?.removal
+      if (typeof removal === 'object') removal.cancel()
       entries.delete(uid)
     },
     get idle() {
