@@ -11,6 +11,7 @@ import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-c
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
 import { replicaSets, replicationControllers } from './replicaset/flavors.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
+import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished-controller.ts'
@@ -47,6 +48,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
   entry('disruption-controller', 'disruption-controller', createDisruptionController),
+  entry('resourcequota-controller', 'resourcequota-controller', createResourceQuotaController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

@@ -3,7 +3,7 @@
  * recording does not have is refused as a conflict, as if somebody had been faster, and its author looks again. What time
  * alone decided on the real cluster (who had seen what when it wrote) is decided so.
  */
-import type { Json } from '../../src/api/object.ts'
+import type { Fields, Json } from '../../src/api/object.ts'
 import type { SimulatedRuntime } from '../../src/base/simulated.ts'
 import type { Normalizer, RawWrite } from './normalize.ts'
 import { sameText, type Write } from './recording.ts'
@@ -137,14 +137,15 @@ export function createGuide(
   }
 }
 
-/** Conflicts, deletes of what has gone already and deletes said twice are a matter of time. */
+/** Conflicts, deletes of what has gone already and deletes said twice are a matter of time; what a quota forbids is not: it is tried on and on. */
 function certainOnes(recorded: readonly Write[]): ReadonlySet<Write> {
   const deleted = new Set<string>()
   return new Set(
-    recorded.filter(({ user, verb, uri, code }) => {
+    recorded.filter(({ user, verb, uri, code, body }) => {
       const again = verb === 'delete' && deleted.has(`${user} ${uri}`)
       if (verb === 'delete') deleted.add(`${user} ${uri}`)
-      return code < 400 && !again
+      const generated = verb === 'create' && (body as Fields | null)?.['metadata']?.generateName !== undefined
+      return (code < 400 || (code === 403 && generated)) && !again
     }),
   )
 }

@@ -1,4 +1,4 @@
-/** What differs from run to run (uids, versions, times, addresses, nodes) takes one form, in recordings and in replays. */
+/** What differs from run to run (uids, versions, times, addresses, ports, nodes) takes one form, in recordings and in replays. */
 import type { Fields, Json, JsonObject } from '../../src/api/object.ts'
 import { type Recording, type SeenEvent, sorted, type Write } from './recording.ts'
 
@@ -46,6 +46,7 @@ export function createNormalizer(namespace: string): Normalizer {
 
   const walk = (value: Json, key: string): Json => {
     if (typeof value === 'string') return key === 'resourceVersion' ? '<rv>' : text(value)
+    if (key === 'nodePort' && typeof value === 'number') return '<port>'
     if (Array.isArray(value)) return value.map((item) => walk(item, key))
     if (typeof value !== 'object' || value === null) return value
     const object = value as JsonObject

@@ -1,73 +1,11 @@
 /** What the user did in each recorded scenario, and before it. */
-import type { Fields, JsonObject, KubeObject } from '../../src/api/object.ts'
-import type { ClientDeleteOptions, ResourceClient } from '../../src/client/client.ts'
-import type { Write } from './recording.ts'
+import type { Fields } from '../../src/api/object.ts'
+import { create, deployment, image, job, type Play, patch, pod, remove, resource, template } from './acts.ts'
+import { quotaPlays } from './plays-quota.ts'
 import { namespace, type Stage } from './stage.ts'
 
-export interface Play {
-  readonly nodes: number
-  /** Writes to nodes were recorded too. */
-  readonly nodesRecorded?: boolean
-  /** Generated names of which the recording knows nothing any more: the first ones. */
-  readonly namesBefore?: number
-  /** Writes of the recording that need not have happened. */
-  readonly isChance?: (write: Write) => boolean
-  /** Before the recording begins; what it makes comes to rest. */
-  prepare?(stage: Stage): Promise<void>
-  /** The user's writes, each of which waits for its turn in the recording. */
-  act(stage: Stage): Promise<void>
-  /** What others did to the nodes at that time, when the write is answered that this is asked about. */
-  meanwhile?(stage: Stage, answered: Write): Promise<void> | undefined
-}
-
-const groups: Readonly<Record<string, string>> = {
-  deployments: 'apps',
-  replicasets: 'apps',
-  daemonsets: 'apps',
-  statefulsets: 'apps',
-  jobs: 'batch',
-  cronjobs: 'batch',
-  poddisruptionbudgets: 'policy',
-}
-const clusterWide = new Set(['namespaces', 'nodes', 'persistentvolumes'])
-
-function resource({ user }: Stage, name: string): ResourceClient {
-  const client = user.resource({ group: groups[name] ?? '', version: 'v1', resource: name })
-  return clusterWide.has(name) ? client : client.namespace(namespace)
-}
-const create = (stage: Stage, resourceName: string, object: unknown) =>
-  resource(stage, resourceName).create(object as KubeObject)
-const remove = (stage: Stage, resourceName: string, name: string, options?: ClientDeleteOptions) =>
-  resource(stage, resourceName).delete(name, options)
-const patch = (stage: Stage, resourceName: string, name: string, body: JsonObject, subresource?: string) =>
-  resource(stage, resourceName).patch(name, 'merge', body, subresource === undefined ? {} : { subresource })
-
-const container = { name: 'c', image: 'i:1' }
-const template = (labels: Fields, spec: Fields = {}) => ({
-  metadata: { labels },
-  spec: { containers: [container], ...spec },
-})
-const deployment = (spec: Fields = {}) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'a' },
-  spec: { replicas: 1, selector: { matchLabels: { app: 'a' } }, template: template({ app: 'a' }), ...spec },
-})
-const pod = (name: string, spec: Fields = {}, metadata: Fields = {}) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, ...metadata },
-  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
-})
-const job = (spec: Fields) => ({
-  apiVersion: 'batch/v1',
-  kind: 'Job',
-  metadata: { name: 'j' },
-  spec: { ...spec, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
-})
 const isOver = (body: unknown): boolean =>
   ((body as Fields)['status'].conditions ?? []).some(({ type }: Fields) => type === 'Complete')
-const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image: tag }] } } } })
 const deployed =
   (spec: Fields = {}) =>
   async (stage: Stage) =>
@@ -82,6 +20,7 @@ async function taintNodeOf(stage: Stage, name: string): Promise<void> {
 }
 
 export const plays: Readonly<Record<string, Play>> = {
+  ...quotaPlays,
   'deployment-create': { nodes: 1, act: deployed({ replicas: 2 }) },
   'S1-orphan': { nodes: 1, prepare: deployed(), act: deleted('Orphan') },
   'S2-background': { nodes: 1, prepare: deployed(), act: deleted('Background') },

@@ -1,9 +1,9 @@
 /** Plays a recorded scenario again, guided into the order of the recording. */
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import { type SimulatedRuntime, simulatedRuntime } from '../../src/base/simulated.ts'
+import type { Play } from './acts.ts'
 import { createGuide, type Guide } from './guide.ts'
 import { createNormalizer } from './normalize.ts'
-import type { Play } from './plays.ts'
 import type { Recording, SeenEvent, State } from './recording.ts'
 import { namespace, type Stage, startStage } from './stage.ts'
 
@@ -60,8 +60,11 @@ async function replayWith(recording: Recording, play: Play, names: readonly stri
   return { guide, states, events }
 }
 
-/** Ends of the generated names, those that existed before the recording first. */
-function suffixesOf({ writes, states }: Recording) {
+/**
+ * Ends of the generated names, those that existed before the recording first, the others in the order in which they were
+ * given. Those of refused objects are known by the Events that complain.
+ */
+function suffixesOf({ writes, states, events }: Recording) {
   const added = new Set<string>()
   const before = new Set<string>()
   for (const { type, object } of states) {
@@ -75,7 +78,9 @@ function suffixesOf({ writes, states }: Recording) {
     const suffix = /\/pods\/[^/]*-([a-z0-9]{5})(\/|$)/.exec(uri)?.[1]
     if (suffix !== undefined && !added.has(suffix)) before.add(suffix)
   }
-  return { before: [...before], added: [...added] }
+  const refused = events.flatMap(({ message }) => /"[^"]*-([a-z0-9]{5})" is forbidden/.exec(message)?.[1] ?? [])
+  // A quota refuses when it is full: of those made at once the first ones fit.
+  return { before: [...before], added: [...added, ...refused] }
 }
 
 function* permutations(items: readonly string[]): Generator<readonly string[]> {

@@ -1,10 +1,10 @@
 /** One write against the quotas of its namespace: what they would hold after it, or why it may not be. Pure. */
 import type { KubeObject } from '../../../../api/object.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../../api/objects/quantity.ts'
+import { inScope } from '../../../../api/objects/quota-scopes.ts'
+import { type Evaluator, evaluatorOf, type Usage } from '../../../../api/objects/quota-usage.ts'
 import type { AdmissionAttributes } from '../../plugin.ts'
 import { refused } from '../pods.ts'
-import { type Evaluator, evaluatorOf, type Usage } from './evaluators.ts'
-import { inScope } from './scopes.ts'
 
 /** `a=1,b=2`, sorted. */
 const print = (usage: Usage): string =>
@@ -18,14 +18,14 @@ function subtract(a: string, b: string): string {
   return formatQuantity({ nanos: left.nanos - parseQuantity(b).nanos, format: left.format })
 }
 
-/** What the write adds to what is used; nothing for a write that counts for no quota. */
+/** What the write adds to what is used. What it gives back is the quota controller's to see. */
 function deltaOf(evaluator: Evaluator, { operation, object, oldObject }: AdmissionAttributes): Usage {
   const now = evaluator.usage(object as KubeObject)
   const before = operation === 'UPDATE' && oldObject !== undefined ? evaluator.usage(oldObject) : {}
   const delta: Record<string, string> = {}
   for (const name of new Set([...Object.keys(now), ...Object.keys(before)])) {
     const amount = subtract(now[name] ?? '0', before[name] ?? '0')
-    if (parseQuantity(amount).nanos !== 0n) delta[name] = amount
+    if (parseQuantity(amount).nanos > 0n) delta[name] = amount
   }
   return delta
 }

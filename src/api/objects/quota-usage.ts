@@ -2,20 +2,22 @@
  * What an object uses of a ResourceQuota (API concept: resource quotas): an evaluator for each kind that uses more than its
  * own number, and one for all others.
  */
-import type { Fields, KubeObject } from '../../../../api/object.ts'
-import { podLimits, podRequests } from '../../../../api/objects/pod-requests.ts'
-import type { ResourceRow } from '../../../../api/scheme/resource.ts'
-import { qualified } from '../../../../api/status.ts'
-import { isExtendedResource } from '../../../../api/validation/resource-names.ts'
+import type { Fields, KubeObject } from '../object.ts'
+import { type GroupResource, qualified } from '../status.ts'
+import { isExtendedResource } from '../validation/resource-names.ts'
+import { podLimits, podRequests } from './pod-requests.ts'
 
 export type Usage = Readonly<Record<string, string>>
 
 export interface Evaluator {
   /** Writes that change what is used: creations, and updates where an update may ask for more. */
   handles(operation: string, subresource: string): boolean
-  usage(object: KubeObject): Usage
+  /** With the time in milliseconds, a pod that should be gone by then has none but its place in storage. */
+  usage(object: KubeObject, nowMs?: number): Usage
   /** Whether the quota's resource is one that this kind may use. */
   isAbout(resource: string): boolean
+  /** Whether `usage` looks at more than that the object is there. */
+  readonly looksInside: boolean
   /** Resources a quota demands that the object names at all; in words, what is missing, or undefined. */
   missing?(resources: readonly string[], object: KubeObject): string | undefined
 }
@@ -33,12 +35,12 @@ const CORE_COUNTS = new Set([
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
 const isHugePages = (name: string) => name.startsWith('hugepages-')
 
-function podUsage(pod: KubeObject): Usage {
+function podUsage(pod: KubeObject, nowMs = 0): Usage {
   const spec: Fields = pod['spec'] ?? {}
   const usage: Record<string, string> = { 'count/pods': '1' }
   const phase: string | undefined = pod['status']?.phase
   // What has ended takes nothing but its place in storage.
-  if (phase === 'Failed' || phase === 'Succeeded') return usage
+  if (phase === 'Failed' || phase === 'Succeeded' || isOverdue(pod, nowMs)) return usage
   usage['pods'] = '1'
   for (const [name, amount] of Object.entries(podRequests(spec))) {
     if (COMPUTE.includes(name) || isHugePages(name)) {
@@ -49,6 +51,13 @@ function podUsage(pod: KubeObject): Usage {
   for (const [name, amount] of Object.entries(podLimits(spec)))
     if (COMPUTE.includes(name)) usage[`limits.${name}`] = amount
   return usage
+}
+
+/** Its node should have ended it, and has not said so. */
+function isOverdue({ metadata }: KubeObject, nowMs: number): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false
+  return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000 < nowMs
 }
 
 const DEMANDED = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
@@ -93,6 +102,7 @@ const pods: Evaluator = {
     resource.startsWith('limits.') ||
     (resource.startsWith('requests.') && resource !== 'requests.storage'),
   missing: podMissing,
+  looksInside: true,
 }
 
 function serviceUsage(service: KubeObject): Usage {
@@ -117,6 +127,7 @@ function serviceUsage(service: KubeObject): Usage {
 const services: Evaluator = {
   handles: (operation, subresource) => (operation === 'CREATE' || operation === 'UPDATE') && subresource === '',
   usage: serviceUsage,
+  looksInside: true,
   isAbout: (resource) => Object.hasOwn(serviceUsage({ metadata: {} } as KubeObject), resource),
 }
 
@@ -138,6 +149,7 @@ function claimUsage(claim: KubeObject): Usage {
 const claims: Evaluator = {
   handles: services.handles,
   usage: claimUsage,
+  looksInside: true,
   isAbout: (resource) =>
     resource === 'persistentvolumeclaims' ||
     resource === 'count/persistentvolumeclaims' ||
@@ -172,6 +184,7 @@ function resourceClaimUsage(claim: KubeObject): Usage {
 const resourceClaims: Evaluator = {
   handles: services.handles,
   usage: resourceClaimUsage,
+  looksInside: true,
   isAbout: (resource) => resource === 'count/resourceclaims.resource.k8s.io' || resource.endsWith(DEVICE_SUFFIX),
 }
 
@@ -184,7 +197,7 @@ const SPECIAL: Readonly<Record<string, Evaluator>> = {
 
 const counting = new Map<string, Evaluator>()
 
-export function evaluatorOf({ group, resource }: ResourceRow): Evaluator {
+export function evaluatorOf({ group, resource }: GroupResource): Evaluator {
   const name = qualified({ group, resource })
   const known = (Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined) ?? counting.get(name)
   if (known !== undefined) return known
@@ -193,6 +206,7 @@ export function evaluatorOf({ group, resource }: ResourceRow): Evaluator {
     handles: (operation, subresource) => operation === 'CREATE' && subresource === '',
     usage: () => usage,
     isAbout: (candidate) => Object.hasOwn(usage, candidate),
+    looksInside: false,
   }
   counting.set(name, evaluator)
   return evaluator

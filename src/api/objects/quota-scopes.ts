@@ -1,6 +1,6 @@
 /** Which objects a ResourceQuota's scopes speak of. */
-import type { Fields, KubeObject } from '../../../../api/object.ts'
-import { qosClass } from '../../../../api/objects/qos.ts'
+import type { Fields, KubeObject } from '../object.ts'
+import { qosClass } from './qos.ts'
 
 interface Requirement {
   readonly scopeName: string

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isLower, quotaStatus, usageOf, usesOtherwise } from './usage.ts'
+
+const quota = (spec: Fields, status: Fields = {}): KubeObject =>
+  ({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q', namespace: 'n' }, spec, status }) as never
+const pod = (spec: Fields, status: Fields = {}, metadata: Fields = {}): KubeObject =>
+  ({ apiVersion: 'v1', kind: 'Pod', metadata, spec, status }) as never
+const asking = (cpu: string): Fields => ({ containers: [{ name: 'c', resources: { requests: { cpu } } }] })
+const pods = { group: '', resource: 'pods' }
+const now = Date.parse('2026-01-01T00:01:00Z')
+
+test('what pods ask for is added up; what has ended, or should have, counts only as an object', () => {
+  const gone = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 }
+  const objects = [
+    pod(asking('500m')),
+    pod(asking('1')),
+    pod(asking('4'), { phase: 'Failed' }),
+    pod(asking('2'), {}, gone),
+  ]
+  const hard = { 'requests.cpu': '2', pods: '9', 'count/pods': '9', secrets: '1' }
+  assert.deepEqual(usageOf(quota({ hard }), [{ resource: pods, objects }], now), {
+    'requests.cpu': '1500m',
+    pods: '2',
+    'count/pods': '4',
+  })
+})
+
+test('scopes choose the pods; what has no scopes counts for no quota that has them', () => {
+  const objects = [pod({ containers: [{ name: 'c' }] }), pod(asking('1')), pod({ priorityClassName: 'high' })]
+  const hard = { pods: '9', 'count/configmaps': '3' }
+  const counted = [
+    { resource: pods, objects },
+    { resource: { group: '', resource: 'configmaps' }, objects: [pod({})] },
+  ]
+  const high = { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] }
+  assert.deepEqual(usageOf(quota({ hard, scopes: ['BestEffort'] }), counted, now), {
+    pods: '2',
+    'count/configmaps': '0',
+  })
+  assert.equal(usageOf(quota({ hard, scopeSelector: high }), counted, now)['pods'], '1')
+})
+
+test('objects of any kind are counted by their resource', () => {
+  const hard = { 'count/widgets.example.com': '5', 'count/gadgets.example.com': '5' }
+  const widgets = { resource: { group: 'example.com', resource: 'widgets' }, objects: [pod({}), pod({})] }
+  assert.deepEqual(usageOf(quota({ hard }), [widgets], now), { 'count/widgets.example.com': '2' })
+})
+
+test('a status changes when usage or limits do, forgets what is limited no more and keeps what could not be counted', () => {
+  const status = { hard: { pods: '2', x: '1' }, used: { pods: '1', x: '1' } }
+  const same = { hard: { pods: '2', x: '1' } }
+  assert.equal(quotaStatus(quota(same, status), { pods: '1' }), undefined)
+  assert.deepEqual(quotaStatus(quota(same, status), { pods: '0' })?.used, { pods: '0', x: '1' })
+  assert.deepEqual(quotaStatus(quota({ hard: { pods: '2' } }, status), { pods: '1' })?.used, { pods: '1' })
+  assert.ok(isLower({ pods: '500m' }, { pods: '1' }))
+  assert.ok(!isLower({ pods: '2', x: '1' }, { pods: '1' }))
+})
+
+test('an update matters when it changes what is used or the scopes', () => {
+  const running = pod(asking('1'), { phase: 'Running' })
+  assert.ok(!usesOtherwise(pods, running, { ...running, status: { phase: 'Running', x: 1 } }, now))
+  assert.ok(usesOtherwise(pods, running, { ...running, status: { phase: 'Succeeded' } }, now))
+  assert.ok(usesOtherwise(pods, running, { ...running, spec: { ...asking('1'), activeDeadlineSeconds: 3 } }, now))
+  const service = pod({ type: 'NodePort', ports: [{ port: 80 }] })
+  assert.ok(usesOtherwise({ group: '', resource: 'services' }, service, pod({ type: 'ClusterIP' }), now))
+})

@@ -1,0 +1,72 @@
+/** What a quota's namespace uses of what the quota limits. Pure. */
+import type { KubeObject } from '../../api/object.ts'
+import { addQuantities, compareQuantities } from '../../api/objects/quantity.ts'
+import { inScope } from '../../api/objects/quota-scopes.ts'
+import { evaluatorOf, type Usage } from '../../api/objects/quota-usage.ts'
+import type { GroupResource } from '../../api/status.ts'
+import { sameJson } from '../same.ts'
+
+export interface CountedObjects {
+  readonly resource: GroupResource
+  /** All of the quota's namespace. */
+  readonly objects: readonly KubeObject[]
+}
+
+export const hardOf = (quota: KubeObject): Usage => quota['spec']?.hard ?? {}
+
+/** Whether objects of this resource can use anything that the quota limits. */
+export function limits(quota: KubeObject, resource: GroupResource): boolean {
+  const evaluator = evaluatorOf(resource)
+  return Object.keys(hardOf(quota)).some((name) => evaluator.isAbout(name))
+}
+
+/** What is used of each limited name that one of the resources is about; nothing is told of the others. */
+export function usageOf(quota: KubeObject, counted: readonly CountedObjects[], nowMs: number): Usage {
+  const hard = Object.keys(hardOf(quota))
+  const total: Record<string, string> = {}
+  for (const { resource, objects } of counted) {
+    const evaluator = evaluatorOf(resource)
+    const names = hard.filter((name) => evaluator.isAbout(name))
+    if (names.length === 0) continue
+    for (const name of names) total[name] ??= '0'
+    for (const object of objects) {
+      if (!inScope(quota, object, resource.resource)) continue
+      const usage = evaluator.usage(object, nowMs)
+      for (const name of names) {
+        const amount = Object.hasOwn(usage, name) ? usage[name] : undefined
+        if (amount !== undefined) total[name] = addQuantities(total[name] as string, amount)
+      }
+    }
+  }
+  return total
+}
+
+/** The status with this usage; undefined when it says so already. What could not be counted stays as it was. */
+export function quotaStatus(quota: KubeObject, usage: Usage): { hard: Usage; used: Usage } | undefined {
+  const hard = hardOf(quota)
+  const { hard: oldHard, used: oldUsed } = quota['status'] ?? {}
+  const known: Usage = { ...oldUsed, ...usage }
+  const used = Object.fromEntries(Object.entries(known).filter(([name]) => Object.hasOwn(hard, name)))
+  return sameJson(hard, oldHard) && sameJson(used, oldUsed) ? undefined : { hard, used }
+}
+
+export function isLower(used: Usage, before: Usage): boolean {
+  return Object.entries(used).some(
+    ([name, amount]) => Object.hasOwn(before, name) && compareQuantities(amount, before[name] as string) < 0,
+  )
+}
+
+/** Whether what the object uses, or of which quotas, may be another than before. */
+export function usesOtherwise(resource: GroupResource, old: KubeObject, object: KubeObject, nowMs: number): boolean {
+  if (old['spec'] === object['spec'] && old['status']?.phase === object['status']?.phase) return false
+  const evaluator = evaluatorOf(resource)
+  if (!evaluator.looksInside) return false
+  return (
+    scopedSpec(old) !== scopedSpec(object) || !sameJson(evaluator.usage(old, nowMs), evaluator.usage(object, nowMs))
+  )
+}
+
+/** The fields by which an update can take an object into a scope or out of it. */
+function scopedSpec({ spec }: KubeObject): string {
+  return JSON.stringify([spec?.activeDeadlineSeconds, spec?.volumeAttributesClassName])
+}

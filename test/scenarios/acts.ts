@@ -1,0 +1,71 @@
+/** What users do in the recorded scenarios, and the objects they do it with. */
+import type { Fields, JsonObject, KubeObject } from '../../src/api/object.ts'
+import { sleep } from '../../src/base/clock.ts'
+import type { ClientDeleteOptions, ResourceClient } from '../../src/client/client.ts'
+import type { Write } from './recording.ts'
+import { namespace, type Stage } from './stage.ts'
+
+export interface Play {
+  readonly nodes: number
+  /** Writes to nodes were recorded too. */
+  readonly nodesRecorded?: boolean
+  /** Generated names of which the recording knows nothing any more: the first ones. */
+  readonly namesBefore?: number
+  /** Writes of the recording that need not have happened. */
+  readonly isChance?: (write: Write) => boolean
+  /** Before the recording begins; what it makes comes to rest. */
+  prepare?(stage: Stage): Promise<void>
+  /** The user's writes, each of which waits for its turn in the recording. */
+  act(stage: Stage): Promise<void>
+  /** What others did to the nodes at that time, when the write is answered that this is asked about. */
+  meanwhile?(stage: Stage, answered: Write): Promise<void> | undefined
+}
+
+const groups: Readonly<Record<string, string>> = {
+  deployments: 'apps',
+  replicasets: 'apps',
+  daemonsets: 'apps',
+  statefulsets: 'apps',
+  jobs: 'batch',
+  cronjobs: 'batch',
+  poddisruptionbudgets: 'policy',
+}
+const clusterWide = new Set(['namespaces', 'nodes', 'persistentvolumes'])
+
+export function resource({ user }: Stage, name: string): ResourceClient {
+  const client = user.resource({ group: groups[name] ?? '', version: 'v1', resource: name })
+  return clusterWide.has(name) ? client : client.namespace(namespace)
+}
+/** The user waits, in the cluster's time. */
+export const pause = ({ runtime }: Stage, ms: number): Promise<void> => sleep(runtime.clock, ms)
+export const create = (stage: Stage, resourceName: string, object: unknown) =>
+  resource(stage, resourceName).create(object as KubeObject)
+export const remove = (stage: Stage, resourceName: string, name: string, options?: ClientDeleteOptions) =>
+  resource(stage, resourceName).delete(name, options)
+export const patch = (stage: Stage, resourceName: string, name: string, body: JsonObject, subresource?: string) =>
+  resource(stage, resourceName).patch(name, 'merge', body, subresource === undefined ? {} : { subresource })
+
+const container = { name: 'c', image: 'i:1' }
+export const template = (labels: Fields, spec: Fields = {}) => ({
+  metadata: { labels },
+  spec: { containers: [container], ...spec },
+})
+export const deployment = (spec: Fields = {}) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'a' },
+  spec: { replicas: 1, selector: { matchLabels: { app: 'a' } }, template: template({ app: 'a' }), ...spec },
+})
+export const pod = (name: string, spec: Fields = {}, metadata: Fields = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...metadata },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+})
+export const job = (spec: Fields) => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'j' },
+  spec: { ...spec, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
+})
+export const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image: tag }] } } } })
