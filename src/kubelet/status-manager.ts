@@ -7,6 +7,7 @@ import { StatusError } from '../api/status.ts'
 import { formatTime, type Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import { isOlderVersion } from '../client/own-writes.ts'
 import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
 import { KUBELET_CONDITIONS } from './pod-conditions.ts'
 import { statusPatch } from './status-patch.ts'
@@ -207,7 +208,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       const entry = entries.get(uidOf(pod))
       if (entry === undefined) return
       const version = pod.metadata.resourceVersion
-      if (version === entry.baseVersion || isOlder(version, entry.baseVersion)) return
+      if (version === entry.baseVersion || isOlderVersion(version, entry.baseVersion)) return
       entry.pod = pod
       entry.base = pod.status ?? {}
       entry.baseVersion = version
@@ -228,11 +229,6 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
 /** The object is no longer there, or another has its name. */
 function gone(error: unknown): boolean {
   return error instanceof StatusError && (error.code === 404 || error.code === 409)
-}
-
-function isOlder(version: string | undefined, than: string | undefined): boolean {
-  if (version === undefined || than === undefined) return false
-  return version.length === than.length ? version < than : version.length < than.length
 }
 
 /** The new status with transition times, the conditions and fields of others, and no final phase before its time. */

@@ -5,6 +5,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -29,12 +30,14 @@ export function createDeploymentController(context: ControllerContext): Controll
   deployments.addIndex(namespaceIndex, (object) => [object.metadata.namespace ?? ''])
   const queue = createWorkQueue<string>(runtime, 'deployment')
   const recorder = createEventRecorder(runtime, client, { component: 'deployment-controller' })
+  const ownWrites = createOwnWrites()
   const rollout = createRollout({
     runtime,
     deployments: client.resource(deploymentsResource),
     sets: client.resource(replicaSetsResource),
     recorder,
     log,
+    ownWrites,
     setByKey: (key) => sets.store.get(key),
     requeue: (deployment, ms) =>
       ms === undefined ? queue.addRateLimited(objectKey(deployment)) : queue.addAfter(objectKey(deployment), ms),
@@ -77,7 +80,8 @@ export function createDeploymentController(context: ControllerContext): Controll
 
   async function sync(key: string): Promise<void> {
     const deployment = deployments.store.get(key)
-    if (deployment === undefined) return
+    if (deployment === undefined) return ownWrites.forget(key)
+    if (ownWrites.isBehind(key, deployment)) return
     const { namespace = '', name = '', uid = '' } = deployment.metadata
     const selector = labelSelectorOf(deployment['spec'].selector)
     if (selector.requirements.length === 0) {

@@ -4,6 +4,8 @@ import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { ResourceClient } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
+import type { OwnWrites } from '../../client/own-writes.ts'
+import { objectKey } from '../../client/store.ts'
 import { setCondition } from './status.ts'
 
 export interface RolloutParts {
@@ -12,6 +14,7 @@ export interface RolloutParts {
   readonly sets: ResourceClient
   readonly recorder: EventRecorder
   readonly log: Logger
+  readonly ownWrites: OwnWrites
   setByKey(key: string): KubeObject | undefined
   /** undefined: soon, rate limited. */
   requeue(deployment: KubeObject, ms: number | undefined): void
@@ -30,9 +33,11 @@ export interface DeploymentSync {
   known: readonly KubeObject[]
 }
 
-export function writeStatus(parts: RolloutParts, deployment: KubeObject, status: Fields): Promise<KubeObject> {
+export async function writeStatus(parts: RolloutParts, deployment: KubeObject, status: Fields): Promise<KubeObject> {
   const resource = parts.deployments.namespace(deployment.metadata.namespace ?? '')
-  return resource.update({ ...deployment, status }, { subresource: 'status' })
+  const written = await resource.update({ ...deployment, status }, { subresource: 'status' })
+  parts.ownWrites.wrote(objectKey(written), written)
+  return written
 }
 
 export function takeCondition(sync: DeploymentSync, condition: Fields) {

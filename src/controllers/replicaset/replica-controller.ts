@@ -6,6 +6,7 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -40,6 +41,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   owners.addIndex(replicaSetsIndex, ownerIndex)
   const queue = createWorkQueue<string>(runtime, flavor.kind.toLowerCase())
   const expectations = createExpectations(runtime.clock)
+  const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: flavor.name })
   const podClient = client.resource(podsResource)
   const ownerClient = client.resource(flavor.resource)
@@ -108,8 +110,10 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     const object = owners.store.get(key)
     if (object === undefined) {
       expectations.forget(key)
+      ownWrites.forget(key)
       return
     }
+    if (ownWrites.isBehind(key, object)) return
     const { namespace } = splitKey(key)
     const needsSync = expectations.satisfied(key)
     const selector = flavor.selectorOf(object)
@@ -223,13 +227,18 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   async function updateStatus(object: KubeObject, status: Fields): Promise<KubeObject> {
     if (sameReplicaStatus(object['status'] ?? {}, status)) return object
     const resource = ownerClient.namespace(object.metadata.namespace ?? '')
+    const write = async (current: KubeObject) => {
+      const written = await resource.update({ ...current, status }, { subresource: 'status' })
+      ownWrites.wrote(objectKey(written), written)
+      return written
+    }
     try {
-      return await resource.update({ ...object, status }, { subresource: 'status' })
+      return await write(object)
     } catch (error) {
       const latest = await resource.get(object.metadata.name ?? '').catch(() => {
         throw error
       })
-      return resource.update({ ...latest, status }, { subresource: 'status' })
+      return write(latest)
     }
   }
 
