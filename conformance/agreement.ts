@@ -1,6 +1,6 @@
 /**
- * Agreement: by set, the share of answers with the same code; and reason; and body; and managedFields; and the names of
- * the cases that differ. agreement.json keeps what was reached; a test holds it, docs/conformance.md shows it.
+ * Agreement: by set, the share of answers with the same code; and reason; and body; and managedFields; the share with the
+ * same headers; and the names of the cases that differ. agreement.json keeps what was reached; a test holds it, docs/conformance.md shows it.
  */
 import { compareAnswers } from './compare.ts'
 import type { Answer, RecordedCase, Step } from './recording.ts'
@@ -11,6 +11,8 @@ export interface Shares {
   readonly reason: number
   readonly body: number
   readonly managedFields: number
+  /** Same warnings and content type, whatever the body. */
+  readonly headers: number
 }
 
 export interface SetAgreement {
@@ -18,7 +20,7 @@ export interface SetAgreement {
   readonly all: Shares
   /** Without the answers counted apart (see `stepWaits`). */
   readonly counted: Shares
-  /** Names of the cases in which some body differs. */
+  /** Names of the cases in which some body or header differs. */
   readonly differing: readonly string[]
 }
 
@@ -33,7 +35,8 @@ export interface Difference {
   readonly got: unknown
 }
 
-const waitingResources = /\/(resourcequotas|limitranges|customresourcedefinitions|gadgets)\b|probe\.example\.com/
+const waitingResources =
+  /\/(resourcequotas|limitranges|customresourcedefinitions|gadgets)\b|probe\.example\.com|\$NS\.example\.com/
 
 /** Answers counted apart: custom resources, pod security, quota and limit ranges. */
 function stepWaits(step: Step): boolean {
@@ -53,6 +56,7 @@ class Tally {
   reason = 0
   body = 0
   managedFields = 0
+  headers = 0
   shares(): Shares {
     const share = (n: number) => (this.answers === 0 ? 100 : Math.round((10_000 * n) / this.answers) / 100)
     return {
@@ -61,6 +65,7 @@ class Tally {
       reason: share(this.reason),
       body: share(this.body),
       managedFields: share(this.managedFields),
+      headers: share(this.headers),
     }
   }
 }
@@ -78,16 +83,17 @@ export function agreementOf(
     const waiting = firstWaiting(c)
     for (const [step, want] of c.want.entries()) {
       const got = answers[index]?.[step] ?? { code: 0, body: undefined }
-      const likeness = compareAnswers(want, got, { anyOrder: c.gadget ?? false })
+      const likeness = compareAnswers(want, got, { anyOrder: c.gadget ?? c.anyOrder ?? false })
       for (const tally of step < waiting ? [all, counted] : [all]) {
         tally.answers++
         if (likeness.code) tally.code++
         if (likeness.reason) tally.reason++
         if (likeness.body) tally.body++
         if (likeness.managedFields) tally.managedFields++
+        if (likeness.headers) tally.headers++
       }
-      if (likeness.managedFields) continue
-      if (!likeness.body) differing.add(c.name)
+      if (likeness.managedFields && likeness.headers) continue
+      if (!likeness.body || !likeness.headers) differing.add(c.name)
       differences.push({
         set,
         name: c.name,

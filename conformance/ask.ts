@@ -90,6 +90,11 @@ function substitute(given: string, namespace: string, answers: readonly string[]
 }
 
 const json = (value: unknown): string => JSON.stringify(value)
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** How often, and how many times, a step with `until` is asked again: a real server's slowest answer takes 10 s. */
+const TURN_MS = 20
+const MOST_TURNS = 1000
 
 /** Runs one case in a namespace of its own and cleans up behind it. */
 export async function askCase(asker: Asker, c: Case, namespace: string, settleMs = 0): Promise<readonly Answer[]> {
@@ -108,30 +113,35 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
   const normalize = createNormalizer(namespace)
   const texts: string[] = []
   const answers: Answer[] = []
-  for (const { settle, ...step } of c.steps) {
-    if (settle && settleMs > 0) await new Promise((resolve) => setTimeout(resolve, settleMs))
-    const answer = await asker.call({
+  for (const { settle, until, ...step } of c.steps) {
+    if (settle && settleMs > 0) await pause(settleMs)
+    const asked = {
       ...step,
       p: substitute(step.p, namespace, texts),
       b: step.b === undefined ? undefined : substitute(step.b, namespace, texts),
       ...(step.h === undefined ? {} : { h: JSON.parse(json(step.h).replaceAll('$NS', namespace)) }),
-    })
+    }
+    let answer = await asker.call(asked)
+    for (let turn = 0; until !== undefined && !answer.text.includes(until) && turn < MOST_TURNS; turn++) {
+      await pause(TURN_MS)
+      answer = await asker.call(asked)
+    }
     texts.push(answer.text)
     const warning = answer.headers['warning']
     answers.push({
       code: answer.code,
       type: answer.headers['content-type'] as string | undefined,
-      ...(warning ? { warning: ([] as string[]).concat(warning).join() } : {}),
+      ...(warning ? { warning: String(normalize(([] as string[]).concat(warning).join())) } : {}),
       body: normalize(answer.text),
     })
   }
-  await removeClusterScoped(asker, c)
+  await removeClusterScoped(asker, c, namespace)
   if (c.ns !== false) await asker.call({ m: 'DELETE', p: `/api/v1/namespaces/${namespace}` })
   return answers
 }
 
 /** A case whose first request created a cluster-scoped object must leave nothing behind for the next. */
-async function removeClusterScoped(asker: Asker, c: Case): Promise<void> {
+async function removeClusterScoped(asker: Asker, c: Case, namespace: string): Promise<void> {
   const first = c.steps[0]
   if (first?.m !== 'POST' || first.p.includes('$NS') || first.p.includes('dryRun')) return
   let name: string | undefined
@@ -141,7 +151,7 @@ async function removeClusterScoped(asker: Asker, c: Case): Promise<void> {
     return
   }
   if (!name || name === '$NS') return
-  const path = `${first.p}/${name}`
+  const path = `${first.p}/${name.replaceAll('$NS', namespace)}`
   await asker.call({ m: 'DELETE', p: path })
   if (first.p.endsWith('namespaces'))
     await asker.call({
@@ -170,10 +180,10 @@ async function installGadget(asker: Asker): Promise<void> {
   for (let i = 0; i < 100; i++) {
     const served = await asker.call({ m: 'GET', p: '/apis/probe.example.com/v1/gadgets' })
     if (served.code === 200) break
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await pause(50)
   }
   // The name is served a moment before writes are accepted on a real server.
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await pause(1500)
 }
 
 /** Asks all cases, `parallel` at once (those marked serial afterwards, one by one); answers in the order of the cases. */

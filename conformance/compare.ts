@@ -1,4 +1,4 @@
-/** How alike two answers are, in the four steps that agreement.json counts. */
+/** How alike two answers are, in the four steps that agreement.json counts, and in their warnings. */
 import type { Answer } from './recording.ts'
 
 export interface Likeness {
@@ -6,6 +6,8 @@ export interface Likeness {
   readonly reason: boolean
   readonly body: boolean
   readonly managedFields: boolean
+  /** The Warning headers and the content type. */
+  readonly headers: boolean
   /** Where the bodies first differ: outside managedFields when they differ there. */
   readonly difference?: { readonly at: string; readonly want: unknown; readonly got: unknown }
 }
@@ -72,6 +74,10 @@ export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: 
   const bareGot = withoutManagedFields(gotBody)
   const body = reason && same(bareWant, bareGot)
   const managedFields = body && same(wantBody, gotBody)
-  const difference = body ? firstDifference(wantBody, gotBody) : firstDifference(bareWant, bareGot)
-  return { code, reason, body, managedFields, ...(difference ? { difference } : {}) }
+  const headers = want.warning === got.warning && want.type === got.type
+  const difference = body
+    ? (firstDifference(wantBody, gotBody) ??
+      firstDifference({ type: want.type, warning: want.warning }, { type: got.type, warning: got.warning }))
+    : firstDifference(bareWant, bareGot)
+  return { code, reason, body, managedFields, headers, ...(difference ? { difference } : {}) }
 }

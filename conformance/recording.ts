@@ -19,6 +19,8 @@ export interface Step {
   readonly h?: Readonly<Record<string, string>>
   /** A recorder waits a moment before: what the steps before changed reaches a real server's caches later than its answer. */
   readonly settle?: boolean
+  /** Asked again until the answer holds this text: what a server does by itself takes it a moment. */
+  readonly until?: string
 }
 
 export interface Answer {
@@ -38,6 +40,8 @@ export interface Case {
   readonly serial?: boolean
   /** Needs the Gadget CustomResourceDefinition (gadget.json). */
   readonly gadget?: boolean
+  /** Errors are compared as sets: those about custom resources come in no fixed order. */
+  readonly anyOrder?: boolean
 }
 
 export interface RecordedCase extends Case {

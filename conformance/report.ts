@@ -7,18 +7,18 @@ interface Fresh {
   readonly generator: string
   readonly seed: number
   readonly cases: number
-  readonly shares: Shares
+  readonly shares: Omit<Shares, 'headers'> & Partial<Shares>
 }
 
 const fresh: readonly Fresh[] = JSON.parse(readFileSync(new URL('fresh.json', import.meta.url), 'utf8'))
 
-const row = (name: string, s: Shares) =>
-  `| ${name} | ${s.answers} | ${s.code.toFixed(2)} | ${s.reason.toFixed(2)} | ${s.body.toFixed(2)} | ${s.managedFields.toFixed(2)} |`
+const row = (name: string, s: Omit<Shares, 'headers'> & Partial<Shares>) =>
+  `| ${name} | ${s.answers} | ${s.code.toFixed(2)} | ${s.reason.toFixed(2)} | ${s.body.toFixed(2)} | ${s.managedFields.toFixed(2)} | ${s.headers?.toFixed(2) ?? ''} |`
 
 const table = (agreement: Readonly<Record<string, SetAgreement>>, which: 'all' | 'counted') =>
   [
-    '| set | answers | same code | and reason | and body | and managedFields |',
-    '|---|---:|---:|---:|---:|---:|',
+    '| set | answers | same code | and reason | and body | and managedFields | headers |',
+    '|---|---:|---:|---:|---:|---:|---:|',
     ...Object.entries(agreement).map(([name, set]) => row(name, set[which])),
   ].join('\n')
 
@@ -48,8 +48,8 @@ ${table(agreement, 'counted')}
 Questions that nobody had seen: recorded from Kubernetes under new seeds after the last rule was written, and asked of skiff
 once (\`conformance/fresh.json\`). The recordings themselves are not kept: the seed asks the same again.
 
-| questions | seed | cases | answers | same code | and reason | and body | and managedFields |
-|---|---:|---:|---:|---:|---:|---:|---:|
+| questions | seed | cases | answers | same code | and reason | and body | and managedFields | headers |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
 ${fresh.map(({ generator, seed, cases, shares }) => `| ${generator} | ${seed} | ${cases} ${row('', shares).slice(3)}`).join('\n')}
 
 ## Left out of replays

@@ -1,7 +1,7 @@
 /**
  * The canonical form of values: what Kubernetes serves after an object went through its Go types and its store. Struct
- * fields in their order, zero values as omitempty and omitzero have it, empty lists and maps gone (the store does not keep
- * them), quantities and times in one spelling. Shared by the quick walk (walk.ts) and the exact one (exact.ts).
+ * fields in their order, zero values as omitempty and omitzero have it, empty lists and maps only where the field is written
+ * without content too, quantities and times in one spelling. Shared by the quick walk (walk.ts) and the exact one (exact.ts).
  */
 import type { Json } from '../object.ts'
 import { canonicalQuantity } from '../objects/quantity.ts'
@@ -35,9 +35,30 @@ export function zeroStruct(schema: StructSchema): Writable {
   return out
 }
 
+/** Whether an empty list or map differs from an absent one in this field: [] and null, {} and null. The store forgets it. */
+export function keepsEmpty(field: Field): boolean {
+  return !field.omitEmpty && !field.pointer && (field.schema.type === 'list' || field.schema.type === 'map')
+}
+
+/** The names of an object's fields that were given as an empty list or map and are not written: messages tell them from absent ones. */
+const given: unique symbol = Symbol('given empty')
+
+type Noted = { [given]?: readonly string[] }
+
+export function noteEmpty(target: object, names: readonly string[]): void {
+  Object.defineProperty(target, given, { value: names, enumerable: true, writable: true, configurable: true })
+}
+
+/** A list or map as a message shows it: [] or {} where it was given empty, null where it was not given. */
+export function asGiven(parent: object | undefined, name: string, empty: Json): Json {
+  const value = (parent as Writable | undefined)?.[name]
+  if (value !== undefined && value !== null) return value
+  return (parent as Noted | undefined)?.[given]?.includes(name) ? empty : null
+}
+
 /** What an absent field holds: null for Go's nil. */
 export function zeroOf(field: Field): Json {
-  return field.pointer ? null : zeroValue(field.schema)
+  return field.pointer || field.schema.type === 'bytes' ? null : zeroValue(field.schema)
 }
 
 export function zeroValue(schema: Schema): Json {

@@ -5,7 +5,17 @@
  */
 import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../codec/json.ts'
 import type { Json } from '../object.ts'
-import { isWritten, quantityText, setKey, type Writable, zeroOf, zeroStruct, zeroValue } from './canonical.ts'
+import {
+  isWritten,
+  keepsEmpty,
+  noteEmpty,
+  quantityText,
+  setKey,
+  type Writable,
+  zeroOf,
+  zeroStruct,
+  zeroValue,
+} from './canonical.ts'
 import type { Field, ScalarSchema, Schema, StructSchema } from './schema.ts'
 import { canonicalDuration, canonicalTime } from './time.ts'
 import { byBytes, MAX_DEPTH } from './walk.ts'
@@ -119,12 +129,22 @@ function structValue(node: JsonNode, schema: StructSchema, context: Context, exi
     context.stack.length = length
   }
   const out: Writable = {}
+  const empties: string[] = []
   for (const field of schema.fields) {
     const value = values.get(field) ?? existing?.[field.name] ?? zeroOf(field)
-    if (isWritten(field, value)) out[field.name] = value
+    if (!isEmptyValue(field, value)) {
+      if (isWritten(field, value)) out[field.name] = value
+    } else if (keepsEmpty(field)) out[field.name] = value
+    else empties.push(field.name)
   }
+  if (empties.length > 0) noteEmpty(out, empties)
   context.depth--
   return out
+}
+
+function isEmptyValue(field: Field, value: Json): boolean {
+  if (field.schema.type === 'list') return (value as readonly Json[] | null)?.length === 0
+  return field.schema.type === 'map' && value !== null && Object.keys(value as Writable).length === 0
 }
 
 function fieldValue(node: JsonNode, field: Field, context: Context, existing: Json | undefined): Json {
@@ -177,7 +197,7 @@ function listValue(
     context.path.pop()
   }
   context.depth--
-  return out.length === 0 ? null : out
+  return out
 }
 
 function mapValue(
@@ -206,7 +226,6 @@ function mapValue(
 }
 
 function sortedMap(values: ReadonlyMap<string, Json>): Json {
-  if (values.size === 0) return null
   const out: Writable = {}
   for (const key of [...values.keys()].sort(byBytes)) setKey(out, key, values.get(key)!)
   return out

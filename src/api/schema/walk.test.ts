@@ -44,7 +44,7 @@ test('structs that are not pointers are written though absent', () => {
 test('null, empty lists, empty maps and zero values vanish where omitempty has it', () => {
   assert.equal(
     canonical(core('PodSpec'), { containers: [], nodeSelector: {}, hostNetwork: false, nodeName: '', volumes: null }),
-    '{"containers":null}',
+    '{"containers":[]}',
   )
   assert.equal(
     canonical(core('PodSpec'), { containers: [null], terminationGracePeriodSeconds: 0, priority: null }),

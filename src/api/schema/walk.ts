@@ -11,6 +11,8 @@ import type { Json } from '../object.ts'
 import {
   base64Text,
   isWritten,
+  keepsEmpty,
+  noteEmpty,
   quantityText,
   setKey,
   type Writable,
@@ -92,6 +94,7 @@ interface FieldPlan {
   readonly always: boolean
   /** Whether null, '', 0 and false are all that is not written; other rules are isWritten's. */
   readonly simple: boolean
+  readonly keepsEmpty: boolean
   readonly value: ValuePlan
 }
 
@@ -119,6 +122,7 @@ function planOf(schema: StructSchema): StructPlan {
         field,
         always: isWritten(field, zeroOf(field)),
         simple,
+        keepsEmpty: keepsEmpty(field),
         value: { schema: field.schema },
       }
     })
@@ -157,6 +161,7 @@ function structInPlace(source: Writable, plan: StructPlan, walk: Walk): Writable
   let always = 0
   let last = -1
   let canonical = true
+  let empties: string[] | undefined
   for (const key in source) {
     const entry = plan.byName.get(key)
     if (entry === undefined) throw doubt
@@ -166,6 +171,7 @@ function structInPlace(source: Writable, plan: StructPlan, walk: Walk): Writable
     const inner = source[key]
     const made = fieldValue(inner, entry, walk)
     if (!written(entry, made)) {
+      if (isEmpty(inner)) empties = [...(empties ?? []), key]
       source[key] = undefined
       canonical = false
       continue
@@ -180,14 +186,19 @@ function structInPlace(source: Writable, plan: StructPlan, walk: Walk): Writable
     if (inner !== undefined) out[entry.name] = inner
     else if (entry.always) out[entry.name] = zeroOf(entry.field)
   }
+  if (empties !== undefined) noteEmpty(out, empties)
   return out
 }
+
+/** An empty list or map, of which nothing was made. */
+const isEmpty = (inner: Json | undefined): boolean => typeof inner === 'object' && inner !== null
 
 function structShared(source: Writable, plan: StructPlan, walk: Walk): Writable {
   let always = 0
   let last = -1
   let canonical = true
   let changed: Map<string, Json | undefined> | undefined
+  let empties: string[] | undefined
   for (const key in source) {
     const inner = source[key]
     if (inner === undefined) {
@@ -206,6 +217,7 @@ function structShared(source: Writable, plan: StructPlan, walk: Walk): Writable 
     canonical = false
     changed ??= new Map()
     changed.set(key, isThere ? made : undefined)
+    if (!isThere && isEmpty(inner)) empties = [...(empties ?? []), key]
   }
   if (canonical && always === plan.always) return source
   const out: Writable = {}
@@ -215,11 +227,15 @@ function structShared(source: Writable, plan: StructPlan, walk: Walk): Writable 
     if (inner !== undefined) out[name] = inner
     else if (entry.always) out[name] = zeroOf(entry.field)
   }
+  if (empties !== undefined) noteEmpty(out, empties)
   return out
 }
 
-function fieldValue(value: unknown, { field, value: plan }: FieldPlan, walk: Walk): Json {
-  return value === null ? zeroOf(field) : quick(value, plan, walk)
+function fieldValue(value: unknown, entry: FieldPlan, walk: Walk): Json {
+  if (value === null) return zeroOf(entry.field)
+  const made = quick(value, entry.value, walk)
+  // Of an empty list or map nothing is made.
+  return made === null && entry.keepsEmpty ? (value as Json) : made
 }
 
 function written(entry: FieldPlan, value: Json): boolean {

@@ -137,9 +137,9 @@ export function webhookURL(text: string, path: string, errors: FieldError[]): vo
 
 export function webhookService(service: Fields, path: string, errors: FieldError[]): void {
   const { name = '', namespace = '', path: urlPath, port = 443 } = service
-  if (name === '') errors.push(required(`${path}.name`))
-  // Kubernetes names the wrong field here.
+  // Kubernetes takes the one for the other here.
   if (namespace === '') errors.push(required(`${path}.name`))
+  if (name === '') errors.push(required(`${path}.namespace`))
   if (port < 1 || port > 65535)
     errors.push(invalid(`${path}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'))
   if (urlPath === undefined || urlPath === '/') return

@@ -61,7 +61,7 @@ export function validateCertificateSigningRequest(object: KubeObject): readonly 
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   const wrong = parseOuter(Buffer.from(spec['request'] ?? '', 'base64').toString('latin1'))
-  if (wrong !== undefined) errors.push(invalid('spec.request', spec['request'] || null, wrong))
+  if (wrong !== undefined) errors.push(invalid('spec.request', spec['request'] ?? null, wrong))
   const usages: readonly string[] = spec['usages'] ?? []
   if (usages.length === 0) errors.push(required('spec.usages'))
   usages.forEach((usage, i) => {

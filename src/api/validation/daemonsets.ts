@@ -20,6 +20,7 @@ export function validateDaemonSet(object: KubeObject, old?: KubeObject): FieldEr
   const spec: Fields = object['spec'] ?? {}
   const selector: Fields | undefined = spec['selector'] ?? undefined
   const template: Fields = spec['template'] ?? {}
+  if (old) immutableSelector(spec['selector'], old['spec']?.selector, errors)
   validateLabelSelector(selector, 'spec.selector', errors)
   if ((!selector || isUsableSelector(selector)) && !fits(selector, template))
     errors.push(labelsMismatch(template, 'spec.template'))
@@ -29,7 +30,6 @@ export function validateDaemonSet(object: KubeObject, old?: KubeObject): FieldEr
   nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   validateUpdateStrategy(spec['updateStrategy'] ?? {}, 'spec.updateStrategy', errors)
   nonNegativeField(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit', errors)
-  if (old) immutableSelector(spec['selector'], old['spec']?.selector, errors)
   return errors
 }
 

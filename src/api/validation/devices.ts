@@ -31,7 +31,7 @@ function driverName(name: string, path: string, errors: FieldError[]): void {
     return
   }
   if (Buffer.byteLength(name) > MAX_DRIVER) errors.push(tooLong(path, MAX_DRIVER))
-  say(dns1123Subdomain, name.toLowerCase() === name ? name : name.toLowerCase(), path, errors)
+  for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
 }
 
 function selectors(list: readonly Fields[], path: string, errors: FieldError[]): void {
@@ -242,7 +242,9 @@ function resourcePool(
 /** Where devices are: one of a node's name, a selector, everywhere, or each device for itself. */
 function placement(spec: Fields, path: string, fields: readonly string[], errors: FieldError[]): void {
   const given = fields.filter((field) => spec[field] !== undefined && spec[field] !== '' && spec[field] !== false)
-  if (spec['nodeName']) say(dns1123Subdomain, spec['nodeName'], `${path}.nodeName`, errors)
+  if (spec['nodeName'] === '')
+    errors.push(invalid(`${path}.nodeName`, '', 'must be either unset or set to a non-empty string'))
+  else if (spec['nodeName'] !== undefined) say(dns1123Subdomain, spec['nodeName'], `${path}.nodeName`, errors)
   if (spec['nodeSelector'] !== undefined) {
     validateNodeSelector(spec['nodeSelector'], `${path}.nodeSelector`, errors)
     if (spec['nodeSelector'].nodeSelectorTerms?.length !== 1)
@@ -285,7 +287,7 @@ export function deviceTaint(taint: Fields, path: string, errors: FieldError[]): 
 }
 
 export function validateResourceSliceUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const errors = [...validateResourceSlice(object)]
+  const errors: FieldError[] = []
   const now: Fields = object['spec'] ?? {}
   const before: Fields = old['spec'] ?? {}
   const fixed = (path: string, value: unknown, was: unknown) => {
@@ -294,7 +296,7 @@ export function validateResourceSliceUpdate(object: KubeObject, old: KubeObject)
   fixed('spec.driver', now['driver'], before['driver'])
   fixed('spec.nodeName', now['nodeName'], before['nodeName'])
   fixed('spec.pool.name', now['pool']?.name, before['pool']?.name)
-  return errors
+  return [...errors, ...validateResourceSlice(object)]
 }
 
 export function validateDeviceTaintRule(object: KubeObject): readonly FieldError[] {

@@ -113,20 +113,21 @@ export const notFoundField = (field: string, value: Json | undefined): FieldErro
   message: `Not found: ${printValue(value)}`,
 })
 
-/** The 422 Status for field errors: `Kind.group "name" is invalid: …`, one cause per error, equal texts once. */
+/** The 422 Status for field errors: `Kind.group "name" is invalid: …`, one cause per error, equal ones once. */
 export function invalidError(
   kind: { group: string; kind: string },
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
   const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const texts = [...new Set(errors.map((e) => `${e.field === '' ? '<nil>' : e.field}: ${e.message}`))]
+  const byText = new Map<string, StatusCause>()
+  for (const { type, field, message } of errors) {
+    const text = `${field === '' ? '<nil>' : field}: ${message}`
+    if (!byText.has(text)) byText.set(text, { reason: type, message, field: field === '' ? '<nil>' : field })
+  }
+  const texts = [...byText.keys()]
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
-  const causes: StatusCause[] = errors.map((e) => ({
-    reason: e.type,
-    message: e.message,
-    field: e.field === '' ? '<nil>' : e.field,
-  }))
+  const causes = [...byText.values()]
   return new StatusError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid${errors.length ? `: ${text}` : ''}`, {
     ...(name === '' ? {} : { name }),
     ...(kind.group === '' ? {} : { group: kind.group }),

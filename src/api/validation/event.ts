@@ -52,7 +52,8 @@ export function validateEventUpdate(
   fixed('type')
   fixed('action')
   fixed('related', event['related'] ? internalForm(REFERENCE, event['related']) : null)
-  fixed('reportingComponent')
+  if ((event['reportingComponent'] ?? '') !== (old['reportingComponent'] ?? ''))
+    errors.push(invalid('reportingController', event['reportingComponent'] ?? '', IMMUTABLE))
   fixed('reportingInstance')
   return errors
 }

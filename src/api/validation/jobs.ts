@@ -6,7 +6,14 @@ import { internalForm } from './internal.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 import { isUsableSelector, printableMap, printableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Label, qualifiedName } from './names.ts'
-import { fits, immutableSelector, nonNegativeField, templateLabels, validatePodTemplateSpec } from './templates.ts'
+import {
+  fits,
+  immutableSelector,
+  labelsMismatch,
+  nonNegativeField,
+  templateLabels,
+  validatePodTemplateSpec,
+} from './templates.ts'
 
 const MAX_INDEXED = 100_000
 const MAX_PARALLEL = 100_000
@@ -36,13 +43,7 @@ function validateSelector(spec: Fields, path: string, errors: FieldError[]): voi
   if (!selector) errors.push(required(`${path}.selector`))
   else validateLabelSelector(selector, `${path}.selector`, errors)
   if ((!selector || isUsableSelector(selector)) && !fits(selector, spec['template']))
-    errors.push(
-      invalid(
-        `${path}.template.metadata.labels`,
-        printableMap(templateLabels(spec['template'])),
-        '`selector` does not match template `labels`',
-      ),
-    )
+    errors.push(labelsMismatch(spec['template'], `${path}.template`))
 }
 
 /** The labels and the selector that the server makes must be what it made. */

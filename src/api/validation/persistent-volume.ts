@@ -1,5 +1,7 @@
 /** Rules of PersistentVolume and of the sources that only it has. */
 import type { Fields, Json, KubeObject } from '../object.ts'
+import { quantityValue } from '../objects/quantity.ts'
+import { asGiven } from '../schema/canonical.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { difference, internalForm } from './internal.ts'
@@ -121,8 +123,12 @@ export function validatePersistentVolume(object: KubeObject): readonly FieldErro
   const capacity: Fields = spec['capacity'] ?? {}
   if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'))
   if (capacity['storage'] === undefined || Object.keys(capacity).length > 1)
-    errors.push(notSupported('spec.capacity', sortedMap(spec['capacity']), ['storage']))
-  for (const [name, value] of entries(capacity)) positiveQuantity(value as string, `spec.capacity[${name}]`, errors)
+    errors.push(notSupported('spec.capacity', sortedMap(asGiven(spec, 'capacity', {}) as Fields | null), ['storage']))
+  for (const [name, value] of entries(capacity)) {
+    const whole = quantityValue(value as string)
+    if (whole < 0n) errors.push(invalid(`spec.capacity[${name}]`, Number(whole), 'must be a valid resource quantity'))
+    positiveQuantity(value as string, `spec.capacity[${name}]`, errors)
+  }
   const policy: string = spec['persistentVolumeReclaimPolicy'] ?? ''
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy))
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES))
@@ -140,8 +146,8 @@ export function validatePersistentVolume(object: KubeObject): readonly FieldErro
   return errors
 }
 
-function sortedMap(map: Fields | undefined): Json {
-  return map === undefined || map === null ? null : (Object.fromEntries(entries(map)) as Json)
+function sortedMap(map: Fields | null): Json {
+  return map === null ? null : (Object.fromEntries(entries(map)) as Json)
 }
 
 function nodeAffinity(affinity: Fields | undefined, errors: FieldError[]): void {

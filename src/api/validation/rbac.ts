@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../object.ts'
 import { same } from './common.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
-import { validateLabelSelector } from './labels.ts'
+import { isUsableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Subdomain, pathSegmentName } from './names.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -24,6 +24,7 @@ export function validateClusterRole(object: KubeObject): readonly FieldError[] {
       others.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'))
     selectors.forEach((selector, i) => {
       validateLabelSelector(selector, `${path}[${i}]`, others)
+      if (!isUsableSelector(selector)) others.push(invalid(`${path}[${i}]`, null, 'invalid label selector.'))
     })
   }
   return [...others, ...verbs]

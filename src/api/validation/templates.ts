@@ -1,6 +1,8 @@
 /** Pod templates, and what every controller of pods asks of its own: a selector that fits, pods that restart. */
+
 import type { Fields } from '../object.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
+import { asGiven } from '../schema/canonical.ts'
 import { isEmpty } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import {
@@ -42,13 +44,14 @@ export function validateRestartAlways(template: Fields, owner: string, path: str
     )
 }
 
-export const templateLabels = (template: Fields | undefined): Readonly<Record<string, string>> | undefined =>
-  template?.['metadata']?.labels
+type Labels = Readonly<Record<string, string>>
+
+export const templateLabels = (template: Fields | undefined): Labels | undefined => template?.['metadata']?.labels
 
 export function labelsMismatch(template: Fields | undefined, path: string): FieldError {
   return invalid(
     `${path}.metadata.labels`,
-    printableMap(templateLabels(template)),
+    printableMap(asGiven(template?.['metadata'], 'labels', {}) as Labels | null),
     '`selector` does not match template `labels`',
   )
 }

@@ -6,7 +6,7 @@ import { invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
 import { withMetadata } from './deletion.ts'
 import { canonicalObject } from './metadata.ts'
-import { groupResource, type Registry, storageKey, type WriteContext, writtenObject } from './registry.ts'
+import { groupResource, type Registry, storageKey, storedObject, type WriteContext, writtenObject } from './registry.ts'
 
 /** Names generated for one create before it gives up. */
 const NAME_ATTEMPTS = 8
@@ -72,7 +72,7 @@ async function createBegun(
   if (!context.dryRun && resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0')
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   const key = storageKey(row, context.namespace, name)
-  const canonical = canonicalObject(object, '')
+  const canonical = await storedObject(registry, row, canonicalObject(object, ''))
   if (context.dryRun) {
     const existing = registry.current(row, key)
     if (existing !== undefined) throw exists(context, name, existing.object)

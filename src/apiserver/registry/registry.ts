@@ -1,10 +1,11 @@
 /**
  * registry: the generic store of every resource (DESIGN.md, decision 5): create, update, patch and delete as Kubernetes
  * does them, over a strategy. Called by the handlers; knows nothing of requests' paths and encodings, and nothing of any
- * kind but what its strategy says. Objects here are of the storage version.
+ * kind but what its strategy says. Objects here are of the storage version, custom resources of the request's.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
+import { storedForm } from '../../api/schema/stored.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -26,6 +27,9 @@ export interface Registry {
   encode(object: KubeObject): Uint8Array
   /** The object in bytes read from storage, with its resourceVersion. */
   decode(value: Uint8Array, revision: number): KubeObject
+  /** A stored custom resource in the row's version, and back: they are worked on in the version of the request. */
+  read(row: ResourceRow, stored: KubeObject): Promise<KubeObject>
+  toStored(row: ResourceRow, object: KubeObject): Promise<KubeObject>
 }
 
 /** One write request, as the store and the strategies see it. */
@@ -68,5 +72,19 @@ export function writtenObject(
   const entry = registry.current(row, key)
   return entry?.revision === revision ? entry.object : withMetadata(written, { resourceVersion: String(revision) })
 }
+
+/** Groups whose objects Kubernetes stores as JSON, like custom resources: there empty lists and maps last. */
+const storedAsJson = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
+
+/** The object as it is after it has been stored. */
+export function asStored(row: ResourceRow, object: KubeObject): KubeObject {
+  const isHub = row.version === row.storageVersion && row.group === row.storageGroup
+  if (!isHub || row.custom !== undefined || storedAsJson.has(row.group)) return object
+  return storedForm(object, row.schema)
+}
+
+/** A new object as it is stored. @throws StatusError 500 when a custom resource's webhook fails */
+export const storedObject = (registry: Registry, row: ResourceRow, object: KubeObject) =>
+  row.custom === undefined ? asStored(row, object) : registry.toStored(row, object)
 
 export const groupResource = (row: ResourceRow) => ({ group: row.group, resource: row.resource })

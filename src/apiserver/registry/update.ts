@@ -3,14 +3,24 @@
  * is made from the present one.
  */
 import type { KubeObject } from '../../api/object.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate } from '../../api/validation/meta.ts'
 import { beforeCreate, kindOf, leaseOf, metaOptions } from './create.ts'
 import { shouldDeleteDuringUpdate, withMetadata } from './deletion.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
-import { groupResource, type Registry, storageKey, type WriteContext, writtenObject } from './registry.ts'
+import {
+  asStored,
+  groupResource,
+  type Registry,
+  storageKey,
+  storedObject,
+  type WriteContext,
+  writtenObject,
+} from './registry.ts'
 import { sameObject } from './same.ts'
+import { unwritableObject } from './unreadable.ts'
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
@@ -32,8 +42,15 @@ export interface Updated {
 
 /** A state of the key, as somebody was (or could have been) answered. */
 interface State {
+  /** As it is stored. */
   readonly object: KubeObject | undefined
   readonly revision: number
+}
+
+/** What is there, in the version it is worked on in. */
+interface Existing {
+  readonly object: KubeObject
+  readonly state: State
 }
 
 /**
@@ -63,7 +80,7 @@ async function attempt(
 ): Promise<Updated | { readonly retry: State }> {
   const { row, strategy, name } = context
   const gr = groupResource(row)
-  const existing = state.object
+  const existing = await workingObject(registry, row, key, state)
   if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
     throw notFound(gr, name)
   if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
@@ -95,7 +112,7 @@ async function attempt(
   const versioned = withMetadata(next, { resourceVersion: String(state.revision) })
   const begun = strategy.beginUpdate?.(versioned, existing, context, registry.pools)
   try {
-    return await updateBegun(registry, context, input, key, state.revision, begun?.object ?? versioned, existing)
+    return await updateBegun(registry, context, input, key, begun?.object ?? versioned, { object: existing, state })
   } finally {
     begun?.finish()
   }
@@ -106,13 +123,14 @@ async function updateBegun(
   context: WriteContext,
   input: UpdateInput,
   key: string,
-  revision: number,
   versioned: KubeObject,
-  existing: KubeObject,
+  { object: existing, state }: Existing,
 ): Promise<Updated | { readonly retry: State }> {
-  const { kindStrategy } = context
-  const object = beforeUpdate(context, versioned, existing)
-  await input.validateUpdate(object, existing)
+  const { kindStrategy, row } = context
+  const { revision } = state
+  const updated = beforeUpdate(context, versioned, existing)
+  await input.validateUpdate(updated, existing)
+  const object = asStored(row, updated)
 
   if (shouldDeleteDuringUpdate(kindStrategy, object, existing)) {
     const removed = { object: canonicalObject(object, String(revision)), created: false }
@@ -123,10 +141,12 @@ async function updateBegun(
   }
 
   // Unchanged is unwritten, but for a value whose encryption key has been replaced: writing it again is how keys rotate.
-  if (sameObject(object, existing) && (context.dryRun || !(await registry.storage.isStale?.(key))))
-    return { object: existing, created: false }
-  if (context.dryRun) return { object: canonicalObject(object, String(revision)), created: false }
-  const canonical = canonicalObject(object, '')
+  const stored = row.custom === undefined ? object : await registry.toStored(row, object)
+  const before = state.object as KubeObject
+  if (sameObject(stored, before) && (context.dryRun || !(await registry.storage.isStale?.(key))))
+    return { object: before, created: false }
+  if (context.dryRun) return { object: canonicalObject(stored, String(revision)), created: false }
+  const canonical = canonicalObject(stored, '')
   const result = await registry.storage.write({
     type: 'put',
     key,
@@ -135,8 +155,23 @@ async function updateBegun(
     ...leaseOf(context, canonical),
   })
   if (result.ok)
-    return { object: writtenObject(registry, context.row, key, canonical, result.revision), created: false }
+    return { object: writtenObject(registry, row, key, canonical, result.revision), created: false }
   return { retry: stateOf(registry, result.current) }
+}
+
+/** @throws StatusError 500 when a custom resource's webhook fails */
+async function workingObject(
+  registry: Registry,
+  row: ResourceRow,
+  key: string,
+  { object, revision }: State,
+): Promise<KubeObject | undefined> {
+  if (object === undefined || row.custom === undefined) return object
+  try {
+    return await registry.read(row, object)
+  } catch (error) {
+    throw unwritableObject({ key, revision }, error)
+  }
 }
 
 function stateOf(
@@ -156,7 +191,7 @@ async function createByUpdate(
 ): Promise<Updated | { readonly retry: State }> {
   const object = beforeCreate(registry, context, next)
   await input.validateCreate(object)
-  const canonical = canonicalObject(object, '')
+  const canonical = await storedObject(registry, context.row, canonicalObject(object, ''))
   if (context.dryRun) return { object: canonical, created: true }
   const result = await registry.storage.write({
     type: 'put',

@@ -121,6 +121,8 @@ export const events: Strategy = {
 }
 
 export const limitRanges: Strategy = {
+  /** One without a name is named by its uid. */
+  prepareForCreate: (object) => (object.metadata.name ? object : withMeta(object, { name: object.metadata.uid })),
   validate: (object) => validateLimitRange(object),
   validateUpdate: (object) => validateLimitRange(object),
   allowCreateOnUpdate: true,

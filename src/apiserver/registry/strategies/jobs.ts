@@ -29,10 +29,16 @@ function withGeneratedSelector(job: KubeObject): KubeObject {
       template: { ...spec['template'], metadata: { ...spec['template']?.metadata, labels } },
     },
   }
-  // Labels that were defaulted from the template's follow them; a job without any gets them too.
+  // Labels that were defaulted from the template's follow them.
   const own = job.metadata.labels
-  const follows = own === undefined || Object.keys(own).length === 0 || own === given
-  return follows ? withMeta(generated, { labels }) : generated
+  return own !== undefined && own === given ? withMeta(generated, { labels }) : generated
+}
+
+/** A job without labels gets its template's, but only where it is stored: they are not judged twice. */
+function withTemplateLabels(job: KubeObject): KubeObject {
+  const labels = job['spec']?.template?.metadata?.labels
+  const own = job.metadata.labels
+  return labels === undefined || (own !== undefined && Object.keys(own).length > 0) ? job : withMeta(job, { labels })
 }
 
 export const jobs: Strategy = {
@@ -42,6 +48,7 @@ export const jobs: Strategy = {
     return object['spec']?.manualSelector === true ? created : withGeneratedSelector(created)
   },
   validate: (object) => validateJob(object),
+  canonicalize: withTemplateLabels,
   validateUpdate: (object, old) => validateJobUpdate(object, old),
   warningsOnCreate: (object) => [
     ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
