@@ -155,6 +155,28 @@ export type ApiResponse =
 /** Response headers; `warning` may repeat. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** Anything that answers requests: the whole API server, or a filter's inside. Failure is a thrown StatusError. */
+/** Anything that answers requests: the whole API server, or a component's stand-in. Failure is a StatusError. */
 export type Handler = (request: ApiRequest) => Promise<ApiResponse>
-export type Filter = (next: Handler) => Handler
+
+/**
+ * A handler that gives at once what is there at once, since a read out of the caches waits for nothing: the chain of filters,
+ * and what a transport asks. Failure is a thrown StatusError, or a rejection with one.
+ */
+export type EagerHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
+export type Filter = (next: EagerHandler) => EagerHandler
+
+/** What `done` or `failed` makes of the answer to `request`: now if it is there now, else when it comes. */
+export function whenAnswered<T>(
+  next: EagerHandler,
+  request: ApiRequest,
+  done: (response: ApiResponse) => T,
+  failed: (error: unknown) => T,
+): T | Promise<T> {
+  let response: ApiResponse | Promise<ApiResponse>
+  try {
+    response = next(request)
+  } catch (error) {
+    return failed(error)
+  }
+  return response instanceof Promise ? response.then(done, failed) : done(response)
+}

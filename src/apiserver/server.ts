@@ -7,7 +7,7 @@
  */
 import type { ProtobufDecoder } from '../api/codec/decode.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { Filter, Handler } from '../api/request.ts'
+import type { EagerHandler, Filter, Handler } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import { createScheme } from '../api/scheme/scheme.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -85,6 +85,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   /** The whole chain. Requests of components in this process arrive with `user` set and skip authentication only. */
   readonly handler: Handler
+  /** The same for a transport, which takes what is there at once. */
+  readonly answer: EagerHandler
   readonly caches: Caches
   readonly reads: ServerReads
   readonly scheme: Scheme
@@ -177,7 +179,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     requestTimeout(runtime, options.requestTimeoutMs ?? 60_000),
     bodyLimit(MAX_BODY_BYTES),
   ]
-  const handler = filters.reduceRight((next, filter) => filter(next), dispatch)
+  const answer = filters.reduceRight((next, filter) => filter(next), dispatch)
+  const handler: Handler = async (request) => answer(request)
   definitions.start(handler)
   const stopping = new AbortController()
   if (aggregator !== undefined) {
@@ -190,6 +193,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   }
   return {
     handler,
+    answer,
     caches,
     reads,
     scheme,

@@ -1,7 +1,7 @@
 /** The API server of this cluster: storage, the server over it, and what it does by itself, started and stopped in order. */
 import { hostname } from 'node:os'
 import { decodeProtobuf } from '../api/codec/protobuf.ts'
-import type { Handler } from '../api/request.ts'
+import type { EagerHandler, Handler } from '../api/request.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/index.ts'
 import { issuerResponse } from '../apiserver/auth/issuer.ts'
@@ -35,6 +35,7 @@ export interface ControlPlaneOptions {
 
 export interface ControlPlane {
   readonly handler: Handler
+  readonly answer: EagerHandler
   /** Makes what every cluster contains; /readyz is ok when it resolves. */
   bootstrap(at: { readonly url: string; readonly port: number }): Promise<void>
   stop(): Promise<void>
@@ -95,6 +96,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
     })
     return {
       handler: server.handler,
+      answer: server.answer,
       bootstrap: async (at) => {
         url = at.url
         const { handler, reads } = server

@@ -162,7 +162,7 @@ async function listen(
 ): Promise<HttpServer> {
   try {
     return await startHttpServer(runtime, {
-      handler: control.handler,
+      handler: control.answer,
       host,
       port,
       tls: { cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca.cert },

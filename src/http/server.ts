@@ -10,7 +10,7 @@ import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse, Server
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { ApiRequest, ConnectionInfo, Handler } from '../api/request.ts'
+import type { ApiRequest, ConnectionInfo, EagerHandler } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
 import { createDeadlines } from '../base/deadlines.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -19,7 +19,7 @@ import { BODY_MS, readRequest } from './receive.ts'
 import { createResponder, type Outgoing, type Responder } from './respond.ts'
 
 export interface HttpServerOptions {
-  readonly handler: Handler
+  readonly handler: EagerHandler
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
@@ -143,7 +143,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     try {
       const received = readRequest(bodies, incoming, controller.signal, connection, maxBodyBytes)
       request = received instanceof Promise ? await received : received
-      const response = await options.handler(request)
+      const answered = options.handler(request)
+      const response = answered instanceof Promise ? await answered : answered
       if (response.kind === 'upgrade') {
         if (upgrade === undefined) throw new Error('the handler upgrades a request that asked for no upgrade')
         ;(outgoing as unknown as ServerResponse).detachSocket(upgrade.socket)

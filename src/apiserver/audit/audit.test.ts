@@ -113,7 +113,7 @@ test('what is refused is told with its status', async () => {
   )(async () => {
     throw notFound({ group: '', resource: 'secrets' }, 's')
   })
-  await assert.rejects(handler(request()), /not found/)
+  await assert.rejects(async () => handler(request()), /not found/)
   assert.equal((log.events().at(-1)?.['responseStatus'] as { code: number } | undefined)?.code, 404)
 })
 
@@ -123,7 +123,10 @@ test('an answer whose event cannot be written is an error, never a silent loss',
     verdict: () => ({ level: 'Metadata', omitStages: new Set(['RequestReceived' as const]), omitManagedFields: false }),
   }
   const answer: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }
-  await assert.rejects(audit(simulatedRuntime(1), quiet, broken)(async () => answer)(request()), /audit event/)
+  await assert.rejects(
+    async () => audit(simulatedRuntime(1), quiet, broken)(async () => answer)(request()),
+    /audit event/,
+  )
 })
 
 test('the log is rotated by size and keeps as many old files as it should', async () => {

@@ -1,5 +1,5 @@
 /** Authentication and authorization as one API server has them, put together from the caches. */
-import type { Filter, Handler, UserInfo } from '../../api/request.ts'
+import type { EagerHandler, Filter, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
 import { authentication } from '../filters/authentication.ts'
@@ -62,13 +62,13 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const authenticate = authentication(runtime, authenticator)
   const authorize = authorization(authorizer)
   const impersonate = impersonation(authorizer)
-  const afterwards = options.afterAuthentication ?? ((next: Handler) => next)
+  const afterwards = options.afterAuthentication ?? ((next: EagerHandler) => next)
   return {
     tokens,
     authenticator,
     authorizer,
     roles,
     guard: createEscalationGuard(authorizer, roles),
-    filter: (next: Handler) => authenticate(afterwards(impersonate(authorize(next)))),
+    filter: (next: EagerHandler) => authenticate(afterwards(impersonate(authorize(next)))),
   }
 }

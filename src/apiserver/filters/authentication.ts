@@ -18,7 +18,7 @@ export function authentication(runtime: Runtime, authenticator: Authenticator): 
       if (isHealth(request.path)) return next({ ...request, user: ANONYMOUS })
       throw unauthorized()
     }
-    return async (request) => {
+    return (request) => {
       // Only the HTTP room sets `connection`, and it never sets `user`.
       if (request.connection === undefined) {
         if (request.user === undefined) throw unauthorized()
@@ -27,11 +27,10 @@ export function authentication(runtime: Runtime, authenticator: Authenticator): 
       let found: ReturnType<Authenticator['authenticate']>
       try {
         found = authenticator.authenticate(request)
-        if (found instanceof Promise) found = await found
       } catch (error) {
         return refused(error)
       }
-      return pass(request, found)
+      return found instanceof Promise ? found.catch(refused).then((user) => pass(request, user)) : pass(request, found)
     }
   }
 }

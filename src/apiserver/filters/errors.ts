@@ -4,7 +4,7 @@
  */
 import { encodeJson } from '../../api/codec/json.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
-import type { ApiRequest, ApiResponse, Filter } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Logger } from '../../base/log.ts'
 import { CONTENT_TYPES, type Encoding, errorEncoding, wantsPretty } from '../handlers/negotiate.ts'
@@ -13,17 +13,15 @@ import { warningHeaders } from '../handlers/respond.ts'
 import { encodeYaml } from '../handlers/yaml.ts'
 
 const NEWLINE = Buffer.from('\n')
+const unchanged = (response: ApiResponse) => response
 
 export function errorResponses(log: Logger): Filter {
-  return (next) => async (request) => {
-    try {
-      return await next(request)
-    } catch (thrown) {
+  return (next) => (request) =>
+    whenAnswered(next, request, unchanged, (thrown) => {
       const error = statusErrorOf(thrown, request, log)
       if (request.connection === undefined && request.headers['accept'] === undefined) throw error
       return errorResponse(request, error)
-    }
-  }
+    })
 }
 
 function statusErrorOf(thrown: unknown, request: ApiRequest, log: Logger): StatusError {

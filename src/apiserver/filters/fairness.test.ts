@@ -57,7 +57,7 @@ test('who gives up leaves the queue', async () => {
   const { begun, handler, endNext } = workshop({ inFlight: 1, queueLength: 1 })
   const gone = new AbortController()
   void handler(request('a'))
-  const waiting = handler(request('a', { signal: gone.signal }))
+  const waiting = Promise.resolve(handler(request('a', { signal: gone.signal })))
   gone.abort(new Error('gone'))
   await assert.rejects(waiting, /gone/)
   void handler(request('b'))

@@ -4,7 +4,7 @@
  * answered with 429 and Retry-After. Watches and other long requests do not count, nor do administrators (priority level
  * `exempt`) and components of this process.
  */
-import type { ApiRequest, ApiResponse, Filter } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
 import { tooManyRequests } from '../../api/status.ts'
 import { isLongRunning } from './limits.ts'
 
@@ -34,13 +34,19 @@ export function fairness({ inFlight, queueLength }: FairnessOptions): Filter {
     working--
   }
   return (next) => {
-    const work = async (request: ApiRequest): Promise<ApiResponse> => {
-      try {
-        return await next(request)
-      } finally {
-        release()
-      }
-    }
+    const work = (request: ApiRequest): ApiResponse | Promise<ApiResponse> =>
+      whenAnswered(
+        next,
+        request,
+        (response) => {
+          release()
+          return response
+        },
+        (error) => {
+          release()
+          throw error
+        },
+      )
     return (request) => {
       if (request.connection === undefined || isExempt(request) || isLongRunning(request.info)) return next(request)
       if (working < inFlight) {
@@ -61,7 +67,11 @@ export function fairness({ inFlight, queueLength }: FairnessOptions): Filter {
         }
         const start = () => {
           request.signal.removeEventListener('abort', leave)
-          work(request).then(resolve, reject)
+          try {
+            resolve(work(request))
+          } catch (error) {
+            reject(error)
+          }
         }
         request.signal.addEventListener('abort', leave, { once: true })
         queue.push(start)

@@ -36,11 +36,13 @@ export function requestTimeout(runtime: Runtime, defaultMs: number): Filter {
     const asked = request.query.size > 0 ? request.query.get('timeout') : null
     const wanted = asked === null || asked === '' ? 0 : durationMs(asked)
     const limit = wanted > 0 ? Math.min(defaultMs, wanted) : defaultMs
+    const answer = next(request)
+    if (!(answer instanceof Promise)) return answer
     return new Promise((resolve, reject) => {
       const onEnd = () =>
         reject(new StatusError(504, 'Timeout', 'request did not complete within the allotted timeout'))
       const timer = limit === defaultMs ? deadlines.add(onEnd) : clock.setTimer(limit, 'request timeout', onEnd)
-      next(request).then(
+      answer.then(
         (response) => {
           timer.cancel()
           resolve(response)

@@ -1,5 +1,5 @@
 /** Counts requests, by what they were about and how they ended, under the names kube-apiserver uses. Outermost of the filters. */
-import type { ApiRequest, ApiResponse, Filter, RequestInfo } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
 import { isLongRunning } from './limits.ts'
@@ -49,7 +49,19 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   ])
   const seriesByKey = new Map<string, Series>()
 
+  /** Requests for the same thing share their info. */
+  const seriesByInfo = new WeakMap<RequestInfo, Series>()
+
   const seriesOf = (request: ApiRequest, info: RequestInfo): Series => {
+    if (request.query.size > 0) return namedSeries(request, info)
+    let series = seriesByInfo.get(info)
+    if (series === undefined) {
+      series = namedSeries(request, info)
+      seriesByInfo.set(info, series)
+    }
+    return series
+  }
+  const namedSeries = (request: ApiRequest, info: RequestInfo): Series => {
     const dryRun = request.query.size > 0 ? (request.query.get('dryRun') ?? '') : ''
     const verb = known.has(info.verb) ? (METHODS[info.verb] ?? info.verb.toUpperCase()) : info.verb.toUpperCase()
     const scope = scopeOf(info)
@@ -71,7 +83,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     }
     counter.add()
   }
-  return (next) => async (request) => {
+  return (next) => (request) => {
     const { info } = request
     if (info === undefined) return next(request)
     const series = seriesOf(request, info)
@@ -79,21 +91,27 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     const current = MUTATING.has(info.verb) ? mutating : readOnly
     const start = clock.monotonic()
     current.add(1)
-    try {
-      const response = await next(request)
-      count(series, response.status)
-      return response
-    } catch (error) {
-      count(series, (error as { code?: number }).code ?? 500)
-      throw error
-    } finally {
+    const ended = (code: number) => {
+      count(series, code)
       current.add(-1)
       series.duration.observe((clock.monotonic() - start) / 1000)
     }
+    return whenAnswered(
+      next,
+      request,
+      (response) => {
+        ended(response.status)
+        return response
+      },
+      (error) => {
+        ended((error as { code?: number }).code ?? 500)
+        throw error
+      },
+    )
   }
 
   async function watchCounted(
-    next: (request: ApiRequest) => Promise<ApiResponse>,
+    next: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>,
     request: ApiRequest,
     series: Series,
   ): Promise<ApiResponse> {

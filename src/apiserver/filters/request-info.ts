@@ -92,5 +92,27 @@ function nameOfSelector(selector: string | null): string {
   return found?.[1] ?? ''
 }
 
-export const withRequestInfo: Filter = (next) => (request: ApiRequest) =>
-  next({ ...request, info: requestInfoOf(request.method, request.path, request.query) })
+/** Clients ask for the same things again and again; what hangs on the info (route, series) is then found with it. */
+export const withRequestInfo: Filter = (next) => {
+  const known = new Map<string, Map<string, RequestInfo>>()
+  const infoOf = ({ method, path, query }: ApiRequest): RequestInfo => {
+    if (query.size > 0 || path.length > LONGEST_KNOWN) return requestInfoOf(method, path, query)
+    let paths = known.get(method)
+    if (paths === undefined) {
+      paths = new Map()
+      known.set(method, paths)
+    }
+    let info = paths.get(path)
+    if (info === undefined) {
+      info = requestInfoOf(method, path, query)
+      if (paths.size >= MOST_KNOWN) paths.clear()
+      paths.set(path, info)
+    }
+    return info
+  }
+  return (request) => next({ ...request, info: infoOf(request) })
+}
+
+/** Paths kept per method, and their characters: bounds for what a scanner can fill. */
+const MOST_KNOWN = 2048
+const LONGEST_KNOWN = 256

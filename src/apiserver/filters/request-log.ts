@@ -2,7 +2,7 @@
  * The request log: from -v 3 a line for every request with its latency and user agent; and at any level, for a request that
  * took more than half a second, a trace of the steps it took and what each of them cost.
  */
-import type { Filter } from '../../api/request.ts'
+import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { isLongRunning } from './limits.ts'
 
@@ -14,40 +14,47 @@ export interface Trace {
   step(name: string): void
 }
 
+type Step = readonly [name: string, at: number]
+
 export function requestLog(runtime: Runtime): Filter {
   const { clock } = runtime
   const log = runtime.log.named('http')
-  return (next) => async (request) => {
-    const start = clock.monotonic()
-    const steps: [name: string, at: number][] = []
-    const trace: Trace = { step: (name) => steps.push([name, clock.monotonic()]) }
-    let status = 0
-    try {
-      const response = await next({ ...request, trace })
-      status = response.status
-      return response
-    } catch (error) {
-      status = (error as { code?: number }).code ?? 500
-      throw error
-    } finally {
-      const ms = clock.monotonic() - start
-      const fields = () => ({
-        verb: request.info?.verb ?? request.method,
-        URI: request.query.size > 0 ? `${request.path}?${request.query}` : request.path,
-        latencyMs: rounded(ms),
-        userAgent: request.headers['user-agent'] ?? '',
-        srcIP: request.connection?.remoteAddress ?? 'in-process',
-        resp: status,
-      })
-      if (log.level >= LOG_LEVEL) log.info(LOG_LEVEL, 'HTTP', fields())
-      if (ms > SLOW_MS && !isLongRunning(request.info))
-        log.info(0, 'slow request', { ...fields(), steps: costs(start, steps, start + ms) })
+  const answered = (request: ApiRequest, start: number, steps: readonly Step[], status: number) => {
+    const ms = clock.monotonic() - start
+    const isSlow = ms > SLOW_MS && !isLongRunning(request.info)
+    if (!isSlow && log.level < LOG_LEVEL) return
+    const fields = {
+      verb: request.info?.verb ?? request.method,
+      URI: request.query.size > 0 ? `${request.path}?${request.query}` : request.path,
+      latencyMs: rounded(ms),
+      userAgent: request.headers['user-agent'] ?? '',
+      srcIP: request.connection?.remoteAddress ?? 'in-process',
+      resp: status,
     }
+    if (log.level >= LOG_LEVEL) log.info(LOG_LEVEL, 'HTTP', fields)
+    if (isSlow) log.info(0, 'slow request', { ...fields, steps: costs(start, steps, start + ms) })
+  }
+  return (next) => (request) => {
+    const start = clock.monotonic()
+    const steps: Step[] = []
+    const trace: Trace = { step: (name) => steps.push([name, clock.monotonic()]) }
+    return whenAnswered(
+      next,
+      { ...request, trace },
+      (response) => {
+        answered(request, start, steps, response.status)
+        return response
+      },
+      (error) => {
+        answered(request, start, steps, (error as { code?: number }).code ?? 500)
+        throw error
+      },
+    )
   }
 }
 
 /** What each step cost, and what came after the last one. */
-function costs(start: number, steps: readonly [string, number][], end: number): Readonly<Record<string, number>> {
+function costs(start: number, steps: readonly Step[], end: number): Readonly<Record<string, number>> {
   const found: Record<string, number> = {}
   let before = start
   for (const [name, at] of steps) {

@@ -71,4 +71,4 @@ export interface ResourceRequest {
   readonly warnings: string[]
 }
 
-export type ResourceHandler = (request: ResourceRequest) => Promise<ApiResponse>
+export type ResourceHandler = (request: ResourceRequest) => ApiResponse | Promise<ApiResponse>

@@ -1,5 +1,5 @@
 /** The end of the filter chain: a request that may be served finds its handler. */
-import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { ResourceHandler, ResourceRequest, ServerContext } from './context.ts'
 import { handleCreate } from './create.ts'
@@ -18,7 +18,7 @@ import { handleWatch } from './watch.ts'
 export type PathHandler = (request: ApiRequest) => ApiResponse | undefined | Promise<ApiResponse | undefined>
 
 const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
-  get: async (resource) => handleGet(resource),
+  get: handleGet,
   list: handleList,
   watch: handleWatch,
   create: handleCreate,
@@ -28,44 +28,71 @@ const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
   deletecollection: handleDeleteCollection,
 }
 
-export function createDispatch(context: ServerContext, paths: readonly PathHandler[]): Handler {
-  return async (request) => {
+export function createDispatch(context: ServerContext, paths: readonly PathHandler[]): EagerHandler {
+  const plans = new WeakMap<RequestInfo, Plan>()
+
+  /** undefined when not even the group is known. @throws StatusError 404, 405 */
+  function planOf(request: ApiRequest, info: RequestInfo): Plan | undefined {
+    const { generation } = context.scheme
+    const known = plans.get(info)
+    if (known?.generation === generation) return known
+    const route = routeOf(context.scheme, request, info)
+    if (route === undefined) return undefined
+    const { row } = route
+    const isPlaced = info.namespace !== '' && !row.namespaced && info.resource !== 'namespaces'
+    const plan: Plan = {
+      generation,
+      route,
+      handler: handlerOf(context, route),
+      info: isPlaced ? { ...info, namespace: '' } : info,
+      deprecated: deprecationWarning(row),
+    }
+    plans.set(info, plan)
+    return plan
+  }
+
+  async function answerPath(request: ApiRequest): Promise<ApiResponse> {
+    for (const path of paths) {
+      const answer = await path(request)
+      if (answer !== undefined) return answer
+    }
+    return pageNotFound
+  }
+
+  return (request) => {
     const { info, user } = request
     if (info === undefined || user === undefined) throw internalError('the request has not passed the filters')
     request.trace?.step('authentication and authorization')
     const forwarded = context.forward?.(request)
     if (forwarded !== undefined) return forwarded
     // A resource's path never needs them: discovery's own are shorter.
-    if (!info.isResource)
-      for (const path of paths) {
-        const answer = await path(request)
-        if (answer !== undefined) return answer
-      }
-    if (!info.isResource) return pageNotFound
-    const route = routeOf(context.scheme, request, info)
-    if (route === undefined) return pageNotFound
-    const warnings: string[] = []
-    const resource: ResourceRequest = {
-      context,
-      request,
-      info:
-        info.namespace !== '' && !route.row.namespaced && info.resource !== 'namespaces'
-          ? { ...info, namespace: '' }
-          : info,
-      user,
-      row: route.row,
-      subresource: route.subresource,
-      warnings,
-    }
-    const deprecated = deprecationWarning(route.row)
-    if (deprecated !== undefined) warnings.push(deprecated)
-    try {
-      return await handlerOf(context, route)(resource)
-    } catch (error) {
+    if (!info.isResource) return answerPath(request)
+    const plan = planOf(request, info)
+    if (plan === undefined) return pageNotFound
+    const { row, subresource } = plan.route
+    const warnings: string[] = plan.deprecated === undefined ? [] : [plan.deprecated]
+    const resource: ResourceRequest = { context, request, info: plan.info, user, row, subresource, warnings }
+    const failed = (error: unknown): never => {
       if (error instanceof StatusError && warnings.length > 0) error.warnings = [...warnings]
       throw error
     }
+    try {
+      const answer = plan.handler(resource)
+      return answer instanceof Promise ? answer.catch(failed) : answer
+    } catch (error) {
+      return failed(error)
+    }
   }
+}
+
+/** All that follows from what a request is about, while the scheme stays as it is. */
+interface Plan {
+  readonly generation: number
+  readonly route: Route
+  readonly handler: ResourceHandler
+  /** Without the namespace that a cluster-scoped resource was asked for in. */
+  readonly info: RequestInfo
+  readonly deprecated: string | undefined
 }
 
 function handlerOf(context: ServerContext, route: Route): ResourceHandler {
