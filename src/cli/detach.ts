@@ -7,7 +7,7 @@ import { clusterDirectory } from '../cluster/directory.ts'
 import { messageOf, StartError } from '../cluster/errors.ts'
 import { makeDirectory } from '../cluster/make-directory.ts'
 import { progressOn } from './progress.ts'
-import { SECURITY_FLAGS } from './security-flags.ts'
+import { securityArguments } from './security-flags.ts'
 import type { Report, UpOptions } from './up.ts'
 
 /** @throws StartError with the cause when it does not become ready */
@@ -67,8 +67,6 @@ function commandLine(options: UpOptions): string[] {
     ...(options.allowPrivileged ? ['--allow-privileged'] : []),
     ...(disableAdmissionPlugins.length === 0 ? [] : ['--disable-admission-plugins', disableAdmissionPlugins.join(',')]),
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
-    ...SECURITY_FLAGS.flatMap(([flag, option]) =>
-      options[option] === undefined ? [] : [flag, String(options[option])],
-    ),
+    ...securityArguments(options),
   ]
 }

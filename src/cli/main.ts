@@ -7,6 +7,7 @@ import { defaultDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { COMPONENTS, DEFAULT_PORT } from '../cluster/options.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
+import { integer, securityOptions } from './security-flags.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
   const program = skiffCommand()
@@ -32,7 +33,7 @@ function skiffCommand(): Command {
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'skiff: ')) })
   const dataDir = () => new Option('--data-dir <dir>', 'where the cluster keeps everything').default(defaultDirectory())
 
-  program
+  const up = program
     .command('up')
     .description('start a cluster, or continue the one in the data directory')
     .addOption(dataDir())
@@ -41,25 +42,13 @@ function skiffCommand(): Command {
     .option('--kubeconfig <file>', 'also add the cluster to this kubeconfig')
     .option('--components <list>', `which of ${COMPONENTS.join(', ')} to run`, components, [...COMPONENTS])
     .option('--disable-admission-plugins <list>', 'admission plugins to leave out', commaList, [])
-    .addOption(new Option('--audit-policy-file <file>', 'audit requests by this policy'))
-    .addOption(
-      new Option('--audit-log-path <file>', 'where the audit log goes (default: audit.log in the data directory)'),
-    )
-    .addOption(
-      new Option('--audit-log-maxsize <mb>', 'rotate the audit log at this size').argParser(integer(1, 1_000_000)),
-    )
-    .addOption(new Option('--audit-log-maxbackup <n>', 'rotated audit logs to keep').argParser(integer(0, 1_000_000)))
-    .addOption(new Option('--audit-log-maxage <days>', 'days to keep them').argParser(integer(0, 1_000_000)))
-    .addOption(
-      new Option('--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'),
-    )
-    .addOption(new Option('--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'))
     .option('--enable-admission-plugins <list>', 'admission plugins to run besides the default ones', commaList, [])
     .option('--allow-privileged', 'let privileged containers run')
     .option('--detach', 'return when the cluster is ready, and leave it running')
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
     .allowExcessArguments(false)
     .action(async (options) => (await import('./up.ts')).up(options))
+  for (const option of securityOptions()) up.addOption(option)
   program
     .command('down')
     .description('stop the cluster; its objects stay')
@@ -91,16 +80,6 @@ function skiffCommand(): Command {
 
 function versionText(): string {
   return `skiff ${SKIFF_VERSION} (Kubernetes ${KUBERNETES_VERSION}, Node ${process.versions.node})`
-}
-
-function integer(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new InvalidArgumentError(`must be a number from ${least} to ${most}.`)
-    }
-    return value
-  }
 }
 
 function commaList(text: string): string[] {

@@ -1,12 +1,62 @@
-/** The flags of `skiff up` that name what an administrator decides, and the options they become. */
+/** The flags of `skiff up` that name what an administrator decides: kube-apiserver's, by their names there. */
+import { InvalidArgumentError, Option } from 'commander'
 import type { SecurityOptions } from '../cluster/security.ts'
 
-export const SECURITY_FLAGS: readonly (readonly [flag: string, option: keyof SecurityOptions])[] = [
-  ['--audit-policy-file', 'auditPolicyFile'],
-  ['--audit-log-path', 'auditLogPath'],
-  ['--audit-log-maxsize', 'auditLogMaxsize'],
-  ['--audit-log-maxbackup', 'auditLogMaxbackup'],
-  ['--audit-log-maxage', 'auditLogMaxage'],
-  ['--encryption-provider-config', 'encryptionProviderConfig'],
-  ['--token-auth-file', 'tokenAuthFile'],
+type Flag = readonly [flags: string, description: string, parse?: (text: string, before: never) => unknown]
+
+const FLAGS: readonly Flag[] = [
+  ['--audit-policy-file <file>', 'audit requests by this policy'],
+  ['--audit-log-path <file>', 'where the audit log goes (default: audit.log in the data directory)'],
+  ['--audit-log-maxsize <mb>', 'rotate the audit log at this size', integer(1, 1_000_000)],
+  ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integer(0, 1_000_000)],
+  ['--audit-log-maxage <days>', 'days to keep them', integer(0, 1_000_000)],
+  ['--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'],
+  ['--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'],
+  [
+    '--authentication-config <file>',
+    'issuers of ID tokens, and anonymous requests, by this AuthenticationConfiguration',
+  ],
+  ['--oidc-issuer-url <url>', 'believe ID tokens of this OpenID Connect issuer'],
+  ['--oidc-client-id <id>', 'the audience its tokens must have'],
+  ['--oidc-username-claim <claim>', 'the claim that is the user name (default: sub)'],
+  ['--oidc-username-prefix <prefix>', 'goes before user names; - is none (default: the issuer, but for email)'],
+  ['--oidc-groups-claim <claim>', 'the claim that holds the groups'],
+  ['--oidc-groups-prefix <prefix>', 'goes before group names'],
+  ['--oidc-ca-file <file>', "authorities of the issuer's certificate (default: the machine's)"],
+  ['--oidc-required-claim <claim=value>', 'a claim every token must have; may be repeated', pairs],
+  ['--oidc-signing-algs <list>', 'how tokens may be signed (default: RS256)', list],
 ]
+
+/** For commander. */
+export const securityOptions = (): readonly Option[] =>
+  FLAGS.map(([flags, description, parse]) => {
+    const option = new Option(flags, description)
+    return parse === undefined ? option : option.argParser(parse as (text: string, before: unknown) => unknown)
+  })
+
+/** The same flags again, for a process of its own. */
+export const securityArguments = (options: SecurityOptions): readonly string[] =>
+  securityOptions().flatMap((option) => {
+    const value = (options as Readonly<Record<string, unknown>>)[option.attributeName()]
+    if (value === undefined) return []
+    return (Array.isArray(value) ? value : [value]).map((each) => `${option.long}=${each}`)
+  })
+
+export function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`must be a number from ${least} to ${most}.`)
+    }
+    return value
+  }
+}
+
+/** Names between commas, of every time the flag is given. */
+function list(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(',').filter((name) => name !== '')]
+}
+
+function pairs(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
+}

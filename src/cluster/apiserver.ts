@@ -71,14 +71,20 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         disabled: options.disableAdmissionPlugins,
       },
       auth: (reads) => {
+        const { authentication } = security
         auth = createAuth(runtime, {
           reads,
           podsOnNode: reads.podsOnNode,
           rolesChanged: reads.generationOf(ROLE_RESOURCES),
           serviceAccountKey: pki.serviceAccount.privateKey,
           ...(security.tokens === undefined ? {} : { staticTokens: security.tokens }),
+          ...(authentication === undefined
+            ? {}
+            : { otherTokens: authentication.otherTokens, anonymous: authentication.anonymous }),
           ...(security.audit === undefined ? {} : { afterAuthentication: security.audit }),
         })
+        const { forget } = auth.authenticator
+        authentication?.start(forget)
         return serverAuth(runtime, reads, auth)
       },
       repairAddresses: true,

@@ -1,13 +1,16 @@
 /** What an administrator may say about audit, encryption and tokens, read from the files named and refused with a reason. */
-import { readFileSync } from 'node:fs'
+
 import type { Filter, UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
+import { DEFAULT_ISSUER } from '../apiserver/auth/setup.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
 import { messageOf, StartError } from './errors.ts'
+import { fromFile } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. */
-export interface SecurityOptions {
+export interface SecurityOptions extends AuthenticationOptions {
   /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
   readonly auditPolicyFile?: string
   /** Default: audit.log beside the cluster's own log. */
@@ -27,6 +30,7 @@ export interface Security {
   readonly audit?: Filter
   readonly transformer?: Transformer
   readonly tokens?: ReadonlyMap<string, UserInfo>
+  readonly authentication?: Authentication
   close(): Promise<void>
 }
 
@@ -38,25 +42,32 @@ export async function loadSecurity(
   defaultAuditLog: string,
 ): Promise<Security> {
   const undo: (() => Promise<void>)[] = []
-  const audit = await loadAudit(runtime, options, defaultAuditLog, undo)
+  const authentication = await loadAuthentication(runtime, options, [DEFAULT_ISSUER])
+  if (authentication !== undefined) undo.push(async () => authentication.close())
   const encryption = options.encryptionProviderConfig
   const tokenFile = options.tokenAuthFile
-  return {
-    ...(audit === undefined ? {} : { audit }),
+  const others = {
+    ...(authentication === undefined ? {} : { authentication }),
     ...(encryption === undefined
       ? {}
       : {
-          transformer: await from(encryption, async (text) =>
+          transformer: await fromFile(encryption, async (text) =>
             (await import('../apiserver/encryption/config.ts')).encryptionOf(text, scheme, runtime.random),
           ),
         }),
     ...(tokenFile === undefined
       ? {}
       : {
-          tokens: await from(tokenFile, async (text) =>
+          tokens: await fromFile(tokenFile, async (text) =>
             (await import('../apiserver/auth/token-file.ts')).parseTokenFile(text),
           ),
         }),
+  }
+  // Last, since it opens a file: whatever is refused is refused before.
+  const audit = await loadAudit(runtime, options, defaultAuditLog, undo)
+  return {
+    ...others,
+    ...(audit === undefined ? {} : { audit }),
     close: async () => {
       for (const step of undo) await step()
     },
@@ -70,7 +81,7 @@ async function loadAudit(
   undo: (() => Promise<void>)[],
 ): Promise<Filter | undefined> {
   if (options.auditPolicyFile === undefined) return undefined
-  const policy = await from(options.auditPolicyFile, async (text) =>
+  const policy = await fromFile(options.auditPolicyFile, async (text) =>
     (await import('../apiserver/audit/policy.ts')).parsePolicy(text),
   )
   const [{ openAuditLog }, { audit }] = await Promise.all([
@@ -89,19 +100,5 @@ async function loadAudit(
     return audit(runtime, policy, log)
   } catch (cause) {
     throw new StartError(`cannot write the audit log ${path}: ${messageOf(cause)}`, { cause })
-  }
-}
-
-async function from<T>(file: string, read: (text: string) => Promise<T>): Promise<T> {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new StartError(`cannot read ${file}: ${messageOf(cause)}`, { cause })
-  }
-  try {
-    return await read(text)
-  } catch (cause) {
-    throw new StartError(`${file}: ${messageOf(cause)}`, { cause })
   }
 }

@@ -40,8 +40,9 @@ export interface Target {
   stop(): Promise<void>
 }
 
-export async function startTarget(): Promise<Target> {
-  const cluster = await startSkiff(['--components', 'apiserver'])
+/** `args`: more flags of `skiff up`. */
+export async function startTarget(args: readonly string[] = []): Promise<Target> {
+  const cluster = await startSkiff(['--components', 'apiserver', ...args])
   const config = parse(readFileSync(cluster.kubeconfig, 'utf8'))
   const url = new URL(config.clusters[0].cluster.server)
   const pem = (field: string) => Buffer.from(config.users[0].user[field], 'base64').toString()

@@ -1,5 +1,5 @@
 /**
- * Who sent a request: client certificate, then bearer token. Called by the authentication filter and by TokenReview. What is
+ * Who sent a request: client certificate, then bearer token: one of this server's, or one that somebody else vouches for. Called by the authentication filter and by TokenReview. What is
  * found is kept for the connection or the token, bounded and for a short time, so that a hot client costs a look-up.
  */
 import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
@@ -16,12 +16,28 @@ export interface Authenticator {
   authenticate(request: ApiRequest): UserInfo | undefined | Promise<UserInfo | undefined>
   /** Who `token` stands for, for these audiences. @throws TokenError */
   authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken>
+  /** Forgets what tokens have proved: what is believed has changed. */
+  forget(): void
 }
+
+/** Whoever vouches for tokens of its own. */
+export interface TokenAuthenticator {
+  /**
+   * undefined: it knows nothing of the token. Without `audiences` the token is for this API server.
+   * @throws TokenError when it knows the token, and it is not to be believed
+   */
+  authenticate(token: string, audiences?: readonly string[]): Promise<VouchedToken | undefined>
+}
+
+/** Without `audiences` the token says nothing of them: it is for this API server. */
+export type VouchedToken = Omit<VerifiedToken, 'audiences'> & { readonly audiences?: readonly string[] }
 
 export interface AuthenticatorOptions {
   readonly serviceAccounts: ServiceAccountTokens
   /** Tokens of other kinds: static ones, bootstrap tokens. Cheap: asked for every token that is not a service account's. */
   readonly otherToken?: (token: string) => UserInfo | undefined
+  /** Asked in order for what nobody here has vouched for: issuers, a webhook. */
+  readonly others?: readonly TokenAuthenticator[]
 }
 
 /** As long as kube-apiserver keeps a token's success. */
@@ -30,12 +46,20 @@ const TOKENS = 4096
 const AUTHENTICATED = 'system:authenticated'
 /** --requestheader-allowed-names. */
 const FRONT_PROXY = 'front-proxy-client'
+const INVALID = 'invalid bearer token'
 const REMOTE_EXTRA = 'x-remote-extra-'
 
 export function createAuthenticator(runtime: Runtime, options: AuthenticatorOptions): Authenticator {
   const { clock } = runtime
   const certificates = new WeakMap<ConnectionInfo, CertificateIdentity | null>()
   const tokens = new Map<string, { readonly user: UserInfo; readonly until: number }>()
+  /** Rises when what is believed changes: what was looked at before is not kept. */
+  let generation = 0
+  const inFlight = new Map<string, Promise<UserInfo>>()
+  const vouchers: readonly TokenAuthenticator[] = [
+    { authenticate: (token, audiences) => options.serviceAccounts.verify(token, audiences) },
+    ...(options.others ?? []),
+  ]
 
   function ofCertificate(connection: ConnectionInfo): UserInfo | undefined {
     if (connection.certificateError !== undefined) throw new Error(connection.certificateError)
@@ -72,17 +96,50 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
 
   async function authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken> {
     const other = options.otherToken?.(token)
-    if (other !== undefined) return { user: authenticated(other), audiences: [], expiresAt: Number.POSITIVE_INFINITY }
-    const verified = await options.serviceAccounts.verify(token, audiences)
-    if (verified === undefined) throw new TokenError('invalid bearer token')
-    return { ...verified, user: authenticated(verified.user) }
+    if (other !== undefined) return forThisServer({ user: other, expiresAt: Number.POSITIVE_INFINITY }, audiences)
+    const errors: string[] = []
+    for (const vouching of vouchers) {
+      try {
+        const verified = await vouching.authenticate(token, audiences)
+        if (verified !== undefined) return forThisServer(verified, audiences)
+      } catch (error) {
+        if (!(error instanceof TokenError)) throw error
+        errors.push(error.message)
+      }
+    }
+    throw new TokenError(errors.length === 0 ? INVALID : errors.join(', '))
+  }
+
+  /** A token that says nothing of audiences is for this server, whoever asks. */
+  function forThisServer(found: VouchedToken, wanted?: readonly string[]): VerifiedToken {
+    const user = authenticated(found.user)
+    if (found.audiences !== undefined) return { ...found, user, audiences: found.audiences }
+    const { apiAudiences } = options.serviceAccounts
+    const audiences = wanted === undefined ? apiAudiences : wanted.filter((name) => apiAudiences.includes(name))
+    if (audiences.length === 0) throw new TokenError(INVALID)
+    return { ...found, user, audiences }
   }
 
   async function ofNewToken(token: string): Promise<UserInfo> {
+    const before = generation
     const { user, expiresAt } = await authenticateToken(token)
+    if (generation !== before) return user
     if (tokens.size >= TOKENS) tokens.delete(tokens.keys().next().value as string)
     tokens.set(token, { user, until: Math.min(expiresAt, clock.now() + TOKEN_MS) })
     return user
+  }
+
+  /** A token that many requests bring at once is looked at once: looking may mean to ask somebody. */
+  function ofUnknownToken(token: string): Promise<UserInfo> {
+    let looking = inFlight.get(token)
+    if (looking === undefined) {
+      const mine = ofNewToken(token).finally(() => {
+        if (inFlight.get(token) === mine) inFlight.delete(token)
+      })
+      looking = mine
+      inFlight.set(token, looking)
+    }
+    return looking
   }
 
   return {
@@ -98,7 +155,12 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
         if (clock.now() < known.until) return known.user
         tokens.delete(token)
       }
-      return ofNewToken(token)
+      return ofUnknownToken(token)
+    },
+    forget: () => {
+      generation++
+      tokens.clear()
+      inFlight.clear()
     },
   }
 }

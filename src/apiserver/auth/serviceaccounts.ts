@@ -6,7 +6,8 @@ import type { KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
-import { type Claims, type JwtKey, signedBy, signJwt, unverifiedClaims } from './jwt.ts'
+import { type Claims, parseJws } from './jws.ts'
+import { type JwtKey, signedBy, signJwt } from './jwt.ts'
 
 export interface TokenSpec {
   readonly audiences: readonly string[]
@@ -72,9 +73,10 @@ export function createServiceAccountTokens(
     apiAudiences,
     mint: (spec) => signJwt(signingKey, claimsOf(runtime, issuer, spec)),
     verify: async (token, wanted = apiAudiences) => {
-      const claims = unverifiedClaims(token)
-      if (claims === undefined || claims['iss'] !== issuer) return undefined
-      if (!signedBy(keys, token)) throw new TokenError('invalid bearer token')
+      const jws = parseJws(token)
+      if (jws === undefined || jws.claims['iss'] !== issuer) return undefined
+      if (!signedBy(keys, jws)) throw new TokenError('invalid bearer token')
+      const { claims } = jws
       const now = runtime.clock.now()
       const expiresAt = checkedTimes(claims, now)
       const meant = strings(claims['aud'])

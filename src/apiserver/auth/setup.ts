@@ -5,7 +5,7 @@ import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
 import { authentication } from '../filters/authentication.ts'
 import { authorization } from '../filters/authorization.ts'
 import { impersonation } from '../filters/impersonation.ts'
-import { type Authenticator, createAuthenticator } from './authenticator.ts'
+import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './authenticator.ts'
 import { type Authorizer, superusers, union } from './authorizer.ts'
 import { bootstrapTokenUser } from './bootstrap-tokens.ts'
 import { createEscalationGuard } from './escalation.ts'
@@ -24,6 +24,10 @@ export interface AuthOptions {
   readonly issuer?: string
   /** Users by static token. */
   readonly staticTokens?: ReadonlyMap<string, UserInfo>
+  /** Asked in order for tokens that this server has not made. */
+  readonly otherTokens?: readonly TokenAuthenticator[]
+  /** Whether who brings nothing may ask for this path. Default: for health only. */
+  readonly anonymous?: (path: string) => boolean
   /** Stands between authentication and everything else: audit. */
   readonly afterAuthentication?: Filter
 }
@@ -52,6 +56,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const authenticator = createAuthenticator(runtime, {
     serviceAccounts: tokens,
     otherToken: (token) => options.staticTokens?.get(token) ?? bootstrapTokenUser(reads, runtime.clock, token),
+    ...(options.otherTokens === undefined ? {} : { others: options.otherTokens }),
   })
   const roles = createRoleReads(reads, options.rolesChanged)
   const authorizer = union([
@@ -59,7 +64,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     createNodeAuthorizer({ get: reads.get, podsOnNode: options.podsOnNode }),
     createRbacAuthorizer(roles),
   ])
-  const authenticate = authentication(runtime, authenticator)
+  const authenticate = authentication(runtime, authenticator, options.anonymous)
   const authorize = authorization(authorizer)
   const impersonate = impersonation(authorizer)
   const afterwards = options.afterAuthentication ?? ((next: EagerHandler) => next)

@@ -6,7 +6,12 @@ import type { Authenticator } from '../auth/authenticator.ts'
 
 const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
-export function authentication(runtime: Runtime, authenticator: Authenticator): Filter {
+/** `anonymous`: whether who brings nothing may ask for this path; without it, only for health. */
+export function authentication(
+  runtime: Runtime,
+  authenticator: Authenticator,
+  anonymous: (path: string) => boolean = isHealth,
+): Filter {
   const log = runtime.log.named('authentication')
   const refused = (error: unknown): never => {
     log.info(2, 'unable to authenticate the request', { reason: String(error) })
@@ -15,7 +20,7 @@ export function authentication(runtime: Runtime, authenticator: Authenticator): 
   return (next) => {
     const pass = (request: ApiRequest, user: UserInfo | undefined) => {
       if (user !== undefined) return next({ ...request, user })
-      if (isHealth(request.path)) return next({ ...request, user: ANONYMOUS })
+      if (anonymous(request.path)) return next({ ...request, user: ANONYMOUS })
       throw unauthorized()
     }
     return (request) => {
@@ -36,6 +41,6 @@ export function authentication(runtime: Runtime, authenticator: Authenticator): 
 }
 
 /** Health and its single checks are told to anybody who asks; nothing else is. */
-function isHealth(path: string): boolean {
+export function isHealth(path: string): boolean {
   return /^\/(healthz|livez|readyz)(\/|$)/.test(path)
 }

@@ -1,0 +1,92 @@
+/**
+ * Configuration files of an API server (group apiserver.config.k8s.io): YAML or JSON, of one kind, decoded strictly. A field
+ * nobody knows is a mistake, not something to be passed over.
+ */
+import { parse } from 'yaml'
+import { parseDuration } from '../../../api/cel/values.ts'
+import type { Fields } from '../../../api/object.ts'
+import type { FieldError } from '../../../api/validation/errors.ts'
+
+/** What is wrong with a configuration, in one line. */
+export class ConfigurationError extends Error {}
+
+export type Shape =
+  | 'string'
+  | 'boolean'
+  | 'duration'
+  | { readonly list: Shape }
+  | { readonly fields: Readonly<Record<string, Shape>> }
+
+const GROUP = 'apiserver.config.k8s.io'
+const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']
+
+/** The document, of which every field is known and of its type; what is not there is undefined. @throws ConfigurationError */
+export function readDocument(text: string, kind: string, fields: Readonly<Record<string, Shape>>): Fields {
+  let document: unknown
+  try {
+    document = parse(text, { maxAliasCount: 100 })
+  } catch (error) {
+    throw new ConfigurationError(`it is not YAML: ${(error as Error).message.split('\n')[0]}`)
+  }
+  if (document === null || document === undefined) throw new ConfigurationError('empty config data')
+  if (typeof document !== 'object' || Array.isArray(document)) throw new ConfigurationError('it is no object')
+  const { apiVersion, kind: named, ...rest } = document as Fields
+  if (named === undefined) throw new ConfigurationError("Object 'Kind' is missing")
+  if (named !== kind || !VERSIONS.some((version) => apiVersion === `${GROUP}/${version}`))
+    throw new ConfigurationError(
+      `no kind ${JSON.stringify(named)} is registered for version ${JSON.stringify(apiVersion ?? '')}: it must be ${kind} of ${GROUP}/v1`,
+    )
+  const unknown: string[] = []
+  const checked = shaped(rest, { fields }, '', unknown) as Fields
+  if (unknown.length > 0)
+    throw new ConfigurationError(
+      `strict decoding error: ${unknown.map((path) => `unknown field ${JSON.stringify(path)}`).join(', ')}`,
+    )
+  return checked
+}
+
+function shaped(value: unknown, shape: Shape, path: string, unknown: string[]): unknown {
+  // As for every JSON of Kubernetes, null is what is not there.
+  if (value === null || value === undefined) return undefined
+  const wrong = (wanted: string) => new ConfigurationError(`${path === '' ? 'it' : path} must be ${wanted}`)
+  if (shape === 'string' || shape === 'duration') {
+    if (typeof value !== 'string') throw wrong(shape === 'string' ? 'text' : 'a duration like "30s"')
+    return shape === 'string' ? value : milliseconds(value, path)
+  }
+  if (shape === 'boolean') {
+    if (typeof value !== 'boolean') throw wrong('true or false')
+    return value
+  }
+  if ('list' in shape) {
+    if (!Array.isArray(value)) throw wrong('a list')
+    return value.map((item, i) => shaped(item, shape.list, `${path}[${i}]`, unknown) ?? empty(shape.list))
+  }
+  if (typeof value !== 'object' || Array.isArray(value)) throw wrong('an object')
+  const made: Record<string, unknown> = Object.create(null)
+  for (const [name, item] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`
+    const known = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
+    if (known === undefined) unknown.push(at)
+    else made[name] = shaped(item, known, at, unknown)
+  }
+  return made
+}
+
+const empty = (shape: Shape): unknown => (typeof shape === 'object' && 'fields' in shape ? {} : '')
+
+/** A Go duration, in milliseconds. @throws ConfigurationError */
+export function milliseconds(text: string, where: string): number {
+  try {
+    return Number(parseDuration(text).nanos) / 1e6
+  } catch {
+    throw new ConfigurationError(`${where}: time: invalid duration ${JSON.stringify(text)}`)
+  }
+}
+
+/** @throws ConfigurationError when there are errors: all of them, in one line */
+export function refuse(errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  // An expression's problem is shown with the line it is in; here everything stands in one.
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message.replace(/\s*\n\s*/g, ' ')}`))]
+  throw new ConfigurationError(texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`)
+}

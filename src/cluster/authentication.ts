@@ -1,0 +1,96 @@
+/**
+ * Who may be somebody besides those the cluster knows itself: issuers of ID tokens, from flags or a file that is read again
+ * when it changes, and a webhook. Refuses what is wrong with a reason, before anything starts.
+ */
+
+import type { TokenAuthenticator } from '../apiserver/auth/authenticator.ts'
+import type { AuthenticationConfiguration } from '../apiserver/auth/config/authentication.ts'
+import type { OidcFlags } from '../apiserver/auth/config/oidc-flags.ts'
+import type { OidcAuthenticator } from '../apiserver/auth/oidc/authenticator.ts'
+import { isHealth } from '../apiserver/filters/authentication.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { StartError } from './errors.ts'
+import { fromFlags, parsed, readText } from './read-file.ts'
+import { watchFile } from './watch-file.ts'
+
+/** Named after kube-apiserver's flags. */
+export interface AuthenticationOptions extends OidcFlags {
+  /** AuthenticationConfiguration: issuers of ID tokens, and where nobody may be anybody. Not with the --oidc-* options. */
+  readonly authenticationConfig?: string
+}
+
+export interface Authentication {
+  readonly otherTokens: readonly TokenAuthenticator[]
+  /** Whether who brings nothing may ask for this path. */
+  readonly anonymous: (path: string) => boolean
+  /** Begins to look for changes, and calls `onChange` when others are believed than before. */
+  start(onChange: () => void): void
+  close(): void
+}
+
+/** undefined when nothing is configured. @throws StartError */
+export async function loadAuthentication(
+  runtime: Runtime,
+  options: AuthenticationOptions,
+  disallowedIssuers: readonly string[],
+): Promise<Authentication | undefined> {
+  const { authenticationConfig: file } = options
+  const text = file === undefined ? '' : readText(file)
+  const configuration = await configured(options, text, disallowedIssuers)
+  if (configuration === undefined) return undefined
+  const [{ createOidcAuthenticator }, { parseAuthenticationConfiguration }] = await Promise.all([
+    import('../apiserver/auth/oidc/authenticator.ts'),
+    import('../apiserver/auth/config/authentication.ts'),
+  ])
+  const log = runtime.log.named('authentication')
+  let current = configuration
+  let issuers: OidcAuthenticator = createOidcAuthenticator(runtime, current.issuers)
+  let stop = () => {}
+  return {
+    otherTokens: [{ authenticate: (token, audiences) => issuers.authenticate(token, audiences) }],
+    anonymous: (path) => mayBeAnonymous(current, path),
+    start(onChange) {
+      issuers.prepare()
+      if (file === undefined) return
+      stop = watchFile(runtime, file, text, (changed) => {
+        try {
+          current = parseAuthenticationConfiguration(changed, { disallowedIssuers })
+        } catch (error) {
+          log.error('the changed authentication configuration is not used', error, { file })
+          return
+        }
+        issuers = createOidcAuthenticator(runtime, current.issuers)
+        issuers.prepare()
+        log.info(0, 'reloaded authentication config', { file })
+        onChange()
+      })
+    },
+    close: () => stop(),
+  }
+}
+
+async function configured(
+  options: AuthenticationOptions,
+  text: string,
+  disallowedIssuers: readonly string[],
+): Promise<AuthenticationConfiguration | undefined> {
+  const { authenticationConfig: file, oidcCaFile } = options
+  const flagged = Object.entries(options).some(([name, value]) => name.startsWith('oidc') && value !== undefined)
+  if (file !== undefined && flagged)
+    throw new StartError('authentication-config file and oidc-* flags are mutually exclusive')
+  if (file !== undefined)
+    return parsed(file, text, async () =>
+      (await import('../apiserver/auth/config/authentication.ts')).parseAuthenticationConfiguration(text, {
+        disallowedIssuers,
+      }),
+    )
+  if (!flagged) return undefined
+  const ca = oidcCaFile === undefined ? undefined : readText(oidcCaFile)
+  const { oidcConfiguration } = await import('../apiserver/auth/config/oidc-flags.ts')
+  return fromFlags(() => oidcConfiguration(options, ca, { disallowedIssuers }))
+}
+
+function mayBeAnonymous({ anonymous }: AuthenticationConfiguration, path: string): boolean {
+  if (anonymous === undefined) return isHealth(path)
+  return anonymous.enabled && (anonymous.paths === undefined || anonymous.paths.includes(path))
+}
