@@ -15,6 +15,7 @@ import { createImages } from './images.ts'
 import { createKiller } from './kill-pod.ts'
 import { createNodeReporter } from './node-reporter.ts'
 import type { NodeDescription } from './node-status.ts'
+import { removeOrphans } from './orphans.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
@@ -179,12 +180,6 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     pleg.forget(uid)
   }
 
-  /** Sandboxes of pods that went away while no kubelet ran. */
-  async function removeOrphans(): Promise<void> {
-    for (const { id, metadata } of await containerRuntime.listPodSandboxes({}))
-      if (pods.get(metadata.uid) === undefined) await containerRuntime.removePodSandbox(id)
-  }
-
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
     const refusal = known ? undefined : refusalOf(pod, node, capacity, allocations)
@@ -247,7 +242,9 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   watchPods(informers.informer<Pod>(PODS, { fieldSelector: `spec.nodeName=${nodeName}` }), handle)
   informers.start()
   await informers.whenSynced(signal)
-  await removeOrphans()
+  removeOrphans(containerRuntime, (uid) => pods.get(uid) !== undefined).catch((error) =>
+    runtime.log.error('Removing pods that are gone failed', error),
+  )
   return {
     nodeName,
     containerRuntime,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { PodStatus } from '../api/generated/types.ts'
 import type { Fields } from '../api/object.ts'
 import type { ApiRequest, Handler } from '../api/request.ts'
-import { notFound } from '../api/status.ts'
+import { conflict, notFound } from '../api/status.ts'
 import { simulatedRuntime } from '../base/simulated.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
 import type { Pod } from './pod.ts'
@@ -154,6 +154,36 @@ test('a failed write is tried again, one about a pod that is gone is not', async
   gone.manager.set(gone.state.pod!, { phase: 'Running' })
   await gone.runtime.advance(60_000)
   assert.equal(gone.requests.length, 1)
+})
+
+test('a conflict is tried again: whoever wrote in between said nothing about the status', async () => {
+  let failures = 1
+  const { runtime, manager, requests, state } = setup(podOf(), () => {
+    if (failures-- > 0) throw conflict({ group: '', resource: 'pods' }, 'p', 'changed')
+  })
+  manager.set(state.pod!, { phase: 'Running' })
+  await runtime.advance(11_000)
+  assert.equal(requests.length, 2)
+})
+
+test('what is told while a write fails is written, and so is everything after it', async () => {
+  let failures = 1
+  const { runtime, manager, bodies, state } = setup(podOf(), () => {
+    if (failures-- > 0) {
+      manager.set(state.pod!, { phase: 'Running', message: 'told meanwhile' })
+      throw new Error('no connection')
+    }
+  })
+  manager.set(state.pod!, { phase: 'Running' })
+  await runtime.settle()
+  manager.set(state.pod!, { phase: 'Running', message: 'later' })
+  await runtime.advance(11_000)
+  assert.deepEqual(
+    bodies()
+      .map((body) => body?.['status'].message)
+      .slice(1),
+    ['told meanwhile', 'later'],
+  )
 })
 
 test('nothing is written about a pod whose object is known to be gone', async () => {

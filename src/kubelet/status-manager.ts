@@ -3,7 +3,7 @@
  * there, and deletes a pod for good (grace period 0, its uid as precondition) once everything of it has ended.
  */
 import type { PodCondition, PodStatus } from '../api/generated/types.ts'
-import { StatusError } from '../api/status.ts'
+import { isNotFound } from '../api/status.ts'
 import { formatTime, type Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -99,17 +99,16 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     try {
       await write(entry)
     } catch (error) {
-      again = !gone(error)
+      again = !isNotFound(error)
       log.info(2, 'Failed to update status for pod', { pod: nameOf(entry.pod), err: String(error) })
     } finally {
       entry.writing = false
       writes--
       if (entries.get(entry.uid) === entry) {
-        if (again) clock.setTimer(RETRY_MS, 'status retry', () => enqueue(entry))
-        else if (entry.queued) {
+        if (entry.queued) {
           queue.push(entry)
           schedule()
-        }
+        } else if (again) clock.setTimer(RETRY_MS, 'status retry', () => enqueue(entry))
       }
       if (queue.length > 0) schedule()
     }
@@ -133,7 +132,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     try {
       await ofNamespace.delete(nameOf(pod), { gracePeriodSeconds: 0, preconditions: { uid: entry.uid } })
     } catch (error) {
-      if (!gone(error)) {
+      if (!isNotFound(error)) {
         entry.deleted = false
         throw error
       }
@@ -224,11 +223,6 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       return writes === 0 && queue.length === 0
     },
   }
-}
-
-/** The object is no longer there, or another has its name. */
-function gone(error: unknown): boolean {
-  return error instanceof StatusError && (error.code === 404 || error.code === 409)
 }
 
 /** The new status with transition times, the conditions and fields of others, and no final phase before its time. */
