@@ -1,6 +1,10 @@
-/** Between the versions a resource is served in and the one in which it is stored. */
+/**
+ * Between the versions a resource is served in and the one in which it is stored. Built-in kinds are worked on in the storage
+ * version; custom resources in the version of the request, which their rules are written for.
+ */
 import { structured } from '../api/codec/custom.ts'
 import { apiVersionOf, type KubeObject, parseApiVersion } from '../api/object.ts'
+import { prune } from '../api/schema/structural/prune.ts'
 import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
 import { internalError } from '../api/status.ts'
 import type { Representation } from './cache/entry.ts'
@@ -18,14 +22,20 @@ const BUILTIN: Readonly<Record<string, Convert>> = {
   Event: convertEvent,
 }
 
+type Objects = readonly KubeObject[]
+
 export interface Conversion {
   /** Objects as the row's version shows them. */
-  served(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
+  served(objects: Objects, row: ResourceRow): Objects | Promise<Objects>
   /** The same without a webhook: for what cannot wait. */
-  now(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  now(objects: Objects, row: ResourceRow): Objects
   /** Objects as they are stored. */
-  stored(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
-  storedNow(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  stored(objects: Objects, row: ResourceRow): Objects | Promise<Objects>
+  /**
+   * An object of the row's kind in another version, as managedFields compare it: what that version has no field for stays.
+   * undefined when the kind has no such version.
+   */
+  other(object: KubeObject, row: ResourceRow, apiVersion: string): KubeObject | undefined | Promise<KubeObject>
   hasOtherVersions(row: ResourceRow): boolean
   /** The row's version as the caches keep it; one per row. */
   view(row: ResourceRow): Representation
@@ -33,11 +43,11 @@ export interface Conversion {
 
 export function createConversion(scheme: Scheme, webhook: WebhookConversion): Conversion {
   const views = new WeakMap<ResourceRow, Representation>()
-  const to = (objects: readonly KubeObject[], apiVersion: string): readonly KubeObject[] =>
-    objects.map((object) => convert(object, apiVersion))
+  const to = (objects: Objects, apiVersion: string): Objects => objects.map((object) => convert(object, apiVersion))
   let counted: { generation: number; byPrefix: ReadonlyMap<string, number> } | undefined
   return {
     hasOtherVersions(row) {
+      if (row.custom !== undefined) return row.custom.versions.length > 1
       if (counted?.generation !== scheme.generation) {
         const byPrefix = new Map<string, number>()
         for (const { storagePrefix } of scheme.rows())
@@ -47,24 +57,36 @@ export function createConversion(scheme: Scheme, webhook: WebhookConversion): Co
       return row.storagePrefix !== '' && (counted.byPrefix.get(row.storagePrefix) ?? 0) > 1
     },
     served(objects, row) {
-      if (row.custom === undefined) return isHub(row) ? objects : to(objects, apiVersionOf(row.group, row.version))
-      const finish = (converted: readonly KubeObject[]) => converted.map((object) => convertCustom(object, row))
-      if (row.custom.conversion !== 'Webhook') return finish(objects)
-      return webhook(row, objects, apiVersionOf(row.group, row.version)).then(finish)
+      const apiVersion = apiVersionOf(row.group, row.version)
+      if (row.custom === undefined) return isHub(row) ? objects : to(objects, apiVersion)
+      const read = objects.map((object) => asRead(object, row))
+      if (row.custom.conversion !== 'Webhook') return read.map((object) => renamed(object, row, row.version))
+      if (read.every((object) => object.apiVersion === apiVersion)) return read
+      return webhook(row, read, apiVersion).then((made) => made.map((object) => pruned(object, row, row.version)))
     },
     now(objects, row) {
-      if (row.custom !== undefined) return objects.map((object) => convertCustom(object, row))
+      if (row.custom !== undefined) return objects.map((object) => renamed(asRead(object, row), row, row.version))
       return isHub(row) ? objects : to(objects, apiVersionOf(row.group, row.version))
     },
     stored(objects, row) {
       const apiVersion = apiVersionOf(row.storageGroup, row.storageVersion)
       if (row.custom === undefined) return isHub(row) ? objects : to(objects, apiVersion)
-      if (row.custom.conversion !== 'Webhook') return objects.map((object) => storedCustom(object, row))
-      return webhook(row, objects, apiVersion)
+      if (row.custom.conversion !== 'Webhook') return objects.map((object) => renamed(object, row, row.storageVersion))
+      if (objects.every((object) => object.apiVersion === apiVersion)) return objects
+      return webhook(row, objects, apiVersion).then((made) =>
+        made.map((object) => pruned(object, row, row.storageVersion)),
+      )
     },
-    storedNow(objects, row) {
-      if (row.custom !== undefined) return objects.map((object) => storedCustom(object, row))
-      return isHub(row) ? objects : to(objects, apiVersionOf(row.storageGroup, row.storageVersion))
+    other(object, row, apiVersion) {
+      if (object.apiVersion === apiVersion) return object
+      const { group, version } = parseApiVersion(apiVersion)
+      if (row.custom !== undefined) {
+        if (group !== row.group || row.custom.schemasOf(version) === undefined) return undefined
+        if (row.custom.conversion !== 'Webhook') return { ...object, apiVersion }
+        return webhook(row, [object], apiVersion).then(([made]) => made as KubeObject)
+      }
+      const found = scheme.findKind(group, version, row.kind)
+      return found?.storagePrefix === row.storagePrefix ? convert(object, apiVersion) : undefined
     },
     view(row) {
       let view = views.get(row)
@@ -73,7 +95,9 @@ export function createConversion(scheme: Scheme, webhook: WebhookConversion): Co
         view = {
           name: apiVersion,
           convert:
-            row.custom === undefined ? (object) => convert(object, apiVersion) : (object) => convertCustom(object, row),
+            row.custom === undefined
+              ? (object) => convert(object, apiVersion)
+              : (object) => renamed(asRead(object, row), row, row.version),
         }
         views.set(row, view)
       }
@@ -82,26 +106,32 @@ export function createConversion(scheme: Scheme, webhook: WebhookConversion): Co
   }
 }
 
-/** A custom resource as the row's version has it: pruned and defaulted by that version's schema. */
-function convertCustom(object: KubeObject, row: ResourceRow): KubeObject {
-  const { group } = parseApiVersion(object.apiVersion)
+const isForeign = (object: KubeObject, row: ResourceRow): boolean =>
   // What a patch made of another kind is left for validation to refuse.
-  if (object.kind !== row.kind || group !== row.group) return object
-  const apiVersion = apiVersionOf(row.group, row.version)
-  const schema = row.custom?.structural
-  const { kind, apiVersion: _, metadata, ...fields } = object
-  const next = schema === undefined ? fields : structured(fields, schema)
-  if (next === fields && object.apiVersion === apiVersion) return object
-  return { kind, apiVersion, metadata, ...next }
+  object.kind !== row.kind || parseApiVersion(object.apiVersion).group !== row.group
+
+/** A stored custom resource as its own version has it now: pruned and defaulted by a schema that may have changed since. */
+function asRead(object: KubeObject, row: ResourceRow): KubeObject {
+  const schema = row.custom?.schemasOf(parseApiVersion(object.apiVersion).version)?.structural
+  if (schema === undefined || isForeign(object, row)) return object
+  const { kind, apiVersion, metadata, ...fields } = object
+  const next = structured(fields, schema)
+  return next === fields ? object : { kind, apiVersion, metadata, ...next }
 }
 
-/** A custom resource in the version that is stored. */
-function storedCustom(object: KubeObject, row: ResourceRow): KubeObject {
-  const { group } = parseApiVersion(object.apiVersion)
-  const apiVersion = apiVersionOf(row.storageGroup, row.storageVersion)
-  return object.kind !== row.kind || group !== row.group || object.apiVersion === apiVersion
-    ? object
-    : { ...object, apiVersion }
+/** Conversion None: another apiVersion, and nothing that its version does not know. */
+function renamed(object: KubeObject, row: ResourceRow, version: string): KubeObject {
+  const apiVersion = apiVersionOf(row.group, version)
+  if (object.apiVersion === apiVersion || isForeign(object, row)) return object
+  return pruned({ ...object, apiVersion }, row, version)
+}
+
+function pruned(object: KubeObject, row: ResourceRow, version: string): KubeObject {
+  const schema = row.custom?.schemasOf(version)?.structural
+  if (schema === undefined) return object
+  const { kind, apiVersion, metadata, ...fields } = object
+  const next = prune(fields, schema)
+  return next === fields ? object : { kind, apiVersion, metadata, ...next }
 }
 
 function convert(object: KubeObject, apiVersion: string): KubeObject {

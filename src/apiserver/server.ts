@@ -111,8 +111,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     authorizer: auth?.authorizer ?? everythingAllowed,
     loopback: (request) => handler(request),
     generationOf: reads.generationOf,
-    convert: (object, row) => conversion.now([object], row)[0] as KubeObject,
-    toHub: (object, row) => conversion.storedNow([object], row)[0] as KubeObject,
+    convert: async (object, row) => (await conversion.served([object], row))[0] as KubeObject,
+    convertNow: (object, row) => conversion.now([object], row)[0] as KubeObject,
+    // Custom resources are worked on in the version of the request, all others in the storage version.
+    toWorking: async (object, row) =>
+      (
+        await (row.custom === undefined ? conversion.stored([object], row) : conversion.served([object], row))
+      )[0] as KubeObject,
   }
   const admission = createAdmissionChain(reads, host, {
     ...options.admission,
@@ -125,6 +130,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     current: (row, key) => caches.resource(row.storagePrefix).get(key),
     encode: caches.encode,
     decode: caches.decode,
+    read: async (row, object) => (await conversion.served([object], row))[0] as KubeObject,
+    toStored: async (row, object) => (await conversion.stored([object], row))[0] as KubeObject,
   }
   const aggregator = aggregatorOf(options, reads)
   const context: ServerContext = {
@@ -134,7 +141,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     admission,
     reads,
     caches,
-    strategyOf: createStrategyLookup(options.strategies, scheme),
+    strategyOf: createStrategyLookup(options.strategies),
     ...conversionContext(conversion),
     printTable: createTablePrinter(runtime.clock),
     ...(aggregator === undefined ? {} : { forward: aggregator.forward }),
@@ -285,10 +292,10 @@ function countObjects(runtime: Runtime, scheme: Scheme, caches: Caches): void {
 
 function conversionContext(
   conversion: Conversion,
-): Pick<ServerContext, 'convert' | 'convertNow' | 'hasOtherVersions' | 'toHub' | 'versionView'> {
+): Pick<ServerContext, 'convert' | 'otherVersion' | 'hasOtherVersions' | 'toHub' | 'versionView'> {
   return {
     convert: conversion.served,
-    convertNow: conversion.now,
+    otherVersion: conversion.other,
     hasOtherVersions: conversion.hasOtherVersions,
     toHub: conversion.stored,
     versionView: conversion.view,

@@ -74,7 +74,7 @@ export function applyServerSide(options: ApplyOptions): Applied {
       `failed to create typed patch object (${text(metadata?.['namespace'])}/${text(metadata?.['name'])}; ${printKind(applied)}): ${joinErrors(errors)}`,
     )
   }
-  let outcome = tryApply(options)
+  let outcome = mergeable('', () => tryApply(options))
   if (outcome.conflicts.length > 0 && manager === KUBECTL && live !== undefined) {
     outcome = resolveByLastApplied(options, outcome)
   }
@@ -175,8 +175,9 @@ function effects(
       known.set(apiVersion, { changed: undefined, removed: undefined })
       continue
     }
-    const before = options.convert(live, apiVersion)
-    const after = options.convert(object, apiVersion)
+    const { convert } = options
+    const before = mergeable('failed to convert old object: ', () => convert(live, apiVersion))
+    const after = mergeable('failed to convert new object: ', () => convert(object, apiVersion))
     known.set(
       apiVersion,
       before === undefined || after === undefined
@@ -185,6 +186,16 @@ function effects(
     )
   }
   return (entry) => known.get(entry.apiVersion)!
+}
+
+/** @throws StatusError 500, as Kubernetes has it, for an object that cannot be divided into the fields of a version */
+function mergeable<T>(what: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof NotMergeable) throw new StatusError(500, '', `${what}${error.message}`)
+    throw error
+  }
 }
 
 function text(value: Json | undefined): string {

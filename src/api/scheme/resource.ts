@@ -25,6 +25,8 @@ export interface CustomVersion {
   readonly terminating: boolean
   /** Versions that the definition names, the stored one first. */
   readonly versions: readonly string[]
+  /** A version that the definition names, served or not; undefined for any other. */
+  schemasOf(version: string): VersionSchemas | undefined
   readonly status: boolean
   readonly scale: ScalePaths | undefined
   /** JSON paths of the columns behind Name, in order. */
@@ -34,6 +36,12 @@ export interface CustomVersion {
   /** Given with every answer of this version. */
   readonly deprecationWarning: string | undefined
   readonly conversion: 'None' | 'Webhook'
+}
+
+/** The schema of one version of a custom resource, in both forms; undefined structure: the definition gives none. */
+export interface VersionSchemas {
+  readonly structural: Structural | undefined
+  readonly schema: StructSchema
 }
 
 /** Where a custom resource keeps what autoscaling/v1 Scale shows. */

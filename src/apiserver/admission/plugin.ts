@@ -54,9 +54,12 @@ export interface AdmissionHost {
   readonly loopback: Handler
   /** A number that rises whenever an object of one of these resources changes. */
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
-  /** A stored object as the row's version shows it, and back. */
+  /** An object of any version as the row's version shows it. */
   convert(object: KubeObject, row: ResourceRow): KubeObject | Promise<KubeObject>
-  toHub(object: KubeObject, row: ResourceRow): KubeObject | Promise<KubeObject>
+  /** The same without the webhook of a definition. */
+  convertNow(object: KubeObject, row: ResourceRow): KubeObject
+  /** And back to the version in which requests for the row are worked on. */
+  toWorking(object: KubeObject, row: ResourceRow): KubeObject | Promise<KubeObject>
 }
 
 export type AdmissionPluginFactory = (reads: CacheReads, host: AdmissionHost) => AdmissionPlugin

@@ -6,7 +6,13 @@ import { createHash } from 'node:crypto'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
 import { customResourceSchema } from '../../api/schema/structural/to-schema.ts'
-import type { PrinterColumn, ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
+import type {
+  CustomVersion,
+  PrinterColumn,
+  ResourceRow,
+  SubresourceRow,
+  VersionSchemas,
+} from '../../api/scheme/resource.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
 import { byPriority } from '../handlers/discovery.ts'
 
@@ -45,18 +51,47 @@ export function rowsOf(definition: KubeObject): readonly ResourceRow[] {
   const versions: readonly Fields[] = definition['spec']?.versions ?? []
   const storage = versions.find((version) => version['storage'] === true)
   if (storage === undefined) return []
-  return versions.filter((version) => version['served'] === true).map((version) => rowOf(definition, version, storage))
+  const schemasOf = schemasOfVersions(versions, definition['spec']?.preserveUnknownFields === true)
+  return versions
+    .filter((version) => version['served'] === true)
+    .map((version) => rowOf(definition, version, storage, schemasOf))
 }
 
-function rowOf(definition: KubeObject, version: Fields, storage: Fields): ResourceRow {
+/** The schemas of a definition's versions, each made at its first use. */
+function schemasOfVersions(versions: readonly Fields[], unstructured: boolean): CustomVersion['schemasOf'] {
+  const made = new Map<string, VersionSchemas>()
+  return (name) => {
+    const known = made.get(name)
+    if (known !== undefined) return known
+    const version = versions.find((one) => one['name'] === name)
+    if (version === undefined) return undefined
+    const props: JSONSchemaProps | undefined = version['schema']?.openAPIV3Schema
+    const structural = props === undefined || unstructured ? undefined : structuralOf(props)
+    let schema: ResourceRow['schema'] | undefined
+    const schemas = {
+      structural,
+      get schema() {
+        schema ??= customResourceSchema(structural)
+        return schema
+      },
+    }
+    made.set(name, schemas)
+    return schemas
+  }
+}
+
+function rowOf(
+  definition: KubeObject,
+  version: Fields,
+  storage: Fields,
+  schemasOf: CustomVersion['schemasOf'],
+): ResourceRow {
   const spec: Fields = definition['spec']
   const group: string = spec['group']
   const names: Fields = { ...spec['names'], ...definition['status']?.acceptedNames }
-  const props: JSONSchemaProps | undefined = version['schema']?.openAPIV3Schema
-  const structural = props === undefined || spec['preserveUnknownFields'] === true ? undefined : structuralOf(props)
+  const schemas = schemasOf(version['name']) as VersionSchemas
   const columns: readonly Fields[] = version['additionalPrinterColumns'] ?? [AGE_COLUMN]
   const served: readonly Fields[] = spec['versions']
-  let schema: ResourceRow['schema'] | undefined
   const base = {
     group,
     version: version['name'] as string,
@@ -74,7 +109,8 @@ function rowOf(definition: KubeObject, version: Fields, storage: Fields): Resour
     storageVersion: storage['name'] as string,
     columns: [NAME_COLUMN, ...columns.map(columnOf)],
     custom: {
-      structural,
+      structural: schemas.structural,
+      schemasOf,
       definition: definition.metadata.uid ?? '',
       definitionGeneration: definition.metadata.generation ?? 0,
       terminating: definition.metadata.deletionTimestamp !== undefined,
@@ -91,19 +127,12 @@ function rowOf(definition: KubeObject, version: Fields, storage: Fields): Resour
       deprecationWarning: deprecationWarning(version, spec, names),
       conversion: spec['conversion']?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
     },
-    get schema() {
-      schema ??= customResourceSchema(structural)
-      return schema
-    },
   }
-  const row: ResourceRow = { ...withoutGetter(base), subresources: [] }
-  Object.defineProperty(row, 'schema', { enumerable: true, get: () => base.schema })
+  const row = Object.defineProperty({ ...base, subresources: [] }, 'schema', {
+    enumerable: true,
+    get: () => schemas.schema,
+  }) as unknown as ResourceRow
   return Object.defineProperty(row, 'subresources', { value: subresourcesOf(row), enumerable: true })
-}
-
-/** A copy in which the lazy schema is not yet made. */
-function withoutGetter(base: Omit<ResourceRow, 'subresources'>): Omit<ResourceRow, 'subresources'> {
-  return Object.defineProperties({} as Omit<ResourceRow, 'subresources'>, Object.getOwnPropertyDescriptors(base))
 }
 
 function subresourcesOf(row: ResourceRow): readonly SubresourceRow[] {

@@ -182,32 +182,25 @@ function ruleErrors(
   return errors
 }
 
+export interface RuleErrors {
+  readonly failed: readonly FieldError[]
+  /** What is wrong already and stays as it was (KEP-4008, ratcheting): no reason to refuse an update. */
+  readonly tolerated: readonly FieldError[]
+}
+
 interface Run {
   readonly errors: FieldError[]
+  readonly tolerated: FieldError[]
   readonly budget: Budget
   over: boolean
 }
 
 /** What an object's rules say against it. An update is not held to what it does not change. */
-export function validateRules(
-  object: KubeObject,
-  old: KubeObject | undefined,
-  schema: Structural,
-): readonly FieldError[] {
-  return runRules(object as unknown as Json, old === undefined ? undefined : (old as unknown as Json), schema, '', true)
-}
-
-/** The rules of a part of an object that stands at `path`. */
-export function runRules(
-  value: Json,
-  old: Json | undefined,
-  schema: Structural,
-  path: string,
-  root: boolean,
-): readonly FieldError[] {
-  const run: Run = { errors: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
-  walk(value, old, schema, path, root, run)
-  return run.errors
+export function validateRules(object: KubeObject, old: KubeObject | undefined, schema: Structural): RuleErrors {
+  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
+  walk(object as unknown as Json, old as unknown as Json | undefined, schema, '', true, run)
+  const tolerated = run.tolerated.sort((a, b) => (a.field < b.field ? -1 : 1))
+  return { failed: run.errors, tolerated }
 }
 
 function walk(value: Json, old: Json | undefined, schema: Structural, path: string, root: boolean, run: Run): void {
@@ -273,9 +266,10 @@ function runAll(value: Json, old: Json | undefined, schema: Structural, path: st
     }
     const optionalOld = rule.optionalOldSelf === true
     if (one.transition && old === undefined && !optionalOld) continue
-    // What is as it was, and is judged by itself alone, stays.
-    if (unchanged && !one.transition) continue
+    const before = run.errors.length
     judge(value, old, one, program, self, schema, path, run)
+    // What is as it was, and is judged by itself alone, stays.
+    if (unchanged && !one.transition && !run.over) run.tolerated.push(...run.errors.splice(before))
   }
 }
 

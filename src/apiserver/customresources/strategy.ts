@@ -14,13 +14,9 @@ import { sameJson } from '../registry/same.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 import { rulesBelow, validateRules } from './rules.ts'
 
-/** The other versions' schemas, by which a request of that version is judged. */
-export type SchemaOfVersion = (apiVersion: string) => CustomVersion | undefined
-
-export function customStrategy(row: ResourceRow, versionOf: SchemaOfVersion): Strategy {
+/** Of the row's version, in which its requests are worked on. */
+export function customStrategy(row: ResourceRow): Strategy {
   const custom = row.custom as CustomVersion
-  const at = (context: StrategyContext) =>
-    (context.requestApiVersion === undefined ? undefined : versionOf(context.requestApiVersion)) ?? custom
   const main: Strategy = {
     beginCreate(object) {
       if (custom.terminating)
@@ -39,12 +35,11 @@ export function customStrategy(row: ResourceRow, versionOf: SchemaOfVersion): St
       const { status: _, ...rest } = first
       return rest as KubeObject
     },
-    validate(object, context) {
-      const version = at(context)
+    validate(object) {
       const wrongType = typeErrors(object, row)
       return wrongType.length > 0
-        ? [...wrongType, ...invariants(object, undefined, version, [])]
-        : valueErrors(object, undefined, version)
+        ? [...wrongType, ...invariants(object, undefined, custom, [])]
+        : valueErrors(object, undefined, custom)
     },
     prepareForUpdate(object, old) {
       const next = custom.status ? withStatusOf(object, old) : object
@@ -53,23 +48,18 @@ export function customStrategy(row: ResourceRow, versionOf: SchemaOfVersion): St
         : withMetadata(next, { generation: (old.metadata.generation ?? 0) + 1 })
     },
     validateUpdate(object, old, context) {
-      const version = at(context)
       const wrongType = typeErrors(object, row)
       return wrongType.length > 0
-        ? [...wrongType, ...invariants(object, old, version, [])]
-        : valueErrors(object, old, version)
+        ? [...wrongType, ...invariants(object, old, custom, [], context)]
+        : valueErrors(object, old, custom, context)
     },
     ...selectable(custom.selectableFields),
     ...(custom.status ? { resetFields: [['f:status']] } : {}),
   }
-  return custom.status ? { ...main, status: statusStrategy(row, custom, at) } : main
+  return custom.status ? { ...main, status: statusStrategy(row, custom) } : main
 }
 
-function statusStrategy(
-  row: ResourceRow,
-  custom: CustomVersion,
-  at: (context: StrategyContext) => CustomVersion,
-): Omit<Strategy, 'status'> {
+function statusStrategy(row: ResourceRow, custom: CustomVersion): Omit<Strategy, 'status'> {
   const others = ['metadata', ...(custom.structural?.properties.keys() ?? [])].filter((name) => name !== 'status')
   return {
     standardFinalizersOnly: false,
@@ -87,14 +77,13 @@ function statusStrategy(
     validateUpdate(object, old, context) {
       const wrongType = typeErrors(object, row)
       if (wrongType.length > 0) return wrongType
-      const version = at(context)
-      const { structural, scale } = version
+      const { structural, scale } = custom
       const errors: FieldError[] = []
       const status = structural?.properties.get('status')
       if (structural !== undefined && status !== undefined && object['status'] !== undefined)
         errors.push(...validateValue(object['status'], status.props, 'status', { value: old['status'] }))
       if (scale !== undefined) errors.push(...scaleStatusErrors(object, scale))
-      return invariants(object, old, version, errors)
+      return invariants(object, old, custom, errors, context)
     },
     resetFields: others.map((name) => [`f:${name}`]),
   }
@@ -110,7 +99,12 @@ function typeErrors(object: KubeObject, row: ResourceRow): readonly FieldError[]
   return errors
 }
 
-function valueErrors(object: KubeObject, old: KubeObject | undefined, version: CustomVersion): readonly FieldError[] {
+function valueErrors(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  version: CustomVersion,
+  context?: StrategyContext,
+): readonly FieldError[] {
   const { structural, scale } = version
   const errors: FieldError[] = []
   if (structural !== undefined)
@@ -118,7 +112,7 @@ function valueErrors(object: KubeObject, old: KubeObject | undefined, version: C
       ...validateValue(plain(object), structural.props, '', old === undefined ? undefined : { value: plain(old) }),
     )
   if (scale !== undefined) errors.push(...scaleSpecErrors(object, scale), ...scaleStatusErrors(object, scale))
-  return invariants(object, old, version, errors)
+  return invariants(object, old, version, errors, context)
 }
 
 const plain = (object: KubeObject) => object as unknown as JsonObject
@@ -129,6 +123,7 @@ function invariants(
   old: KubeObject | undefined,
   { structural }: CustomVersion,
   before: readonly FieldError[],
+  context?: StrategyContext,
 ): readonly FieldError[] {
   if (structural === undefined) return before
   const errors = [...before]
@@ -140,7 +135,10 @@ function invariants(
   if (!rulesBelow(structural)) return errors
   const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
   if (hinders) return [...errors, NOT_CHECKED]
-  return [...errors, ...validateRules(object, old, structural)]
+  const { failed, tolerated } = validateRules(object, old, structural)
+  // What an update does not change is not refused for it; its sender is told.
+  for (const { field, message } of tolerated) context?.warn?.(`${field}: ${message}`)
+  return [...errors, ...failed]
 }
 
 const BLOCKING = new Set([

@@ -2,20 +2,19 @@
  * Conversion by webhook (API concept: versions in CustomResourceDefinitions): a batch of objects goes out as a
  * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import { apiVersionOf, type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
-import { internalError } from '../../api/status.ts'
+import { StatusError } from '../../api/status.ts'
+import type { FieldError } from '../../api/validation/errors.ts'
+import { validateLabels } from '../../api/validation/labels.ts'
+import { validateAnnotations } from '../../api/validation/meta.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { createHttpsClient, type HttpsClient } from '../../http/client.ts'
 import type { CacheReads } from '../admission/plugin.ts'
-import { endpointOf, type WebhookEndpoint } from '../admission/webhooks/endpoint.ts'
-import { sameJson } from '../registry/same.ts'
+import { createWebhookClient } from '../webhooks/client.ts'
 
 const TIMEOUT_SECONDS = 30
-const MAX_CLIENTS = 32
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** @throws StatusError 500 in Kubernetes' words when the webhook fails */
+/** @throws StatusError 500 without a reason, in Kubernetes' words, when the webhook fails */
 export type WebhookConversion = (
   row: ResourceRow,
   objects: readonly KubeObject[],
@@ -23,130 +22,107 @@ export type WebhookConversion = (
 ) => Promise<readonly KubeObject[]>
 
 export function createWebhookConversion(runtime: Runtime, reads: CacheReads): WebhookConversion {
-  const clients = new Map<string, HttpsClient>()
-
-  function clientOf({ server, ca, serverName }: WebhookEndpoint): HttpsClient {
-    const key = JSON.stringify([server, ca, serverName])
-    const known = clients.get(key)
-    if (known !== undefined) return known
-    if (clients.size >= MAX_CLIENTS) {
-      const [oldest] = clients.keys()
-      clients.get(oldest as string)?.close()
-      clients.delete(oldest as string)
-    }
-    const named = /[a-z]/i.test(serverName) && !serverName.includes(':')
-    const client = createHttpsClient({ server, ...(ca === undefined ? {} : { ca }), ...(named ? { serverName } : {}) })
-    clients.set(key, client)
-    return client
-  }
-
-  async function ask(config: Fields, review: unknown): Promise<Fields> {
-    const endpoint = endpointOf(config, TIMEOUT_SECONDS, reads)
-    const timeout = new AbortController()
-    const timer = runtime.clock.setTimer(TIMEOUT_SECONDS * 1000, 'conversion webhook', () =>
-      timeout.abort(new Error('context deadline exceeded')),
-    )
-    try {
-      const answer = await clientOf(endpoint).send({
-        method: 'POST',
-        path: endpoint.path,
-        headers: { accept: 'application/json, */*', 'content-type': 'application/json' },
-        body: JSON.stringify(review),
-        signal: timeout.signal,
-      })
-      const parts: Uint8Array[] = []
-      let size = 0
-      for await (const chunk of answer.chunks()) {
-        size += chunk.byteLength
-        if (size > MAX_ANSWER_BYTES) throw new Error('the response is too large')
-        parts.push(chunk)
-      }
-      if (answer.status !== 200) throw new Error(`the server answered with status ${answer.status}`)
-      return JSON.parse(Buffer.concat(parts).toString('utf8')) as Fields
-    } finally {
-      timer.cancel()
-    }
-  }
-
+  const client = createWebhookClient(runtime, reads)
   return async (row, objects, apiVersion) => {
     const wanted = objects.filter((object) => object.apiVersion !== apiVersion)
     if (wanted.length === 0) return objects
     const from = (wanted[0] as KubeObject).apiVersion
-    const fail = (why: string, cause?: unknown) =>
-      internalError(
-        new Error(`conversion webhook for ${from}, Kind=${row.kind} failed: ${why}`, { cause: cause as Error }),
-      )
-    const definition = reads.get(
-      'apiextensions.k8s.io',
-      'customresourcedefinitions',
-      '',
-      `${row.resource}.${row.group}`,
-    )
-    const webhook: Fields | undefined = definition?.['spec']?.conversion?.webhook
-    if (webhook === undefined) throw fail('the definition names no webhook')
-    const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
-    const reviewVersion = versions.find((version) => version === 'v1' || version === 'v1beta1') ?? 'v1'
+    const fail = (what: string, cause?: unknown) =>
+      new StatusError(500, '', `conversion webhook for ${from}, Kind=${row.kind} ${what}`, undefined, { cause })
+    const webhook = webhookOf(row, reads)
+    if (webhook === undefined) throw fail('failed: the definition names no webhook')
     const uid = runtime.random.uuid()
-    const review = {
-      kind: 'ConversionReview',
-      apiVersion: `apiextensions.k8s.io/${reviewVersion}`,
-      request: { uid, desiredAPIVersion: apiVersion, objects: wanted },
-    }
-    let answer: Fields
+    let review: Fields
     try {
-      answer = await ask(webhook['clientConfig'] ?? {}, review)
+      review = await client.post({
+        clientConfig: webhook['clientConfig'] ?? {},
+        timeoutSeconds: TIMEOUT_SECONDS,
+        userAgent: 'kube-apiserver',
+        review: reviewOf(webhook, uid, wanted, apiVersion),
+      })
     } catch (error) {
-      throw fail(error instanceof Error ? error.message : String(error), error)
+      throw fail(`failed: ${(error as Error).message}`, error)
     }
-    const converted = responseObjects(answer, uid, wanted.length)
-    if (typeof converted === 'string') throw fail(converted)
+    const converted = convertedObjects(review['response'], uid)
+    if (typeof converted === 'string') throw fail(`failed: ${converted}`)
+    if (converted.length !== wanted.length)
+      throw fail(`returned ${converted.length} objects, expected ${wanted.length}`)
+    converted.forEach((object, i) => {
+      if (object === null) throw new StatusError(500, '', 'unexpected end of JSON input')
+      const wrong = wrongVersion(object, apiVersion, row.kind)
+      if (wrong !== undefined) throw fail(`returned invalid object at index ${i}: ${wrong}`)
+    })
     const next = converted.values()
     return objects.map((object) => {
       if (object.apiVersion === apiVersion) return object
-      const checked = restored(object, next.next().value as unknown as KubeObject, apiVersion, row)
-      if (typeof checked === 'string') throw fail(checked)
+      const checked = restored(object, next.next().value as unknown as KubeObject)
+      if (typeof checked === 'string') throw fail(`returned invalid ${checked}`)
       return checked
     })
   }
 }
 
-function responseObjects(answer: Fields, uid: string, count: number): readonly Fields[] | string {
-  const response: Fields | undefined = answer?.['response']
-  if (response === undefined) return 'no response provided'
+function webhookOf({ group, resource }: ResourceRow, reads: CacheReads): Fields | undefined {
+  const definition = reads.get('apiextensions.k8s.io', 'customresourcedefinitions', '', `${resource}.${group}`)
+  return definition?.['spec']?.conversion?.webhook
+}
+
+function reviewOf(webhook: Fields, uid: string, objects: readonly KubeObject[], desiredAPIVersion: string): Fields {
+  const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
+  const version = versions.find((one) => one === 'v1' || one === 'v1beta1') ?? 'v1'
+  return {
+    kind: 'ConversionReview',
+    apiVersion: apiVersionOf('apiextensions.k8s.io', version),
+    request: { uid, desiredAPIVersion, objects: objects.map(asStored) },
+    response: { uid: '', convertedObjects: null, result: { metadata: {} } },
+  }
+}
+
+/** A stored object knows no resourceVersion. */
+function asStored(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** What came back, or why it counts for nothing. */
+function convertedObjects(response: Fields | undefined, uid: string): readonly (Fields | null)[] | string {
+  if (!response) return 'no response provided'
   if (response['uid'] !== uid)
     return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response['uid'] ?? '')}`
-  const { status, message } = response['result'] ?? {}
-  if (status !== 'Success')
-    return message === undefined || message === ''
-      ? `unknown (response.result.status=${JSON.stringify(status ?? '')})`
-      : message
+  const { status = '', message = '' } = response['result'] ?? {}
+  if (status !== 'Success') return message || `response.result.status was '${status}', not 'Success'`
   const objects: unknown = response['convertedObjects']
-  const got = Array.isArray(objects) ? objects.length : 0
-  return got === count ? (objects as readonly Fields[]) : `expected ${count} converted objects, got ${got}`
+  return Array.isArray(objects) ? (objects as readonly (Fields | null)[]) : []
+}
+
+function wrongVersion(object: Fields, apiVersion: string, kind: string): string | undefined {
+  const { apiVersion: given = '', kind: givenKind = '' } = object
+  const [want, got] = [parseApiVersion(apiVersion), parseApiVersion(String(given))]
+  if (want.group !== got.group || want.version !== got.version)
+    return `invalid groupVersion (expected ${apiVersion}, received ${given})`
+  return givenKind === kind ? undefined : `invalid kind (expected ${kind}, received ${givenKind})`
 }
 
 /** The converted object with the metadata that a conversion may not change; or what is wrong with it. */
-function restored(
-  original: KubeObject,
-  converted: KubeObject,
-  apiVersion: string,
-  row: ResourceRow,
-): KubeObject | string {
-  if (converted?.apiVersion !== apiVersion || converted.kind !== row.kind)
-    return `invalid converted object at index 0: invalid apiVersion or kind: ${String(converted?.apiVersion)}, ${String(converted?.kind)}`
-  const { name, namespace, uid } = converted.metadata ?? {}
-  for (const [field, value, before] of [
-    ['name', name, original.metadata.name],
-    ['namespace', namespace, original.metadata.namespace],
-    ['uid', uid, original.metadata.uid],
-  ] as const)
-    if (!sameJson(value ?? '', before ?? '')) return `must not change metadata.${field}`
-  const { labels, annotations } = converted.metadata
-  const { labels: _l, annotations: _a, ...kept } = original.metadata
+function restored(original: KubeObject, converted: KubeObject): KubeObject | string {
+  const { name, namespace, uid, labels, annotations } = converted.metadata ?? {}
+  const { metadata: before } = original
+  for (const [what, now = '', was = ''] of [
+    ['name', name, before.name],
+    ['namespace', namespace, before.namespace],
+    ['UID', uid, before.uid],
+  ])
+    if (now !== was) return `object: must have the same ${what}: ${was} != ${now}`
+  const errors: FieldError[] = []
+  validateLabels(labels, 'metadata.labels', errors)
+  validateAnnotations(annotations, 'metadata.annotations', errors)
+  const wrong = errors.map(({ field, message }) => `${field}: ${message}`)
+  if (wrong.length > 0) return `metadata: ${wrong.length === 1 ? wrong[0] : `[${wrong.join(', ')}]`}`
+  const { labels: _l, annotations: _a, ...kept } = before
   const metadata = {
     ...kept,
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...(labels === undefined || labels === null ? {} : { labels }),
+    ...(annotations === undefined || annotations === null ? {} : { annotations }),
   }
   return { ...converted, metadata }
 }

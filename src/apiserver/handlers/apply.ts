@@ -10,17 +10,18 @@ import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metad
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 import type { WriteOptions } from './options.ts'
-import { managerOf, otherVersions } from './write.ts'
+import { comparingVersions } from './other-versions.ts'
+import { managerOf } from './write.ts'
 
 /** Gives the next state of the object in the version of the request; `live` is undefined when the apply creates. */
 export function applier(
   resource: ResourceRequest,
   options: WriteOptions,
   write: WriteContext,
-): (live: KubeObject | undefined) => KubeObject {
+): (live: KubeObject | undefined) => Promise<KubeObject> {
   const { request, row, info } = resource
   const { applied, refuseDuplicates } = applyBody(resource, options)
-  return (live) => {
+  return async (live) => {
     const uid = applied['metadata'] instanceof Object ? (applied['metadata'] as JsonObject)['uid'] : undefined
     if (live === undefined && typeof uid === 'string' && uid !== '')
       throw conflict(
@@ -28,19 +29,21 @@ export function applier(
         info.name,
         `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
       )
-    const { object } = applyServerSide({
-      live,
-      applied,
-      schema: row.schema,
-      apiVersion: apiVersionOf(row.group, row.version),
-      kind: row.kind,
-      manager: managerOf(request, options),
-      force: options.force ?? false,
-      subresource: write.subresource,
-      time: write.now,
-      ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
-      ...otherVersions(resource),
-    })
+    const { object } = await comparingVersions(resource, (others) =>
+      applyServerSide({
+        live,
+        applied,
+        schema: row.schema,
+        apiVersion: apiVersionOf(row.group, row.version),
+        kind: row.kind,
+        manager: managerOf(request, options),
+        force: options.force ?? false,
+        subresource: write.subresource,
+        time: write.now,
+        ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
+        ...others,
+      }),
+    )
     refuseDuplicates()
     const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore' }).object
     checkName(decoded, info.name)

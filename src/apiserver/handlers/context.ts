@@ -40,8 +40,8 @@ export interface ServerContext {
   strategyOf(row: ResourceRow): Strategy
   /** Objects of the storage version (or any served one) in the row's own version. */
   convert(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
-  /** The same where it cannot wait: managedFields of built-in kinds. */
-  convertNow(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[]
+  /** An object in another version of its kind, as its managedFields compare it; undefined when there is no such version. */
+  otherVersion(object: KubeObject, row: ResourceRow, apiVersion: string): KubeObject | undefined | Promise<KubeObject>
   /** Whether the kind is served in more than one version. */
   hasOtherVersions(row: ResourceRow): boolean
   /** Objects of any served version in the storage version. */

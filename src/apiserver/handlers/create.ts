@@ -17,7 +17,7 @@ export async function handleCreate(resource: ResourceRequest): Promise<ApiRespon
   const decoded = decodeObject(resource, row, options.fieldValidation)
   const placed = inNamespace(wipeSystemFields(decoded), row.namespaced, info.namespace)
   const single = dedupeOwnerReferences(placed, false, write.warn)
-  const tracked = await hubOf(resource, trackManager(resource, write, options, undefined, single))
+  const tracked = await hubOf(resource, await trackManager(resource, write, options, undefined, single))
 
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   const admitted = await context.admission.mutate(

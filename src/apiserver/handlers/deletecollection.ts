@@ -5,7 +5,7 @@ import { deleteObject } from '../registry/delete.ts'
 import { decodeDeleteOptions } from './body.ts'
 import type { ResourceRequest } from './context.ts'
 import { admitDelete } from './delete.ts'
-import { list, respondList } from './list.ts'
+import { list, respondList, servedItems } from './list.ts'
 import { negotiate } from './negotiate.ts'
 import { listOptions, validateDeleteOptions } from './options.ts'
 import { writeContext } from './write.ts'
@@ -21,7 +21,10 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options, true)
   const dryRun = (options.dryRun?.length ?? 0) > 0
-  const listed = await list(resource, selector)
+  const found = await list(resource, selector)
+  // What cannot be read is not deleted, nor is anything beside it.
+  const items = row.custom?.conversion === 'Webhook' ? await servedItems(resource, found.items) : found.items
+  const listed = { ...found, items }
   const attributes = { dryRun, options: { ...options } }
   const left = [...listed.items].reverse()
   const worker = async () => {

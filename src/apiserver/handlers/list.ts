@@ -2,12 +2,14 @@
 import { encodeJson } from '../../api/codec/json.ts'
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { ApiResponse, StoredObject } from '../../api/request.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import type { CachePage, ResourceCache } from '../cache/resource.ts'
 import { storageKey, storageRange } from '../registry/registry.ts'
-import type { ResourceRequest } from './context.ts'
+import { unreadableList } from '../registry/unreadable.ts'
+import type { ResourceRequest, ServerContext } from './context.ts'
 import { versionProblem } from './get.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
 import { CONTENT_TYPES, negotiate, type Representation } from './negotiate.ts'
@@ -237,16 +239,37 @@ function fullItem(entry: CacheEntry): StoredObject {
   return { key: entry.key, revision: entry.revision, object: entry.object, json: () => entry.json('full') }
 }
 
-async function servedItems(
+/** All in one call; when that fails each is asked for, so that the answer names those that cannot be read. */
+async function convertedItems(
+  context: ServerContext,
+  row: ResourceRow,
+  items: readonly StoredObject[],
+): Promise<readonly KubeObject[]> {
+  const objects = items.map((item) => item.object)
+  try {
+    return await context.convert(objects, row)
+  } catch {
+    const converted: KubeObject[] = []
+    const failures: { stored: StoredObject; cause: unknown }[] = []
+    for (const [i, stored] of items.entries())
+      try {
+        converted.push(...(await context.convert([objects[i] as KubeObject], row)))
+      } catch (cause) {
+        failures.push({ stored, cause })
+      }
+    if (failures.length > 0) throw unreadableList(row, failures)
+    return converted
+  }
+}
+
+/** The items of a list in the row's version. @throws StatusError 500 when a definition's webhook fails */
+export async function servedItems(
   { context, row }: ResourceRequest,
   items: readonly StoredObject[],
 ): Promise<readonly StoredObject[]> {
   if (isHub(row)) return items
   if (row.custom?.conversion === 'Webhook') {
-    const converted = await context.convert(
-      items.map((item) => item.object),
-      row,
-    )
+    const converted = await convertedItems(context, row, items)
     return items.map((item, i) => wholeItem(item, converted[i] as KubeObject))
   }
   const view = context.versionView(row)

@@ -25,13 +25,20 @@ const TYPES: Readonly<Record<string, PatchType | 'apply'>> = {
 }
 
 /** @throws StatusError 415 */
-function patchTypeOf({ request }: ResourceRequest): PatchType | 'apply' {
+function patchTypeOf({ request, row }: ResourceRequest): PatchType | 'apply' {
   const contentType = request.body?.contentType ?? request.headers['content-type'] ?? ''
-  const mediaType = (contentType.split(';')[0] as string).trim().toLowerCase()
+  const mediaType = (contentType.split(';')[0] as string).trim()
   const type = Object.hasOwn(TYPES, mediaType) ? TYPES[mediaType] : undefined
-  if (type === undefined) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+  if (row.custom === undefined) {
+    if (type === undefined) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+    return type
+  }
+  // A definition's schema has no merge keys: there is no strategic merge of custom resources.
+  if (type === undefined || type === 'strategic') throw unsupportedBody(CUSTOM_TYPES)
   return type
 }
+
+const CUSTOM_TYPES = Object.keys(TYPES).filter((type) => TYPES[type] !== 'strategic')
 
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
@@ -47,7 +54,7 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
       // Only an apply makes what is not there, even of kinds that a PUT may create.
       if (existing === undefined && type !== 'apply') throw notFound(groupResource(row), info.name)
       const live = existing && (await servedOf(resource, existing))
-      const object = await hubOf(resource, next(live))
+      const object = await hubOf(resource, await next(live))
       return admitUpdate(resource, attributes, object, existing, write.warn)
     },
     validateCreate: (object) =>
@@ -65,7 +72,7 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
 function patcher(resource: ResourceRequest, type: PatchType, options: WriteOptions, write: WriteContext) {
   const { row, info } = resource
   const patch = patchBody(resource)
-  return (live: KubeObject | undefined): KubeObject => {
+  return (live: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
     const decoded = applyDefaults(patched(resource, type, patch, live as KubeObject, row, options), row.schema)
     checkName(decoded, info.name)
     const placed = dedupeOwnerReferences(inNamespace(decoded, row.namespaced, info.namespace), false, write.warn)

@@ -7,6 +7,7 @@ import { badRequest, internalError, StatusError } from '../../api/status.ts'
 import { invalid } from '../../api/validation/errors.ts'
 import type { Representation as View } from '../cache/entry.ts'
 import { storageKey } from '../registry/registry.ts'
+import { unreadableObject } from '../registry/unreadable.ts'
 import type { ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation } from './negotiate.ts'
 import { messageForm, objectBytes, storedPieces } from './protobuf.ts'
@@ -111,7 +112,11 @@ export function respondStored(
           ? [stored.json('full'), NEWLINE]
           : storedPieces(stored, messageForm(apiVersionOf(row.group, row.version), row.kind)),
     }
-  return respondObject(context, request, row, stored.object, representation, { warnings })
+  const answer = respondObject(context, request, row, stored.object, representation, { warnings })
+  if (row.custom?.conversion !== 'Webhook') return answer
+  return answer.catch((error) => {
+    throw unreadableObject(stored, error)
+  })
 }
 
 /**

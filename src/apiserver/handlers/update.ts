@@ -24,7 +24,7 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
     ...(sent.metadata.uid === undefined ? {} : { uid: sent.metadata.uid }),
     async next(existing) {
       const live = existing && (await servedOf(resource, existing))
-      const tracked = await hubOf(resource, trackManager(resource, write, options, live, sent))
+      const tracked = await hubOf(resource, await trackManager(resource, write, options, live, sent))
       return admitUpdate(resource, attributes, tracked, existing, write.warn)
     },
     validateCreate: (object) =>

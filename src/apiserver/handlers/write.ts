@@ -1,7 +1,6 @@
 /** What create, update, patch and delete have in common: contexts, attributes for admission, field managers. */
-import { updateManagedFields, type VersionedObject, withManagedFields } from '../../api/fields/update.ts'
-import { configurationErrors } from '../../api/fields/validate.ts'
-import { apiVersionOf, type Json, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { updateManagedFields, withManagedFields } from '../../api/fields/update.ts'
+import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -11,6 +10,7 @@ import type { WriteContext } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
 import type { WriteOptions } from './options.ts'
+import { comparingVersions, misfits } from './other-versions.ts'
 import { isHub } from './respond.ts'
 
 /** The rules of the endpoint that is written: the kind's own, its status', or another subresource's. */
@@ -85,7 +85,7 @@ export function managerOf(request: ApiRequest, options: WriteOptions): string {
 /**
  * The next object with its managedFields, as of an Update by this request's manager.
  *
- * `live` and `next` are of the request's version; entries of other versions are compared in their own, by `convert`.
+ * `live` and `next` are of the request's version; entries of other versions are compared in their own.
  */
 export function trackManager(
   resource: ResourceRequest,
@@ -93,57 +93,39 @@ export function trackManager(
   options: WriteOptions,
   live: KubeObject | undefined,
   next: KubeObject,
-): KubeObject {
+): KubeObject | Promise<KubeObject> {
   const { row, request } = resource
   if (row.custom !== undefined && !(fits(next, row) && (live === undefined || fits(live, row))))
     return withManagedFields(next, live?.metadata.managedFields)
-  return updateManagedFields({
-    live,
-    next: write.kindStrategy.timedDefaults?.(next, write.now) ?? next,
-    schema: row.schema,
-    manager: managerOf(request, options),
-    apiVersion: apiVersionOf(row.group, row.version),
-    subresource: write.subresource,
-    time: write.now,
-    ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
-    ...otherVersions(resource),
-  })
+  return comparingVersions(resource, (others) =>
+    updateManagedFields({
+      live,
+      next: write.kindStrategy.timedDefaults?.(next, write.now) ?? next,
+      schema: row.schema,
+      manager: managerOf(request, options),
+      apiVersion: apiVersionOf(row.group, row.version),
+      subresource: write.subresource,
+      time: write.now,
+      ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
+      ...others,
+    }),
+  )
 }
 
 /** Whether a custom resource can be divided into fields at all: its values have not been judged yet. */
-function fits(object: KubeObject, row: ResourceRow): boolean {
-  const errors = configurationErrors(object as unknown as Json, row.schema)
-  return errors.every((error) => error.includes(': duplicate entries for key '))
-}
+const fits = (object: KubeObject, row: ResourceRow): boolean => misfits(object, row.schema).length === 0
 
-/** The hook by which managedFields entries of the kind's other versions are compared in their own version. */
-export function otherVersions({ context, row }: ResourceRequest): {
-  readonly convert?: (object: KubeObject, apiVersion: string) => VersionedObject | undefined
-} {
-  // What only a webhook converts cannot be compared here: such entries stay as they are.
-  if (!context.hasOtherVersions(row) || row.custom?.conversion === 'Webhook') return {}
-  return {
-    convert(object, apiVersion) {
-      const { group, version } = parseApiVersion(apiVersion)
-      const other = context.scheme.findKind(group, version, row.kind)
-      if (other === undefined || other.storagePrefix !== row.storagePrefix) return undefined
-      const [converted] = context.convertNow([object], other)
-      return converted && { object: converted, schema: other.schema }
-    },
-  }
-}
-
-/** An object of the request's version in the storage version. */
-export async function hubOf(resource: ResourceRequest, object: KubeObject): Promise<KubeObject> {
-  if (isHub(resource.row)) return object
-  const [hub] = await resource.context.toHub([object], resource.row)
+/** An object of the request's version in the one it is worked on in. */
+export async function hubOf({ context, row }: ResourceRequest, object: KubeObject): Promise<KubeObject> {
+  if (isHub(row) || row.custom !== undefined) return object
+  const [hub] = await context.toHub([object], row)
   return hub as KubeObject
 }
 
-/** An object of the storage version in the request's version. */
-export async function servedOf(resource: ResourceRequest, object: KubeObject): Promise<KubeObject> {
-  if (isHub(resource.row)) return object
-  const [served] = await resource.context.convert([object], resource.row)
+/** And back. */
+export async function servedOf({ context, row }: ResourceRequest, object: KubeObject): Promise<KubeObject> {
+  if (isHub(row) || row.custom !== undefined) return object
+  const [served] = await context.convert([object], row)
   return served as KubeObject
 }
 

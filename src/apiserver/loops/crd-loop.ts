@@ -123,7 +123,9 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       withCondition(current, { type: 'Terminating', status, reason, message }, now)
     const began = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
     if (began !== current) current = await put(began, '/status')
-    const row = served.get(current.metadata.name ?? '')?.rows[0]
+    const rows = served.get(current.metadata.name ?? '')?.rows ?? []
+    // In the version they are stored in, no webhook need convert them.
+    const row = rows.find(({ version, storageVersion }) => version === storageVersion) ?? rows[0]
     if (row !== undefined && (await deleteInstances(row)) > 0) {
       // Those with finalizers go in their own time; the last one's going is seen here.
       watchInstances(row, current.metadata.name ?? '')

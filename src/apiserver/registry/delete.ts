@@ -1,11 +1,13 @@
 /** Delete, step by step as in Kubernetes (SCENARIOS.md, S7). The rules are in deletion.ts; here they meet storage. */
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { conflict, notFound } from '../../api/status.ts'
 import { checkPreconditions, deleteStep } from './deletion.ts'
 import { canonicalObject } from './metadata.ts'
 import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'
 import type { DeleteOptions } from './strategy.ts'
+import { unreadableObject } from './unreadable.ts'
 
 export type ValidateDelete = (object: KubeObject) => void | Promise<void>
 
@@ -35,12 +37,11 @@ export async function deleteObject(
   const { row, kindStrategy, name } = context
   const key = storageKey(row, context.namespace, name)
   const cached = registry.current(row, key)
-  let existing = cached?.object
-  let revision = cached?.revision ?? 0
+  let found: Found | undefined = cached && { object: cached.object, revision: cached.revision }
   let preconditions = options.preconditions
   let marked: KubeObject | undefined
   for (;;) {
-    if (existing === undefined) {
+    if (found === undefined) {
       // Who marks an object with grace 0 may lose the race for its removal: it is gone all the same.
       if (marked !== undefined) return gone(context, marked)
       throw notFound(groupResource(row), name)
@@ -51,6 +52,8 @@ export async function deleteObject(
         name,
         `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`,
       )
+    const { revision } = found
+    const existing = await readable(registry, row, key, found)
     checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
     await validate(existing)
     const step = deleteStep(kindStrategy, existing, options, context)
@@ -61,33 +64,52 @@ export async function deleteObject(
     if (step.action === 'remove') {
       const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
       if (result.ok) return gone(context, canonicalObject(step.object, String(result.revision)))
-      existing = result.current && registry.decode(result.current.value, result.current.modRevision)
-      revision = result.current?.modRevision ?? 0
+      found = foundNow(registry, result.current)
       continue
     }
+    const stored = row.custom === undefined ? step.object : await registry.toStored(row, step.object)
     const result = await registry.storage.write({
       type: 'put',
       key,
-      value: registry.encode(canonicalObject(step.object, '')),
+      value: registry.encode(canonicalObject(stored, '')),
       expectRevision: revision,
     })
     if (!result.ok) {
-      existing = result.current && registry.decode(result.current.value, result.current.modRevision)
-      revision = result.current?.modRevision ?? 0
+      found = foundNow(registry, result.current)
       continue
     }
     const written = canonicalObject(step.object, String(result.revision))
     if (step.action === 'update') return kept(written)
     marked = written
-    existing = written
-    revision = result.revision
     // The mark was this delete's own write, so its precondition moves on with it.
     if (preconditions?.resourceVersion !== undefined)
       preconditions = { ...preconditions, resourceVersion: String(result.revision) }
-    const removal = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
+    const removal = await registry.storage.write({ type: 'delete', key, expectRevision: result.revision })
     if (removal.ok) return gone(context, canonicalObject(written, String(removal.revision)))
-    existing = removal.current && registry.decode(removal.current.value, removal.current.modRevision)
-    revision = removal.current?.modRevision ?? 0
+    found = foundNow(registry, removal.current)
+  }
+}
+
+/** What is there, as it is stored. */
+interface Found {
+  readonly object: KubeObject
+  readonly revision: number
+}
+
+function foundNow(
+  registry: Registry,
+  current: { readonly value: Uint8Array; readonly modRevision: number } | undefined,
+): Found | undefined {
+  return current && { object: registry.decode(current.value, current.modRevision), revision: current.modRevision }
+}
+
+/** @throws StatusError 500 when a custom resource's webhook fails */
+async function readable(registry: Registry, row: ResourceRow, key: string, found: Found): Promise<KubeObject> {
+  if (row.custom === undefined) return found.object
+  try {
+    return await registry.read(row, found.object)
+  } catch (error) {
+    throw unreadableObject({ key, revision: found.revision }, error)
   }
 }
 

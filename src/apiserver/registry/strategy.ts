@@ -18,6 +18,8 @@ export interface StrategyContext {
   readonly subresource: string
   /** apiVersion of the request's path (`events.k8s.io/v1`): events are held to different rules by each group. */
   readonly requestApiVersion?: string
+  /** Adds a Warning to the answer, whatever becomes of the request. */
+  warn?(message: string): void
 }
 
 /** What allocation may look at: chance, and what the stored Services hold (as of every write answered). */

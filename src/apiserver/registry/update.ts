@@ -154,8 +154,7 @@ async function updateBegun(
     expectRevision: revision,
     ...leaseOf(context, canonical),
   })
-  if (result.ok)
-    return { object: writtenObject(registry, row, key, canonical, result.revision), created: false }
+  if (result.ok) return { object: writtenObject(registry, row, key, canonical, result.revision), created: false }
   return { retry: stateOf(registry, result.current) }
 }
 

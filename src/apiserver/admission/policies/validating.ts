@@ -284,7 +284,7 @@ function paramsOf(
     : reads
         .list(row.group, row.resource, namespace)
         .filter((object) => labelSelectorOf(ref['selector']).matches(object.metadata.labels ?? {}))
-  if (found.length > 0) return { found: found.map((object) => host.convert(object, row) as KubeObject) }
+  if (found.length > 0) return { found: found.map((object) => host.convertNow(object, row)) }
   if ((ref['parameterNotFoundAction'] ?? 'Deny') === 'Allow') return { found: [] }
   return { error: 'no params found for policy binding with `Deny` parameterNotFoundAction' }
 }

@@ -173,7 +173,7 @@ async function mutateAll(
       if (answer.patch !== undefined && object !== undefined) {
         const next = await patched(answer, object, matched, attributes)
         if (next !== object) {
-          current = { ...current, object: await asker.host.toHub(next, matched.row) }
+          current = { ...current, object: await asker.host.toWorking(next, attributes.row) }
           changed(again)
         }
       }

@@ -18,7 +18,7 @@ export async function createReview(resource: ResourceRequest): Promise<ApiRespon
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = decodeObject(resource, row, options.fieldValidation)
   const placed = inNamespace(wipeSystemFields(decoded), row.namespaced, info.namespace)
-  const tracked = trackManager(resource, write, options, undefined, placed)
+  const tracked = await trackManager(resource, write, options, undefined, placed)
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   const admitted = await context.admission.mutate(
     admissionAttributes(resource, 'CREATE', attributes, tracked, undefined),

@@ -7,7 +7,7 @@ import { updateManagedFields } from '../../../api/fields/update.ts'
 import type { Fields, KubeObject, ManagedFieldsEntry } from '../../../api/object.ts'
 import { apiVersionOf } from '../../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
-import type { ApiResponse } from '../../../api/request.ts'
+import type { ApiResponse, StoredObject } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { notFound } from '../../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
@@ -15,6 +15,7 @@ import { customScaleOf, withCustomReplicas } from '../../customresources/scale.t
 import { withMetadata } from '../../registry/deletion.ts'
 import { checkName, inNamespace } from '../../registry/metadata.ts'
 import { groupResource, storageKey } from '../../registry/registry.ts'
+import { unreadableObject } from '../../registry/unreadable.ts'
 import { updateObject } from '../../registry/update.ts'
 import { decodeObject } from '../body.ts'
 import type { ResourceRequest } from '../context.ts'
@@ -54,7 +55,20 @@ export async function getScale(resource: ResourceRequest): Promise<ApiResponse> 
   const representation = negotiate(request, { list: false, protobuf: true, row })
   const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
-  return encoded(200, scaleOf(stored.object, row), representation, warnings)
+  return encoded(200, scaleOf(await readObject(resource, stored), row), representation, warnings)
+}
+
+/** A custom resource's Scale is at the paths of the request's version. */
+async function readObject(
+  { context, row }: ResourceRequest,
+  stored: Pick<StoredObject, 'key' | 'revision' | 'object'>,
+): Promise<KubeObject> {
+  if (row.custom === undefined) return stored.object
+  try {
+    return await context.registry.read(row, stored.object)
+  } catch (error) {
+    throw unreadableObject(stored, error)
+  }
 }
 
 export async function updateScale(resource: ResourceRequest): Promise<ApiResponse> {
@@ -116,7 +130,10 @@ async function writeScale(
         admissionAttributes(resource, 'UPDATE', attributes, scaleOf(object, row), scaleOf(old, row)),
       ),
   })
-  return encoded(200, scaleOf(updated.object, row), representation, warnings)
+  const { object } = updated
+  const revision = Number(object.metadata.resourceVersion ?? 0)
+  const key = storageKey(row, info.namespace, info.name)
+  return encoded(200, scaleOf(await readObject(resource, { key, revision, object }), row), representation, warnings)
 }
 
 /** Entries of the scale subresource carry no time, and those without a time come first. */

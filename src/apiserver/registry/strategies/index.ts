@@ -3,8 +3,7 @@
  * object-meta rules and nothing of its own.
  */
 import type { KubeObject } from '../../../api/object.ts'
-import { parseApiVersion } from '../../../api/object.ts'
-import type { ResourceRow, Scheme } from '../../../api/scheme/resource.ts'
+import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { qualified } from '../../../api/status.ts'
 import { customStrategy } from '../../customresources/strategy.ts'
 import { withMetadata } from '../deletion.ts'
@@ -45,23 +44,15 @@ const statusOnly: Omit<Strategy, 'status'> = {
 const plain: Strategy = {}
 
 /** The strategies as the server looks them up: made once per row, kept as long as the row. */
-export function createStrategyLookup(strategies: Strategies, scheme: Scheme): (row: ResourceRow) => Strategy {
+export function createStrategyLookup(strategies: Strategies): (row: ResourceRow) => Strategy {
   const made = new WeakMap<ResourceRow, Strategy>()
   return (row) => {
     const known = made.get(row)
     if (known !== undefined) return known
-    const strategy = row.custom === undefined ? completed(row, strategies) : custom(row, scheme)
+    const strategy = row.custom === undefined ? completed(row, strategies) : customStrategy(row)
     made.set(row, strategy)
     return strategy
   }
-}
-
-/** A request's version may have a schema of its own. */
-function custom(row: ResourceRow, scheme: Scheme): Strategy {
-  return customStrategy(row, (apiVersion) => {
-    const { group, version } = parseApiVersion(apiVersion)
-    return scheme.find(group, version, row.resource)?.custom
-  })
 }
 
 function completed(row: ResourceRow, strategies: Strategies): Strategy {

@@ -1,5 +1,5 @@
 /** Why a server could not be reached, in the words a Go client has for it: clients of the API look for them. */
-import type { Fields } from '../../../api/object.ts'
+import type { Fields } from '../../api/object.ts'
 
 interface NetworkError {
   readonly code?: string

@@ -1,11 +1,9 @@
 /** Where a webhook answers: its URL, or one of the endpoints of its Service. */
-import type { Fields } from '../../../api/object.ts'
-import { serviceAddress } from '../../service-address.ts'
-import type { CacheReads } from '../plugin.ts'
+import type { Fields } from '../../api/object.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import { serviceAddress } from '../service-address.ts'
 
 export interface WebhookEndpoint {
-  /** As errors print it. */
-  readonly url: string
   /** `https://host:port` to connect to. */
   readonly server: string
   /** Path and query. */
@@ -13,6 +11,15 @@ export interface WebhookEndpoint {
   /** The name its certificate must have. */
   readonly serverName: string
   readonly ca: string | undefined
+}
+
+/** The URL that errors print. */
+export function urlOf(config: Fields, timeoutSeconds: number): string {
+  const service: Fields | undefined = config['service']
+  const base = service
+    ? `https://${service['name']}.${service['namespace']}.svc:${service['port'] ?? 443}/${String(service['path'] ?? '').replace(/^\//, '')}`
+    : String(config['url'] ?? '')
+  return `${base}${base.includes('?') ? '&' : '?'}timeout=${timeoutSeconds}s`
 }
 
 /** @throws Error in the words of the reference, without the URL */
@@ -25,7 +32,6 @@ export function endpointOf(clientConfig: Fields, timeoutSeconds: number, reads: 
     const url = new URL(clientConfig['url'] ?? '')
     const path = url.pathname + (url.search === '' ? `?${query}` : `${url.search}&${query}`)
     return {
-      url: `${url.protocol}//${url.host}${path}`,
       server: `${url.protocol}//${url.host}`,
       path,
       serverName: url.hostname.replace(/^\[|\]$/g, ''),
@@ -35,8 +41,7 @@ export function endpointOf(clientConfig: Fields, timeoutSeconds: number, reads: 
   const { namespace, name, port = 443, path: given = '' } = service
   const host = `${name}.${namespace}.svc`
   const path = `/${String(given).replace(/^\//, '')}?${query}`
-  const url = `https://${host}:${port}${path}`
-  return { url, server: `https://${addressOf(reads, namespace, name, port)}`, path, serverName: host, ca }
+  return { server: `https://${addressOf(reads, namespace, name, port)}`, path, serverName: host, ca }
 }
 
 function addressOf(reads: CacheReads, namespace: string, name: string, port: number): string {

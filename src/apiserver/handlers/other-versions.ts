@@ -1,0 +1,71 @@
+/**
+ * managedFields entries of several versions: each is compared in its own. What only a definition's webhook can convert is
+ * asked for when the comparison, a pure function, turns out to need it; then the comparison begins again.
+ */
+import { NotMergeable } from '../../api/fields/compare.ts'
+import type { VersionedObject } from '../../api/fields/update.ts'
+import { configurationErrors, joinErrors } from '../../api/fields/validate.ts'
+import { type Json, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { StructSchema } from '../../api/schema/schema.ts'
+import type { ResourceRequest } from './context.ts'
+
+export interface OtherVersions {
+  readonly convert?: (object: KubeObject, apiVersion: string) => VersionedObject | undefined
+}
+
+/** Thrown through the comparison: what it cannot go on without. */
+class Wanted {
+  readonly key: string
+  readonly object: Promise<KubeObject>
+  constructor(key: string, object: Promise<KubeObject>) {
+    this.key = key
+    this.object = object
+  }
+}
+
+/** Runs `compare`, which must be pure, with the hook to see objects in other versions. Never waits but for a webhook. */
+export function comparingVersions<T>(resource: ResourceRequest, compare: (others: OtherVersions) => T): T | Promise<T> {
+  const { context, row } = resource
+  if (!context.hasOtherVersions(row)) return compare({})
+  const fetched = new Map<string, KubeObject | NotMergeable>()
+  const convert = (object: KubeObject, apiVersion: string): VersionedObject | undefined => {
+    const schema = schemaOf(resource, apiVersion)
+    if (schema === undefined) return undefined
+    const key = row.custom?.conversion === 'Webhook' ? JSON.stringify([apiVersion, object]) : ''
+    const other = fetched.get(key) ?? context.otherVersion(object, row, apiVersion)
+    if (other instanceof Promise) throw new Wanted(key, other)
+    if (other instanceof NotMergeable) throw other
+    if (other === undefined) return undefined
+    const wrong = row.custom === undefined ? [] : misfits(other, schema)
+    if (wrong.length > 0) throw new NotMergeable(joinErrors(wrong))
+    return { object: other, schema }
+  }
+  const attempt = (): T | Promise<T> => {
+    try {
+      return compare({ convert })
+    } catch (error) {
+      if (!(error instanceof Wanted)) throw error
+      const { key, object } = error
+      return object
+        .then(
+          (made) => fetched.set(key, made),
+          (failure: Error) => fetched.set(key, new NotMergeable(failure.message)),
+        )
+        .then(attempt)
+    }
+  }
+  return attempt()
+}
+
+function schemaOf({ context, row }: ResourceRequest, apiVersion: string): StructSchema | undefined {
+  const { group, version } = parseApiVersion(apiVersion)
+  if (row.custom !== undefined) return group === row.group ? row.custom.schemasOf(version)?.schema : undefined
+  const other = context.scheme.findKind(group, version, row.kind)
+  return other?.storagePrefix === row.storagePrefix ? other.schema : undefined
+}
+
+/** Why a custom resource cannot be divided into fields by a schema; its values may be wrong otherwise. */
+export function misfits(object: KubeObject, schema: StructSchema): readonly string[] {
+  const errors = configurationErrors(object as unknown as Json, schema)
+  return errors.filter((error) => !error.includes(': duplicate entries for key '))
+}

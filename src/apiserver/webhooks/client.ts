@@ -1,0 +1,147 @@
+/**
+ * webhooks: how the API server calls servers of the cluster's own: where they are (endpoint.ts), one POST of a review and its
+ * answer (here), and why that failed (network-error.ts), all in the words a Go client has for it. Used by admission and by
+ * conversion; knows nothing of either's reviews but their kind.
+ */
+import type { Fields } from '../../api/object.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { createHttpsClient, type HttpsClient } from '../../http/client.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import { endpointOf, urlOf, type WebhookEndpoint } from './endpoint.ts'
+import { networkError } from './network-error.ts'
+
+export interface WebhookCall {
+  /** A definition's or configuration's clientConfig: url or service, caBundle. */
+  readonly clientConfig: Fields
+  readonly timeoutSeconds: number
+  readonly userAgent: string
+  /** The review: its apiVersion and kind are the answer's too. */
+  readonly review: Fields
+}
+
+export interface WebhookClient {
+  /** The answered review. @throws Error in Go's words: nobody answered, or not with a review of this kind and version */
+  post(call: WebhookCall): Promise<Fields>
+}
+
+const MAX_ANSWER_BYTES = 7 * 1024 * 1024
+/** Connections of so many webhooks are kept. */
+const MAX_CLIENTS = 200
+
+export function createWebhookClient(runtime: Runtime, reads: CacheReads): WebhookClient {
+  const clients = new Map<string, HttpsClient>()
+
+  function clientOf({ server, ca, serverName }: WebhookEndpoint): HttpsClient {
+    const key = JSON.stringify([server, ca, serverName])
+    const known = clients.get(key)
+    if (known !== undefined) return known
+    if (clients.size >= MAX_CLIENTS) {
+      const [oldest] = clients.keys()
+      clients.get(oldest as string)?.close()
+      clients.delete(oldest as string)
+    }
+    // A name in the handshake is a host's, never an address.
+    const named = /[a-z]/i.test(serverName) && !serverName.includes(':')
+    const client = createHttpsClient({ server, ...(ca === undefined ? {} : { ca }), ...(named ? { serverName } : {}) })
+    clients.set(key, client)
+    return client
+  }
+
+  return {
+    async post({ clientConfig, timeoutSeconds, userAgent, review }) {
+      const timeout = new AbortController()
+      const timer = runtime.clock.setTimer(timeoutSeconds * 1000, 'webhook', () => timeout.abort())
+      let status: number
+      let contentType: string
+      let text: string
+      try {
+        const endpoint = endpointOf(clientConfig, timeoutSeconds, reads)
+        const answer = await clientOf(endpoint).send({
+          method: 'POST',
+          path: endpoint.path,
+          headers: {
+            accept: 'application/json, */*',
+            'content-type': 'application/json',
+            'user-agent': userAgent,
+          },
+          body: JSON.stringify(review),
+          signal: timeout.signal,
+        })
+        status = answer.status
+        contentType = String(answer.headers['content-type'] ?? '')
+        text = await limited(answer.chunks())
+      } catch (error) {
+        if (error instanceof TooLarge) throw error
+        const why = networkError(error, timeout.signal.aborted, clientConfig)
+        throw new Error(`Post ${JSON.stringify(urlOf(clientConfig, timeoutSeconds))}: ${why}`, { cause: error })
+      } finally {
+        timer.cancel()
+      }
+      if (status !== 200) throw new Error(rejected(status))
+      return parsedReview(text, contentType, review)
+    },
+  }
+}
+
+class TooLarge extends Error {}
+
+async function limited(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    size += chunk.byteLength
+    if (size > MAX_ANSWER_BYTES) throw new TooLarge(`received response larger than ${MAX_ANSWER_BYTES} bytes`)
+    parts.push(chunk)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  403: 'unknown',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  413: 'Request entity too large: limit is 3145728',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+}
+
+/** What a client makes of an answer that is an error without a Status. */
+function rejected(code: number): string {
+  const words = STATUS_WORDS[code]
+  if (words !== undefined) return words
+  if (code >= 500) return 'an error on the server ("unknown") has prevented the request from succeeding'
+  return `the server responded with the status code ${code} but did not return more information`
+}
+
+function parsedReview(text: string, contentType: string, sent: Fields): Fields {
+  if (text === '') throw new Error(`0-length response with status code: 200 and content type: ${contentType}`)
+  const review = parsedObject(text)
+  const { apiVersion = '', kind = '' } = review
+  const [group = '', version = ''] = String(sent['apiVersion']).split('/')
+  const given = String(apiVersion)
+  if (kind !== sent['kind'] || !given.startsWith(`${group}/`))
+    throw new Error(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    )
+  if (given !== sent['apiVersion'])
+    throw new Error(`converting (${given.split('/')[1]}.${kind}) to (${version}.${kind}): unknown conversion`)
+  return review
+}
+
+function parsedObject(text: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // Anything else is YAML to the decoder, and a bare word a string.
+    value = text
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  throw new Error(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${kind} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  )
+}
