@@ -12,6 +12,7 @@ import { objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { createExpectations } from '../pods/expectations.ts'
+import { createPace } from '../pods/pace.ts'
 import {
   controllerOf,
   isActive,
@@ -42,6 +43,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   const queue = createWorkQueue<string>(runtime, flavor.kind.toLowerCase())
   const expectations = createExpectations(runtime.clock)
   const ownWrites = createOwnWrites()
+  const pace = createPace(runtime.clock)
   const recorder = createEventRecorder(runtime, client, { component: flavor.name })
   const podClient = client.resource(podsResource)
   const ownerClient = client.resource(flavor.resource)
@@ -111,9 +113,12 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     if (object === undefined) {
       expectations.forget(key)
       ownWrites.forget(key)
+      pace.forget(key)
       return
     }
     if (ownWrites.isBehind(key, object)) return
+    const pause = pace.wait(key)
+    if (pause > 0) return queue.addAfter(key, pause)
     const { namespace } = splitKey(key)
     const needsSync = expectations.satisfied(key)
     const selector = flavor.selectorOf(object)
@@ -140,6 +145,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     }
     const now = runtime.clock.now()
     const status = replicaStatus(flavor, object, active, terminating, failure, now)
+    pace.synced(key, claimed.length)
     const updated = await updateStatus(object, status)
     if (failure !== undefined) throw failure.error
     const { minReadySeconds = 0, replicas = 1 } = updated['spec']
