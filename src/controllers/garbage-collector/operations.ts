@@ -47,29 +47,34 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
     },
 
     /**
-     * Deletes exactly what was looked at. When it changed since but its owners did not, the decision still stands and only
-     * the uid is held on to; when its owners changed, the conflict is thrown and the item decided anew.
+     * Deletes exactly what was looked at. When it changed since but its owners did not, the decision still stands, for the
+     * newer state; when its owners changed, or it changes faster than it can be looked at, the conflict is thrown and the item
+     * decided anew.
      */
     async deleteObject(identity: Identity, latest: KubeObject, policy: DeletePolicy): Promise<void> {
       const resource = clientOf(identity)
       const { uid } = identity
-      const resourceVersion = latest.metadata.resourceVersion ?? ''
-      const options = { preconditions: { uid, resourceVersion }, propagationPolicy: policy }
-      try {
-        await resource.delete(identity.name, options)
-      } catch (error) {
-        if (!isConflict(error)) throw error
-        let live: KubeObject
+      let { resourceVersion = '' } = latest.metadata
+      for (let tries = 1; ; tries++) {
+        const options = { preconditions: { uid, resourceVersion }, propagationPolicy: policy }
         try {
-          live = await resource.get(identity.name)
-        } catch (liveError) {
-          if (isNotFound(liveError)) return
-          throw error
+          await resource.delete(identity.name, options)
+          return
+        } catch (error) {
+          if (!isConflict(error)) throw error
+          let live: KubeObject
+          try {
+            live = await resource.get(identity.name)
+          } catch (liveError) {
+            if (isNotFound(liveError)) return
+            throw error
+          }
+          if (live.metadata.uid !== uid) return
+          const { resourceVersion: newer = '' } = live.metadata
+          if (tries === conflictTries || newer === resourceVersion || !sameReferences(ownersOf(live), ownersOf(latest)))
+            throw error
+          resourceVersion = newer
         }
-        if (live.metadata.uid !== uid) return
-        if (live.metadata.resourceVersion === resourceVersion || !sameReferences(ownersOf(live), ownersOf(latest)))
-          throw error
-        await resource.delete(identity.name, { preconditions: { uid }, propagationPolicy: policy })
       }
     },
 
