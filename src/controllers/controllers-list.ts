@@ -13,6 +13,7 @@ import { replicaSets, replicationControllers } from './replicaset/flavors.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
 import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
+import { createStatefulSetController } from './statefulset/statefulset-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished-controller.ts'
 import { createPvProtectionController } from './volume-protection/pv-protection-controller.ts'
@@ -48,6 +49,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
   entry('disruption-controller', 'disruption-controller', createDisruptionController),
+  entry('statefulset-controller', 'statefulset-controller', createStatefulSetController),
   entry('resourcequota-controller', 'resourcequota-controller', createResourceQuotaController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]

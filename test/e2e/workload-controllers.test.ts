@@ -1,7 +1,7 @@
 /** Quotas, stateful sets, daemon sets and cron jobs, by the commands their users type. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { withoutKubectl } from '../kubectl.ts'
+import { type Any, type Kubectl, withoutKubectl } from '../kubectl.ts'
 import { type E2eCluster, startE2eCluster } from './cluster.ts'
 
 describe('workload controllers', { skip: withoutKubectl, concurrency: true }, () => {
@@ -25,5 +25,48 @@ describe('workload controllers', { skip: withoutKubectl, concurrency: true }, ()
     await kubectl('delete', 'configmap', 'a')
     await used('1')
     await kubectl('create', 'configmap', 'b')
+  })
+
+  const statefulSet = (spec: Any = {}) => ({
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 's' },
+    spec: {
+      replicas: 2,
+      serviceName: 's',
+      selector: { matchLabels: { app: 's' } },
+      template: {
+        metadata: { labels: { app: 's' } },
+        spec: { terminationGracePeriodSeconds: 1, containers: [{ name: 'c', image: 'nginx:1' }] },
+      },
+      ...spec,
+    },
+  })
+  const names = (kubectl: Kubectl, kind: string) =>
+    kubectl('get', kind, '--selector=app=s', '-o=jsonpath={.items[*].metadata.name}')
+
+  test('statefulset: rolls out in order, is undone, scaled, and leaves its pods when orphaned', async () => {
+    const kubectl = await cluster.namespace('stateful')
+    const status = () => kubectl('rollout', 'status', 'sts/s', '--timeout=20s')
+    using pods = kubectl.watch('pods')
+    await kubectl.send('create', statefulSet())
+    assert.match(await status(), /partitioned roll out complete|rolling update complete 2 pods/)
+    const made = pods.seen.filter(({ type }) => type === 'ADDED').map(({ object }) => object.metadata.name)
+    assert.deepEqual(made, ['s-0', 's-1'])
+    await kubectl('set', 'image', 'sts/s', 'c=nginx:2')
+    await status()
+    assert.match(await kubectl('rollout', 'history', 'sts/s'), /^1 .*\n2 /m)
+    await kubectl('rollout', 'undo', 'sts/s')
+    await status()
+    const images = '-o=jsonpath={.items[*].spec.containers[*].image}'
+    assert.equal(await kubectl('get', 'pods', images), 'nginx:1 nginx:1')
+    await kubectl('scale', 'sts/s', '--replicas=1')
+    await pods.until(({ type, object }) => type === 'DELETED' && object.metadata.name === 's-1')
+    await kubectl('delete', 'sts', 's', '--cascade=orphan')
+    assert.equal(await names(kubectl, 'pods'), 's-0')
+    await kubectl.send('create', statefulSet({ replicas: 1 }))
+    await status()
+    await kubectl('delete', 'sts', 's', '--cascade=foreground')
+    assert.equal(await names(kubectl, 'pods,controllerrevisions'), '')
   })
 })

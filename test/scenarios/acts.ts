@@ -2,7 +2,7 @@
 import type { Fields, JsonObject, KubeObject } from '../../src/api/object.ts'
 import { sleep } from '../../src/base/clock.ts'
 import type { ClientDeleteOptions, ResourceClient } from '../../src/client/client.ts'
-import type { Write } from './recording.ts'
+import type { SeenEvent, Write } from './recording.ts'
 import { namespace, type Stage } from './stage.ts'
 
 export interface Play {
@@ -13,6 +13,12 @@ export interface Play {
   readonly namesBefore?: number
   /** Writes of the recording that need not have happened. */
   readonly isChance?: (write: Write) => boolean
+  /** Events of the recording that came of what was before it, or beside it. */
+  readonly isForeign?: (event: SeenEvent) => boolean
+  /** Writes that the recording could have had as well: by whom, how and to what. */
+  readonly mayAlso?: readonly string[]
+  /** How long it takes at most until nothing changes any more; two minutes. */
+  readonly restMs?: number
   /** Before the recording begins; what it makes comes to rest. */
   prepare?(stage: Stage): Promise<void>
   /** The user's writes, each of which waits for its turn in the recording. */
@@ -69,3 +75,12 @@ export const job = (spec: Fields) => ({
   spec: { ...spec, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
 })
 export const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image: tag }] } } } })
+
+export async function taintNodeOf(stage: Stage, name: string): Promise<void> {
+  const { nodeName } = (await resource(stage, 'pods').get(name))['spec']
+  await patch(stage, 'nodes', nodeName, { spec: { taints: [{ key: 'x', effect: 'NoExecute' }] } })
+}
+
+/** Plays that are over within half a minute. */
+export const brief = (plays: Readonly<Record<string, Play>>): Readonly<Record<string, Play>> =>
+  Object.fromEntries(Object.entries(plays).map(([name, play]) => [name, { restMs: 30_000, ...play }]))

@@ -1,6 +1,6 @@
 /** Quotas: what is used is counted, admission adds, and what goes is given back. */
 import type { Fields } from '../../src/api/object.ts'
-import { create, deployment, type Play, patch, pause, pod, remove } from './acts.ts'
+import { brief, create, deployment, patch, pause, pod, remove } from './acts.ts'
 import type { Write } from './recording.ts'
 import type { Stage } from './stage.ts'
 
@@ -27,7 +27,7 @@ async function use(stage: Stage): Promise<void> {
   await remove(stage, 'pods', 'a')
 }
 
-export const quotaPlays: Readonly<Record<string, Play>> = {
+export const quotaPlays = brief({
   'quota-usage': {
     nodes: 1,
     isChance: isOwnWrite,
@@ -62,4 +62,4 @@ export const quotaPlays: Readonly<Record<string, Play>> = {
       await patch(stage, 'resourcequotas', 'q', { spec: { hard: { pods: '3', secrets: null } } })
     },
   },
-}
+})

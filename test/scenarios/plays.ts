@@ -1,7 +1,8 @@
 /** What the user did in each recorded scenario, and before it. */
 import type { Fields } from '../../src/api/object.ts'
-import { create, deployment, image, job, type Play, patch, pod, remove, resource, template } from './acts.ts'
+import { create, deployment, image, job, type Play, patch, pod, remove, taintNodeOf, template } from './acts.ts'
 import { quotaPlays } from './plays-quota.ts'
+import { statefulSetPlays } from './plays-statefulset.ts'
 import { namespace, type Stage } from './stage.ts'
 
 const isOver = (body: unknown): boolean =>
@@ -14,13 +15,9 @@ const deleted = (propagationPolicy: 'Orphan' | 'Background' | 'Foreground') => a
   void (await remove(stage, 'deployments', 'a', { propagationPolicy }))
 const updated = (tag: string) => async (stage: Stage) => void (await patch(stage, 'deployments', 'a', image(tag)))
 
-async function taintNodeOf(stage: Stage, name: string): Promise<void> {
-  const { nodeName } = (await resource(stage, 'pods').get(name))['spec']
-  await patch(stage, 'nodes', nodeName, { spec: { taints: [{ key: 'x', effect: 'NoExecute' }] } })
-}
-
 export const plays: Readonly<Record<string, Play>> = {
   ...quotaPlays,
+  ...statefulSetPlays,
   'deployment-create': { nodes: 1, act: deployed({ replicas: 2 }) },
   'S1-orphan': { nodes: 1, prepare: deployed(), act: deleted('Orphan') },
   'S2-background': { nodes: 1, prepare: deployed(), act: deleted('Background') },

@@ -102,7 +102,8 @@ export async function startStage(runtime: SimulatedRuntime, options: StageOption
       return response
     }
     const write = rawWrite(request, place)
-    if ((await options.gate?.(write)) === 'refuse') throw new StatusError(409, 'Conflict', 'not its turn')
+    if ((await options.gate?.(write)) === 'refuse')
+      throw new StatusError(409, write.verb === 'create' ? 'AlreadyExists' : 'Conflict', 'not its turn')
     const note = (code: number) => {
       const answered = { ...write, code }
       writes.push(answered)

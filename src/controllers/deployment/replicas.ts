@@ -1,5 +1,6 @@
 /** The arithmetic of a rollout: how many pods there may be, how many must be available, and who gives up how many. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { scaled } from '../scaled.ts'
 
 export const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas'
 export const maxAnnotation = 'deployment.kubernetes.io/max-replicas'
@@ -12,13 +13,6 @@ export const totalReplicas = (sets: readonly KubeObject[]): number =>
   sets.reduce((sum, set) => sum + replicasOf(set), 0)
 export const statusSum = (sets: readonly KubeObject[], field: string): number =>
   sets.reduce((sum, set) => sum + (set['status']?.[field] ?? 0), 0)
-
-/** A number, or a percentage of `total`. */
-function scaled(value: number | string | undefined, total: number, round: (exact: number) => number): number {
-  if (value === undefined) return 0
-  if (typeof value === 'number') return value
-  return round((Number.parseInt(value, 10) * total) / 100)
-}
 
 /** Surge rounds up, unavailability down; both cannot be nothing, or no rollout would ever move. */
 function fenceposts(deployment: KubeObject): { surge: number; unavailable: number } {

@@ -2,6 +2,7 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import { isReady } from '../pods/pod.ts'
+import { scaled } from '../scaled.ts'
 
 /** An evicted pod that is still not being deleted after this time is not coming to it. */
 export const evictionTimeoutMs = 120_000
@@ -24,11 +25,6 @@ export function expectedOf(budget: KubeObject, pods: number, scale: () => number
   if (minAvailable === undefined) return { expectedPods: 0, desiredHealthy: 0 }
   const expectedPods = scale()
   return { expectedPods, desiredHealthy: scaled(minAvailable, expectedPods) }
-}
-
-/** A number, or a percentage of `total` rounded up. */
-function scaled(value: number | string, total: number): number {
-  return typeof value === 'number' ? value : Math.ceil((Number.parseInt(value, 10) * total) / 100)
 }
 
 export interface Disrupted {

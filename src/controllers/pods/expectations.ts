@@ -16,6 +16,8 @@ interface Expectation {
 export interface Expectations {
   /** All that was expected has been seen, or there is nothing to expect. */
   satisfied(key: string): boolean
+  /** Instead of whatever was expected before. */
+  expect(key: string, creations: number, deletions: Iterable<string>): void
   expectCreations(key: string, count: number): void
   expectDeletions(key: string, pods: Iterable<string>): void
   creationObserved(key: string): void
@@ -25,19 +27,18 @@ export interface Expectations {
 
 export function createExpectations(clock: Clock): Expectations {
   const expected = new Map<string, Expectation>()
+  const expect = (key: string, creations: number, deletions: Iterable<string>) =>
+    void expected.set(key, { creations, deletions: new Set(deletions), at: clock.monotonic() })
   return {
+    expect,
     satisfied(key) {
       const own = expected.get(key)
       return (
         own === undefined || (own.creations <= 0 && own.deletions.size === 0) || clock.monotonic() - own.at > timeoutMs
       )
     },
-    expectCreations(key, count) {
-      expected.set(key, { creations: count, deletions: new Set(), at: clock.monotonic() })
-    },
-    expectDeletions(key, pods) {
-      expected.set(key, { creations: 0, deletions: new Set(pods), at: clock.monotonic() })
-    },
+    expectCreations: (key, count) => expect(key, count, []),
+    expectDeletions: (key, pods) => expect(key, 0, pods),
     creationObserved(key) {
       const own = expected.get(key)
       if (own !== undefined) own.creations--

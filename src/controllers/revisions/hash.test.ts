@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { templateHash } from './hash.ts'
+import { dataOf } from './controller-revision.ts'
+import { dataHash, templateHash } from './hash.ts'
 
 const podSpec = {
   restartPolicy: 'Always',
@@ -89,4 +90,11 @@ test('embedded structs, quantities, probes and ports are hashed as Go has them',
 
 test('a collision count changes the hash', () => {
   assert.notEqual(templateHash(template(), 1), templateHash(template()))
+})
+
+test('the data of revisions hashes to the names that a real cluster gave them', () => {
+  const data = (image: string) => dataOf({ ...template({ image }), metadata: { labels: { app: 's' } } })
+  assert.equal(dataHash(data('i:1'), 0), '5cc445fdfc')
+  assert.equal(dataHash(data('i:2'), 0), '655c4686fb')
+  assert.notEqual(dataHash(data('i:1'), 1), dataHash(data('i:1'), 0))
 })

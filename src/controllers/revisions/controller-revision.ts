@@ -1,0 +1,70 @@
+/**
+ * ControllerRevisions: the templates that a StatefulSet or DaemonSet has had, each once, numbered. Rules alone; who writes
+ * them is the controllers' business.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { controllerReference } from '../pods/pod.ts'
+import { sameJson } from '../same.ts'
+
+export const revisionsResource = { group: 'apps', version: 'v1', resource: 'controllerrevisions' }
+const longestPrefix = 223
+
+export const revisionNumber = (revision: KubeObject): number => revision['revision'] ?? 0
+export const revisionName = (owner: KubeObject, hash: string): string =>
+  `${(owner.metadata.name ?? '').slice(0, longestPrefix)}-${hash}`
+
+/** What a revision remembers: a patch that makes the template this one. */
+export const dataOf = (template: Fields): Fields => ({ spec: { template: { ...template, $patch: 'replace' } } })
+
+export function templateOf(revision: KubeObject): Fields {
+  const { $patch: _, ...template } = revision['data'].spec.template
+  return template
+}
+
+/** A revision of the owner's template, with the labels of its pods. */
+export function revisionOf(owner: KubeObject, hashLabel: string, hash: string, number: number): KubeObject {
+  const template: Fields = owner['spec'].template
+  const { annotations } = owner.metadata
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name: revisionName(owner, hash),
+      labels: { ...template['metadata']?.labels, [hashLabel]: hash },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [controllerReference(owner)],
+    },
+    data: dataOf(template) as never,
+    revision: number,
+  }
+}
+
+/** Oldest first. */
+export function sortedRevisions(revisions: readonly KubeObject[]): readonly KubeObject[] {
+  const created = ({ metadata }: KubeObject) => metadata.creationTimestamp ?? ''
+  const name = ({ metadata }: KubeObject) => metadata.name ?? ''
+  return [...revisions].sort(
+    (a, b) =>
+      revisionNumber(a) - revisionNumber(b) ||
+      (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : name(a) < name(b) ? -1 : 1),
+  )
+}
+
+export const nextNumber = (sorted: readonly KubeObject[]): number => {
+  const last = sorted.at(-1)
+  return last === undefined ? 1 : revisionNumber(last) + 1
+}
+
+/** The newest of those that hold this template. */
+export const holding = (sorted: readonly KubeObject[], template: Fields): KubeObject | undefined =>
+  sorted.findLast((revision) => sameJson(revision['data'], dataOf(template)))
+
+/** Those beyond the limit that nobody needs, oldest first. */
+export function surplusRevisions(
+  sorted: readonly KubeObject[],
+  isNeeded: (revision: KubeObject) => boolean,
+  limit: number,
+): readonly KubeObject[] {
+  const unneeded = sorted.filter((revision) => !isNeeded(revision))
+  return unneeded.slice(0, Math.max(0, unneeded.length - limit))
+}

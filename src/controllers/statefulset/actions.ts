@@ -1,0 +1,118 @@
+/** The steps of a plan, done: pods and claims written, and told in Events. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isAlreadyExists, isNotFound } from '../../api/status.ts'
+import type { Client } from '../../client/client.ts'
+import type { EventRecorder } from '../../client/events.ts'
+import type { Store } from '../../client/store.ts'
+import { podsResource } from '../pods/pod.ts'
+import { type ClaimUser, claimNames, claimsOf, claimsResource, isStale, ownersFor } from './claims.ts'
+import { isInRange, ordinalOf, podName, podOf, withIdentity } from './identity.ts'
+import type { PlanInput, Step } from './plan.ts'
+
+export interface ActionParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly claims: Store<KubeObject>
+}
+
+export interface Templates {
+  readonly current: { readonly name: string; readonly template: Fields }
+  readonly update: { readonly name: string; readonly template: Fields }
+}
+
+export type ClaimFacts = Pick<PlanInput, 'lacksClaims' | 'hasWrongClaims' | 'hasStaleClaims'>
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Of the set's claims, by the informer. */
+export function claimFacts({ claims }: ActionParts, set: KubeObject): ClaimFacts {
+  const held = (pod: string) =>
+    Object.values(claimNames(set, pod)).map((name) => claims.get(`${set.metadata.namespace}/${name}`))
+  const nameOf = ({ metadata }: KubeObject) => metadata.name ?? ''
+  return {
+    lacksClaims: (pod) => held(nameOf(pod)).includes(undefined),
+    hasWrongClaims: (pod) =>
+      held(nameOf(pod)).some((claim) => claim !== undefined && ownersFor(set, claim, userOf(set, pod)) !== undefined),
+    hasStaleClaims(ordinal) {
+      const pod = podName(set, ordinal)
+      return held(pod).some((claim) => claim !== undefined && isStale(claim, pod))
+    },
+  }
+}
+
+const userOf = (set: KubeObject, pod: KubeObject): ClaimUser => ({
+  pod,
+  inRange: isInRange(set, ordinalOf(set, pod)),
+})
+
+/** @throws what the API server refuses */
+export async function perform(parts: ActionParts, set: KubeObject, templates: Templates, step: Step): Promise<void> {
+  const pods = parts.client.resource(podsResource).namespace(set.metadata.namespace ?? '')
+  switch (step.type) {
+    case 'create': {
+      const { name, template } = templates[step.revision]
+      const pod = podOf(set, template, name, step.ordinal)
+      await provideClaims(parts, set, pod)
+      return told(parts, set, 'Create', pod, () => pods.create(pod))
+    }
+    case 'delete':
+      return told(parts, set, 'Delete', step.pod, () =>
+        pods.delete(step.pod.metadata.name ?? '').catch((error) => {
+          if (!isNotFound(error)) throw error
+        }),
+      )
+    case 'claims':
+      return provideClaims(parts, set, step.pod)
+    case 'identify':
+      return told(parts, set, 'Update', step.pod, () => pods.update(withIdentity(set, step.pod)))
+  }
+}
+
+async function told(
+  { recorder }: ActionParts,
+  set: KubeObject,
+  verb: 'Create' | 'Update' | 'Delete',
+  pod: KubeObject,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  const subject = `${verb} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
+  try {
+    await act()
+  } catch (error) {
+    // Somebody's pod of that name may go: nothing to complain about yet.
+    if (!isAlreadyExists(error))
+      recorder.event(set, 'Warning', `Failed${verb}`, `${subject} failed error: ${messageOf(error)}`)
+    throw error
+  }
+  recorder.event(set, 'Normal', `Successful${verb}`, `${subject} successful`)
+}
+
+/** Makes the claims that are missing, and has all of them go with whom the policy says. */
+async function provideClaims({ client, recorder, claims }: ActionParts, set: KubeObject, pod: KubeObject) {
+  const resource = client.resource(claimsResource).namespace(set.metadata.namespace ?? '')
+  for (const draft of claimsOf(set, pod.metadata.name ?? '')) {
+    const { name } = draft.metadata
+    const known = claims.get(`${set.metadata.namespace}/${name}`)
+    if (known?.metadata.deletionTimestamp !== undefined && pod.metadata.uid === undefined)
+      throw new Error(`pvc ${name} is being deleted`)
+    if (known !== undefined) {
+      const ownerReferences = ownersFor(set, known, userOf(set, pod))
+      if (ownerReferences !== undefined) {
+        const { ownerReferences: _, ...metadata } = known.metadata
+        const owners = ownerReferences.length > 0 ? { ownerReferences } : {}
+        await resource.update({ ...known, metadata: { ...metadata, ...owners } } as KubeObject)
+      }
+      continue
+    }
+    const subject = `Claim ${name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
+    try {
+      await resource.create(draft)
+    } catch (error) {
+      if (isAlreadyExists(error)) continue
+      const failed = `Create Claim ${name} for Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
+      recorder.event(set, 'Warning', 'FailedCreate', `${failed} failed error: ${messageOf(error)}`)
+      throw error
+    }
+    recorder.event(set, 'Normal', 'SuccessfulCreate', `Create ${subject} success`)
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The StatefulSet controller: pods with names, ordinals and claims that stay, made and replaced in order. The controller
+ * manager starts it. What is to be done next is decided in plan.ts, and done in actions.ts.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { claim } from '../pods/claim.ts'
+import { createExpectations } from '../pods/expectations.ts'
+import { indexNamespace, namespaceIndex, podHandlers } from '../pods/owned-pods.ts'
+import { isActive, orphanIndexValue, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
+import { slowStart } from '../pods/slow-start.ts'
+import { revisionsResource } from '../revisions/controller-revision.ts'
+import { sameJson } from '../same.ts'
+import { claimFacts, perform } from './actions.ts'
+import { claimsResource } from './claims.ts'
+import { createHistory, type SetRevisions } from './history.ts'
+import { ordinalOf, replicasOf, revisionOfPod } from './identity.ts'
+import { isParallel, minReadySecondsOf, planSync, type Step } from './plan.ts'
+import { setStatus } from './status.ts'
+
+const setsResource = { group: 'apps', version: 'v1', resource: 'statefulsets' }
+const workers = 5
+const claimsGoMs = 1000
+
+export function createStatefulSetController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const sets = informers.informer(setsResource)
+  const pods = informers.informer(podsResource)
+  const claims = informers.informer(claimsResource)
+  const revisions = informers.informer(revisionsResource)
+  const queue = createWorkQueue<string>(runtime, 'statefulset')
+  const expectations = createExpectations(runtime.clock)
+  const ownWrites = createOwnWrites()
+  const recorder = createEventRecorder(runtime, client, { component: 'statefulset-controller' })
+  const parts = { client, recorder, claims: claims.store }
+  const history = createHistory(client, revisions.store)
+  const selects = (set: KubeObject, pod: KubeObject): boolean =>
+    labelSelectorOf(set['spec'].selector).matches(pod.metadata.labels)
+
+  async function sync(key: string): Promise<void> {
+    const set = sets.store.get(key)
+    if (set === undefined) {
+      expectations.forget(key)
+      ownWrites.forget(key)
+      return
+    }
+    if (ownWrites.isBehind(key, set)) return
+    const liveSet = () =>
+      client
+        .resource(setsResource)
+        .namespace(set.metadata.namespace ?? '')
+        .get(set.metadata.name ?? '')
+    await history.adopt(set, liveSet)
+    const own = await podsOf(set, liveSet)
+    const known = await history.revisionsOf(set)
+    let outdated = 0
+    let failure: { readonly error: unknown } | undefined
+    if (set.metadata.deletionTimestamp === undefined && expectations.satisfied(key)) {
+      try {
+        await act(key, set, own, known, () => outdated++)
+      } catch (error) {
+        failure = { error }
+      }
+    }
+    const status = setStatus(set, own, known.names, outdated, runtime.clock.now())
+    if (!sameJson(status, set['status'])) {
+      const resource = client.resource(setsResource).namespace(set.metadata.namespace ?? '')
+      ownWrites.wrote(key, await resource.update({ ...set, status } as KubeObject, { subresource: 'status' }))
+    }
+    if (failure !== undefined) throw failure.error
+    const needed = [known.names.current, known.names.update, ...own.map(revisionOfPod)]
+    await history.truncate(set, new Set(needed))
+    if (minReadySecondsOf(set) > 0 && status['availableReplicas'] !== replicasOf(set))
+      queue.addAfter(key, minReadySecondsOf(set) * 1000)
+  }
+
+  function podsOf(set: KubeObject, liveController: () => Promise<KubeObject>): Promise<readonly KubeObject[]> {
+    const { namespace = '', uid = '' } = set.metadata
+    const candidates = [
+      ...pods.store.byIndex(ownerIndexName, uid),
+      ...pods.store.byIndex(ownerIndexName, orphanIndexValue(namespace)).filter(isActive),
+    ]
+    return claim(
+      candidates.sort((a, b) => ordinalOf(set, a) - ordinalOf(set, b)),
+      {
+        controller: set,
+        objects: client.resource(podsResource).namespace(namespace),
+        matches: (pod) => ordinalOf(set, pod) >= 0 && selects(set, pod),
+        liveController,
+      },
+    )
+  }
+
+  /** `outdated` is called for each pod that was deleted to be made again. */
+  async function act(
+    key: string,
+    set: KubeObject,
+    own: readonly KubeObject[],
+    { names, templates }: SetRevisions,
+    outdated: () => void,
+  ): Promise<void> {
+    const nowMs = runtime.clock.now()
+    const plan = planSync({ set, pods: own, updateRevision: names.update, nowMs, ...claimFacts(parts, set) })
+    if (plan.waitsForClaims) queue.addAfter(key, claimsGoMs)
+    const steps = plan.phases.flat()
+    const creations = steps.filter(({ type }) => type === 'create').length
+    const deletions = steps.flatMap((step) => (step.type === 'delete' ? [objectKey(step.pod)] : []))
+    expectations.expect(key, creations, deletions)
+    const run = async (step: Step): Promise<void> => {
+      await perform(parts, set, templates, step)
+      if (step.type === 'delete' && step.outdated) outdated()
+    }
+    try {
+      for (const phase of plan.phases) {
+        if (isParallel(set)) await slowStart(phase, run)
+        else for (const step of phase) await run(step)
+      }
+    } catch (error) {
+      expectations.forget(key)
+      throw error
+    }
+  }
+
+  return {
+    name: 'statefulset-controller',
+    async start() {
+      pods.addIndex(ownerIndexName, ownerIndex)
+      sets.addIndex(namespaceIndex, indexNamespace)
+      history.addIndexes(revisions)
+      const enqueue = (set: KubeObject) => queue.add(objectKey(set))
+      sets.addHandlers({ added: enqueue, updated: (_, set) => enqueue(set), deleted: enqueue })
+      pods.addHandlers(
+        podHandlers({
+          kind: 'StatefulSet',
+          store: sets.store,
+          selects,
+          changed: enqueue,
+          created: (set) => expectations.creationObserved(objectKey(set)),
+          goes: (set, pod) => expectations.deletionObserved(objectKey(set), objectKey(pod)),
+          becameReady(set) {
+            if (minReadySecondsOf(set) > 0) queue.addAfter(objectKey(set), (minReadySecondsOf(set) + 1) * 1000)
+          },
+        }),
+      )
+      await Promise.all([sets, pods, claims, revisions].map((informer) => informer.whenSynced(signal)))
+      runWorkers(runtime, queue, workers, sync, signal)
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** The status of a StatefulSet, from its pods as a sync found them. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isAvailable } from '../pods/pod.ts'
+import { replicasOf, revisionOfPod } from './identity.ts'
+import { isRunningAndReady, minReadySecondsOf } from './plan.ts'
+
+export interface RevisionNames {
+  readonly current: string
+  readonly update: string
+  readonly collisionCount: number
+}
+
+/** `outdated`: pods deleted by this sync to be made again. */
+export function setStatus(
+  set: KubeObject,
+  pods: readonly KubeObject[],
+  revisions: RevisionNames,
+  outdated: number,
+  nowMs: number,
+): Fields {
+  const ready = pods.filter(isRunningAndReady)
+  const available = ready.filter((pod) => isAvailable(pod, minReadySecondsOf(set), nowMs))
+  const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const ofRevision = (name: string) => staying.filter((pod) => revisionOfPod(pod) === name).length
+  let currentRevision = revisions.current
+  let currentReplicas = ofRevision(currentRevision) - outdated
+  const updatedReplicas = ofRevision(revisions.update)
+  const wanted = replicasOf(set)
+  const isRolling = set['spec'].updateStrategy?.type !== 'OnDelete'
+  if (isRolling && updatedReplicas === wanted && pods.length === wanted && ready.length === wanted) {
+    currentRevision = revisions.update
+    currentReplicas = updatedReplicas
+  }
+  const { conditions } = set['status'] ?? {}
+  const counts = { readyReplicas: ready.length, currentReplicas, updatedReplicas }
+  return {
+    observedGeneration: set.metadata.generation ?? 0,
+    replicas: pods.length,
+    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+    currentRevision,
+    updateRevision: revisions.update,
+    collisionCount: revisions.collisionCount,
+    ...(conditions === undefined ? {} : { conditions }),
+    availableReplicas: available.length,
+  }
+}
