@@ -1,6 +1,7 @@
 /** Which controllers the manager runs. */
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { createDaemonSetController } from './daemonset/daemonset-controller.ts'
 import { createDeploymentController } from './deployment/deployment-controller.ts'
 import { createDisruptionController } from './disruption/disruption-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
@@ -49,6 +50,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
   entry('disruption-controller', 'disruption-controller', createDisruptionController),
+  entry('daemonset-controller', 'daemon-set-controller', createDaemonSetController),
   entry('statefulset-controller', 'statefulset-controller', createStatefulSetController),
   entry('resourcequota-controller', 'resourcequota-controller', createResourceQuotaController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),

@@ -69,4 +69,24 @@ describe('workload controllers', { skip: withoutKubectl, concurrency: true }, ()
     await kubectl('delete', 'sts', 's', '--cascade=foreground')
     assert.equal(await names(kubectl, 'pods,controllerrevisions'), '')
   })
+
+  test('daemonset: one on each node, rolled out, undone and deleted', async () => {
+    const kubectl = await cluster.namespace('daemons')
+    const { template, selector } = statefulSet().spec
+    const spec = { selector, template }
+    const status = () => kubectl('rollout', 'status', 'ds/d', '--timeout=20s')
+    await kubectl.send('create', { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'd' }, spec })
+    await status()
+    const nodes = () => kubectl('get', 'pods', '-o=jsonpath={.items[*].spec.nodeName}')
+    assert.deepEqual((await nodes()).split(' ').sort(), ['skiff-1', 'skiff-2'])
+    await kubectl('set', 'image', 'ds/d', 'c=nginx:2')
+    await status()
+    assert.match(await kubectl('rollout', 'history', 'ds/d'), /^1 .*\n2 /m)
+    await kubectl('rollout', 'undo', 'ds/d')
+    await status()
+    const images = '-o=jsonpath={.items[*].spec.containers[*].image}'
+    assert.equal(await kubectl('get', 'pods', '--field-selector=status.phase=Running', images), 'nginx:1 nginx:1')
+    await kubectl('delete', 'ds', 'd', '--cascade=foreground')
+    assert.equal(await names(kubectl, 'pods,controllerrevisions'), '')
+  })
 })

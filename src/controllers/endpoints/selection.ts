@@ -83,8 +83,9 @@ export function watchPodsOfServices(pods: Informer, services: Informer, enqueue:
   pods.addHandlers({
     added: one,
     updated: (old, pod) => {
-      if (sameForEndpoints(old, pod)) return
-      enqueueFor(pod.metadata.namespace ?? '', [old.metadata.labels, pod.metadata.labels])
+      const { namespace = '' } = pod.metadata
+      if (services.store.byIndex(namespaceIndex, namespace).length === 0 || sameForEndpoints(old, pod)) return
+      enqueueFor(namespace, [old.metadata.labels, pod.metadata.labels])
     },
     deleted: one,
   })

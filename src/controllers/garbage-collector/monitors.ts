@@ -2,6 +2,7 @@
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
 import type { Informer, InformerFactory } from '../../client/informer.ts'
+import { sameJson } from '../same.ts'
 import type { GraphChange } from './graph-builder.ts'
 
 /** Events are many, own nothing and are owned by nothing. */
@@ -14,6 +15,15 @@ export function deletableResources(resources: readonly DiscoveredResource[]): Di
     ({ group, resource, verbs }) =>
       ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb)) &&
       !ignored.has(group === '' ? resource : `${resource}.${group}`),
+  )
+}
+
+/** Owners, finalizers and the mark are all that the graph knows of an object; most changes are of something else. */
+function changesGraph({ metadata: old }: KubeObject, { metadata: now }: KubeObject): boolean {
+  return (
+    old.deletionTimestamp !== now.deletionTimestamp ||
+    !sameJson(old.ownerReferences ?? [], now.ownerReferences ?? []) ||
+    !sameJson(old.finalizers ?? [], now.finalizers ?? [])
   )
 }
 
@@ -51,6 +61,7 @@ export function createMonitors(factory: InformerFactory, enqueue: (change: Graph
           added: (object) => enqueue({ type: 'add', object: kinded(object) }),
           updated: (old, object) => {
             if (old.metadata.uid === object.metadata.uid) {
+              if (!changesGraph(old, object)) return
               enqueue({ type: 'update', old: kinded(old), object: kinded(object) })
               return
             }

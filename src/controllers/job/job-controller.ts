@@ -111,7 +111,12 @@ export function createJobController(context: ControllerContext): Controller {
       backoff.forget(key)
       return
     }
-    if (isFinished(job)) return
+    if (isFinished(job)) {
+      // Made by a sync that did not know yet that the job was over: nobody will count them.
+      for (const pod of pods.store.byIndex(ownerIndexName, job.metadata.uid ?? ''))
+        if (isTracked(pod)) orphans.add(objectKey(pod))
+      return
+    }
     const { namespace } = splitKey(key)
     const mayAct = expectations.satisfied(key)
     const own = await podsOfJob(job)
@@ -326,7 +331,8 @@ export function createJobController(context: ControllerContext): Controller {
 
   async function releaseOrphan(key: string): Promise<void> {
     const pod = pods.store.get(key)
-    if (pod === undefined || !isTracked(pod) || jobOf(pod) !== undefined) return
+    const job = pod && jobOf(pod)
+    if (pod === undefined || !isTracked(pod) || (job !== undefined && !isFinished(job))) return
     await removeTrackingFinalizer(podClient.namespace(pod.metadata.namespace ?? ''), pod)
   }
 

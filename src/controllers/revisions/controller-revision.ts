@@ -58,13 +58,3 @@ export const nextNumber = (sorted: readonly KubeObject[]): number => {
 /** The newest of those that hold this template. */
 export const holding = (sorted: readonly KubeObject[], template: Fields): KubeObject | undefined =>
   sorted.findLast((revision) => sameJson(revision['data'], dataOf(template)))
-
-/** Those beyond the limit that nobody needs, oldest first. */
-export function surplusRevisions(
-  sorted: readonly KubeObject[],
-  isNeeded: (revision: KubeObject) => boolean,
-  limit: number,
-): readonly KubeObject[] {
-  const unneeded = sorted.filter((revision) => !isNeeded(revision))
-  return unneeded.slice(0, Math.max(0, unneeded.length - limit))
-}

@@ -15,10 +15,11 @@ import { indexNamespace, namespaceIndex, podHandlers } from '../pods/owned-pods.
 import { isActive, orphanIndexValue, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
 import { slowStart } from '../pods/slow-start.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
+import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { sameJson } from '../same.ts'
 import { claimFacts, perform } from './actions.ts'
 import { claimsResource } from './claims.ts'
-import { createHistory, type SetRevisions } from './history.ts'
+import { revisionsOf, type SetRevisions, surplusRevisions } from './history.ts'
 import { ordinalOf, replicasOf, revisionOfPod } from './identity.ts'
 import { isParallel, minReadySecondsOf, planSync, type Step } from './plan.ts'
 import { setStatus } from './status.ts'
@@ -32,13 +33,13 @@ export function createStatefulSetController(context: ControllerContext): Control
   const sets = informers.informer(setsResource)
   const pods = informers.informer(podsResource)
   const claims = informers.informer(claimsResource)
-  const revisions = informers.informer(revisionsResource)
+  const revisionInformer = informers.informer(revisionsResource)
+  const revisions = createOwnedRevisions(client, revisionInformer)
   const queue = createWorkQueue<string>(runtime, 'statefulset')
   const expectations = createExpectations(runtime.clock)
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'statefulset-controller' })
   const parts = { client, recorder, claims: claims.store }
-  const history = createHistory(client, revisions.store)
   const selects = (set: KubeObject, pod: KubeObject): boolean =>
     labelSelectorOf(set['spec'].selector).matches(pod.metadata.labels)
 
@@ -55,9 +56,9 @@ export function createStatefulSetController(context: ControllerContext): Control
         .resource(setsResource)
         .namespace(set.metadata.namespace ?? '')
         .get(set.metadata.name ?? '')
-    await history.adopt(set, liveSet)
+    await revisions.adopt(set, liveSet)
     const own = await podsOf(set, liveSet)
-    const known = await history.revisionsOf(set)
+    const known = await revisionsOf(revisions, set)
     let outdated = 0
     let failure: { readonly error: unknown } | undefined
     if (set.metadata.deletionTimestamp === undefined && expectations.satisfied(key)) {
@@ -73,8 +74,8 @@ export function createStatefulSetController(context: ControllerContext): Control
       ownWrites.wrote(key, await resource.update({ ...set, status } as KubeObject, { subresource: 'status' }))
     }
     if (failure !== undefined) throw failure.error
-    const needed = [known.names.current, known.names.update, ...own.map(revisionOfPod)]
-    await history.truncate(set, new Set(needed))
+    const needed = new Set([known.names.current, known.names.update, ...own.map(revisionOfPod)])
+    await revisions.remove(surplusRevisions(set, revisions.of(set), needed))
     if (minReadySecondsOf(set) > 0 && status['availableReplicas'] !== replicasOf(set))
       queue.addAfter(key, minReadySecondsOf(set) * 1000)
   }
@@ -131,7 +132,6 @@ export function createStatefulSetController(context: ControllerContext): Control
     async start() {
       pods.addIndex(ownerIndexName, ownerIndex)
       sets.addIndex(namespaceIndex, indexNamespace)
-      history.addIndexes(revisions)
       const enqueue = (set: KubeObject) => queue.add(objectKey(set))
       sets.addHandlers({ added: enqueue, updated: (_, set) => enqueue(set), deleted: enqueue })
       pods.addHandlers(
@@ -147,7 +147,7 @@ export function createStatefulSetController(context: ControllerContext): Control
           },
         }),
       )
-      await Promise.all([sets, pods, claims, revisions].map((informer) => informer.whenSynced(signal)))
+      await Promise.all([sets, pods, claims, revisionInformer].map((informer) => informer.whenSynced(signal)))
       runWorkers(runtime, queue, workers, sync, signal)
     },
   }

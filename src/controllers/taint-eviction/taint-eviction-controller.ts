@@ -107,10 +107,16 @@ export function createTaintEvictionController(context: ControllerContext): Contr
   return {
     name: 'node-controller',
     async start() {
-      const podChanged = (pod: KubeObject) => queue.add(objectKey(pod))
+      // Of a pod whose node has no such taint, and that nothing waits for, there is nothing to decide.
+      const podChanged = (pod: KubeObject) => {
+        const key = objectKey(pod)
+        const node = nodes.store.get(pod['spec']?.nodeName ?? '')
+        const tainted = node !== undefined && noExecuteTaints(node).length > 0
+        if (tainted || scheduled.has(key) || evicted.has(key)) queue.add(key)
+      }
       pods.addHandlers({ added: podChanged, updated: (_, pod) => podChanged(pod), deleted: podChanged })
       const nodeChanged = (node: KubeObject) => {
-        for (const pod of pods.store.byIndex(nodeIndex, node.metadata.name ?? '')) podChanged(pod)
+        for (const pod of pods.store.byIndex(nodeIndex, node.metadata.name ?? '')) queue.add(objectKey(pod))
       }
       nodes.addHandlers({
         added: nodeChanged,

@@ -1,0 +1,197 @@
+/**
+ * The DaemonSet controller: a pod on every node that wants one. The controller manager starts it. Which nodes want one is
+ * in nodes.ts, what to make and delete in plan.ts; the scheduler binds the pods.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { claim } from '../pods/claim.ts'
+import { createExpectations } from '../pods/expectations.ts'
+import { indexNamespace, namespaceIndex, podHandlers } from '../pods/owned-pods.ts'
+import { orphanIndexValue, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
+import { createPodControl } from '../pods/pod-control.ts'
+import { revisionsResource } from '../revisions/controller-revision.ts'
+import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
+import { sameJson } from '../same.ts'
+import { createBackoff } from './backoff.ts'
+import { currentRevision, HashCollision, surplusRevisions } from './history.ts'
+import { hashLabel, placementOn, podFor } from './nodes.ts'
+import { minReadySecondsOf, type Plan, type PlanInput, planManage, planRoll } from './plan.ts'
+import { daemonStatus } from './status.ts'
+
+const setsResource = { group: 'apps', version: 'v1', resource: 'daemonsets' }
+const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
+const workers = 2
+/** No sync makes or deletes more than this. */
+const burstReplicas = 250
+
+export function createDaemonSetController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const sets = informers.informer(setsResource)
+  const pods = informers.informer(podsResource)
+  const nodes = informers.informer(nodesResource)
+  const revisionInformer = informers.informer(revisionsResource)
+  const revisions = createOwnedRevisions(client, revisionInformer)
+  const queue = createWorkQueue<string>(runtime, 'daemonset')
+  const expectations = createExpectations(runtime.clock)
+  const ownWrites = createOwnWrites()
+  const recorder = createEventRecorder(runtime, client, { component: 'daemonset-controller' })
+  const control = createPodControl(client, recorder, expectations)
+  const backoff = createBackoff(runtime.clock)
+  const resourceOf = ({ metadata }: KubeObject) => client.resource(setsResource).namespace(metadata.namespace ?? '')
+  const selects = (set: KubeObject, pod: KubeObject): boolean =>
+    labelSelectorOf(set['spec'].selector).matches(pod.metadata.labels)
+  const enqueue = (set: KubeObject) => queue.add(objectKey(set))
+
+  async function sync(key: string): Promise<void> {
+    const set = sets.store.get(key)
+    if (set === undefined) {
+      expectations.forget(key)
+      ownWrites.forget(key)
+      return
+    }
+    if (ownWrites.isBehind(key, set)) return
+    if (labelSelectorOf(set['spec'].selector).requirements.length === 0) {
+      const message = 'This daemon set is selecting all pods. A non-empty selector is required.'
+      recorder.event(set, 'Warning', 'SelectingAll', message)
+      return
+    }
+    if (set.metadata.deletionTimestamp !== undefined) return
+    const liveSet = () => resourceOf(set).get(set.metadata.name ?? '')
+    await revisions.adopt(set, liveSet)
+    const current = await currentRevision(revisions, set).catch(async (error) => {
+      if (error instanceof HashCollision) await countCollision(set)
+      throw error
+    })
+    const hash = current.metadata.labels?.[hashLabel] ?? ''
+    const look = async (): Promise<PlanInput> => ({
+      set,
+      nodes: nodes.store.list(),
+      pods: await podsOf(set, liveSet),
+      hash,
+      nowMs: runtime.clock.now(),
+    })
+    const worked = expectations.satisfied(key)
+    let failure: { readonly error: unknown } | undefined
+    if (worked) {
+      try {
+        await work(key, look)
+        await revisions.remove(surplusRevisions(set, revisions.of(set), current, (await look()).pods))
+      } catch (error) {
+        failure = { error }
+      }
+    }
+    await updateStatus(key, daemonStatus(await look(), worked && failure === undefined), set)
+    if (failure !== undefined) throw failure.error
+  }
+
+  async function work(key: string, look: () => Promise<PlanInput>): Promise<void> {
+    const input = await look()
+    const { set } = input
+    const manage = planManage(input, (node) => {
+      const wait = backoff.remaining(`${set.metadata.uid}/${node}`)
+      if (wait > 0) queue.addAfter(key, wait)
+      return wait <= 0
+    })
+    for (const { pod, node } of manage.ended) {
+      backoff.next(`${set.metadata.uid}/${node}`)
+      const failed = pod['status'].phase === 'Failed'
+      const name = `${pod.metadata.namespace}/${pod.metadata.name} on node ${node}`
+      if (failed)
+        recorder.event(set, 'Warning', 'FailedDaemonPod', `Found failed daemon pod ${name}, will try to kill it`)
+      else
+        recorder.event(set, 'Normal', 'SucceededDaemonPod', `Found succeeded daemon pod ${name}, will try to delete it`)
+    }
+    await apply(key, input, manage)
+    if (set['spec'].updateStrategy?.type !== 'RollingUpdate' || !expectations.satisfied(key)) return
+    const next = await look()
+    await apply(key, next, planRoll(next))
+  }
+
+  async function apply(key: string, { set, hash }: PlanInput, plan: Pick<Plan, 'create' | 'remove'>): Promise<void> {
+    const create = plan.create.slice(0, burstReplicas)
+    const remove = plan.remove.slice(0, burstReplicas)
+    if (create.length === 0 && remove.length === 0) return
+    expectations.expect(key, create.length, remove.map(objectKey))
+    const outcomes = await Promise.allSettled([
+      control.create(
+        set,
+        create.map((node) => podFor(set, node, hash)),
+      ),
+      control.delete(set, remove),
+    ])
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  function podsOf(set: KubeObject, liveController: () => Promise<KubeObject>): Promise<readonly KubeObject[]> {
+    const { namespace = '', uid = '' } = set.metadata
+    const candidates = [
+      ...pods.store.byIndex(ownerIndexName, uid),
+      ...pods.store.byIndex(ownerIndexName, orphanIndexValue(namespace)),
+    ]
+    return claim(candidates, {
+      controller: set,
+      objects: client.resource(podsResource).namespace(namespace),
+      matches: (pod) => selects(set, pod),
+      liveController,
+    })
+  }
+
+  async function updateStatus(key: string, status: ReturnType<typeof daemonStatus>, set: KubeObject): Promise<void> {
+    if (!sameJson(status, set['status']))
+      ownWrites.wrote(key, await resourceOf(set).update({ ...set, status } as KubeObject, { subresource: 'status' }))
+    if (minReadySecondsOf(set) > 0 && status['numberReady'] !== (status['numberAvailable'] ?? 0))
+      queue.addAfter(key, minReadySecondsOf(set) * 1000)
+  }
+
+  async function countCollision(set: KubeObject): Promise<void> {
+    const status = { ...set['status'], collisionCount: (set['status']?.collisionCount ?? 0) + 1 }
+    await resourceOf(set).update({ ...set, status } as KubeObject, { subresource: 'status' })
+  }
+
+  /** Only what a node is and repels matters, not how it fares. */
+  function nodeUpdated(old: KubeObject, node: KubeObject): void {
+    if (sameJson(old.metadata.labels, node.metadata.labels) && sameJson(old['spec']?.taints, node['spec']?.taints))
+      return
+    for (const set of sets.store.list()) if (!sameJson(placementOn(set, old), placementOn(set, node))) enqueue(set)
+  }
+  function nodeCameOrWent(node: KubeObject): void {
+    for (const set of sets.store.list()) if (placementOn(set, node).runs) enqueue(set)
+  }
+
+  return {
+    name: 'daemon-set-controller',
+    async start() {
+      pods.addIndex(ownerIndexName, ownerIndex)
+      sets.addIndex(namespaceIndex, indexNamespace)
+      sets.addHandlers({
+        added: enqueue,
+        updated(old, set) {
+          if (old.metadata.uid !== set.metadata.uid) expectations.forget(objectKey(old))
+          enqueue(set)
+        },
+        deleted: enqueue,
+      })
+      pods.addHandlers(
+        podHandlers({
+          kind: 'DaemonSet',
+          store: sets.store,
+          selects,
+          changed: enqueue,
+          created: (set) => expectations.creationObserved(objectKey(set)),
+          goes: (set, pod) => expectations.deletionObserved(objectKey(set), objectKey(pod)),
+          becameReady(set) {
+            if (minReadySecondsOf(set) > 0) queue.addAfter(objectKey(set), (minReadySecondsOf(set) + 1) * 1000)
+          },
+        }),
+      )
+      nodes.addHandlers({ added: nodeCameOrWent, updated: nodeUpdated, deleted: nodeCameOrWent })
+      await Promise.all([sets, pods, nodes, revisionInformer].map((informer) => informer.whenSynced(signal)))
+      runWorkers(runtime, queue, workers, sync, signal)
+    },
+  }
+}

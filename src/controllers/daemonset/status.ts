@@ -1,0 +1,37 @@
+/** The status of a DaemonSet, from its nodes and pods. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isAvailable, isReady } from '../pods/pod.ts'
+import { isUpdated, placementOn } from './nodes.ts'
+import { minReadySecondsOf, oldestFirst, type PlanInput, podsByNode } from './plan.ts'
+
+/** `observed`: the set's present generation has been worked on. */
+export function daemonStatus({ set, nodes, pods, hash, nowMs }: PlanInput, observed: boolean): Fields {
+  const byNode = podsByNode(pods)
+  const old: Fields = set['status'] ?? {}
+  let desired = 0
+  let misscheduled = 0
+  const counted: KubeObject[] = []
+  for (const node of nodes) {
+    const own = byNode.get(node.metadata.name ?? '') ?? []
+    if (placementOn(set, node).runs) {
+      desired++
+      const [oldest] = oldestFirst(own)
+      if (oldest !== undefined) counted.push(oldest)
+    } else if (own.length > 0) misscheduled++
+  }
+  const available = counted.filter((pod) => isAvailable(pod, minReadySecondsOf(set), nowMs)).length
+  const updated = counted.filter((pod) => isUpdated(set, pod, hash)).length
+  const { collisionCount, conditions } = old
+  return {
+    currentNumberScheduled: counted.length,
+    numberMisscheduled: misscheduled,
+    desiredNumberScheduled: desired,
+    numberReady: counted.filter(isReady).length,
+    observedGeneration: observed ? (set.metadata.generation ?? 0) : old['observedGeneration'],
+    ...(updated > 0 ? { updatedNumberScheduled: updated } : {}),
+    ...(available > 0 ? { numberAvailable: available } : {}),
+    ...(desired > available ? { numberUnavailable: desired - available } : {}),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
+    ...(conditions === undefined ? {} : { conditions }),
+  }
+}

@@ -1,0 +1,50 @@
+/** The revisions of one object among all: its own, and those that one of its name and selector has left behind. */
+import type { KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { isNotFound } from '../../api/status.ts'
+import type { Client, ResourceClient } from '../../client/client.ts'
+import type { Informer } from '../../client/informer.ts'
+import { claim } from '../pods/claim.ts'
+import { controllerOf, orphanIndexValue, ownerIndex } from '../pods/pod.ts'
+import { revisionsResource, sortedRevisions } from './controller-revision.ts'
+
+const ownerIndexName = 'controller'
+
+export interface OwnedRevisions {
+  /** Oldest first. */
+  of(owner: KubeObject): readonly KubeObject[]
+  adopt(owner: KubeObject, liveController: () => Promise<KubeObject>): Promise<void>
+  remove(revisions: readonly KubeObject[]): Promise<void>
+  /** For revisions of the owner's namespace. */
+  client(owner: KubeObject): ResourceClient
+}
+
+export function createOwnedRevisions(client: Client, informer: Informer): OwnedRevisions {
+  informer.addIndex(ownerIndexName, ownerIndex)
+  const clientOf = ({ metadata }: KubeObject) => client.resource(revisionsResource).namespace(metadata.namespace ?? '')
+
+  function of(owner: KubeObject): readonly KubeObject[] {
+    const selector = labelSelectorOf(owner['spec'].selector)
+    const { uid = '', namespace = '' } = owner.metadata
+    const known = [uid, orphanIndexValue(namespace)].flatMap((value) => informer.store.byIndex(ownerIndexName, value))
+    return sortedRevisions(known.filter(({ metadata }) => selector.matches(metadata.labels)))
+  }
+
+  return {
+    of,
+    client: clientOf,
+    async adopt(controller, liveController) {
+      const orphans = of(controller).filter((revision) => controllerOf(revision) === undefined)
+      await claim(orphans, { controller, objects: clientOf(controller), matches: () => true, liveController })
+    },
+    async remove(revisions) {
+      for (const revision of revisions) {
+        await clientOf(revision)
+          .delete(revision.metadata.name ?? '')
+          .catch((error) => {
+            if (!isNotFound(error)) throw error
+          })
+      }
+    },
+  }
+}
