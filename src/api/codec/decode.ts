@@ -10,10 +10,11 @@ import { type ExactResult, walkExactly } from '../schema/exact.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import type { CustomVersion } from '../scheme/resource.ts'
-import { badRequest, StatusError } from '../status.ts'
+import { badRequest, type StatusError } from '../status.ts'
 import { decodeCustom } from './custom.ts'
 import { type JsonNode, jsonText, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
+import { mediaTypeOf, unsupportedBody } from './media-type.ts'
 import { parseYaml } from './yaml.ts'
 
 export interface ExpectedKind {
@@ -43,8 +44,7 @@ export interface Decoded {
   readonly warnings: readonly string[]
 }
 
-const UNSUPPORTED =
-  'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
 
 /**
  * The object in a create or update body.
@@ -170,8 +170,7 @@ function openBody(
   if (body?.kind === 'object') return openObject(body.object, (message) => unrecognized(message, Buffer.from('{')))
   const bytes = body?.bytes ?? new Uint8Array()
   const refuse = (message: string) => unrecognized(message, bytes)
-  const mediaType = (body?.contentType ?? '').split(';')[0]!.trim().toLowerCase()
-  switch (mediaType) {
+  switch (mediaTypeOf(body?.contentType ?? '')) {
     case '':
     case 'application/json':
       return openJson(bytes, refuse)
@@ -183,7 +182,7 @@ function openBody(
       if (decodeProtobuf !== undefined) return openObject(decodeProtobuf(bytes, expected), refuse)
     }
   }
-  throw new StatusError(415, 'UnsupportedMediaType', UNSUPPORTED)
+  throw unsupportedBody(MEDIA_TYPES)
 }
 
 function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): Source {

@@ -44,7 +44,8 @@ const extensionsKinds: Readonly<Record<string, string>> = {
   Scale: 'autoscaling',
 }
 
-function internalPackage({ group, kind }: Kind): string {
+/** The name of the Go package that has the kind's own type, as messages name it. */
+export function internalPackage({ group, kind }: Kind): string {
   if (group === 'extensions' && Object.hasOwn(extensionsKinds, kind)) return extensionsKinds[kind]!
   return Object.hasOwn(internalPackages, group) ? internalPackages[group]! : group.split('.')[0]!
 }

@@ -64,14 +64,14 @@ function unescapeValue(value: string): string {
 /** @throws SelectorError */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
   const terms: FieldTerm[] = []
-  for (const part of splitTerms(text)) {
+  // Kubernetes takes them in this order too, so its errors are about the first of them.
+  for (const part of splitTerms(text).sort()) {
     if (part === '') continue
     const term = splitTerm(part)
     if (term === undefined) throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`)
-    terms.push(term)
+    // Nothing is nothing: a lone `=` selects everything.
+    if (term.field !== '' || term.value !== '') terms.push(term)
   }
-  // Nothing is nothing: a lone `=` selects everything.
-  if (terms.length === 1 && terms[0]!.field === '' && terms[0]!.value === '') return []
   return terms
 }
 

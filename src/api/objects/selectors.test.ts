@@ -51,6 +51,12 @@ test('a selector prints as scale shows it', () => {
   assert.equal(formatLabelSelector(selector), 'a=2,b=1,c')
 })
 
+test('the terms of a field selector are taken in the order of their texts', () => {
+  const fields = (text: string) => parseFieldSelector(text).map(({ field }) => field)
+  assert.deepEqual(fields('z=1,a=2,b!=1,b=1'), ['a', 'b', 'b', 'z'])
+  assert.deepEqual(fields('a=b,='), ['a'])
+})
+
 test('field selectors compare, negate and unescape', () => {
   const fields = { 'metadata.name': 'a', 'spec.x': 'p,q' }
   assert.equal(fieldsMatch(parseFieldSelector('metadata.name=a,spec.x=p\\,q'), fields), true)

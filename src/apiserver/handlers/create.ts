@@ -11,7 +11,7 @@ import { admissionAttributes, hubOf, optionsObject, trackManager, writeContext }
 
 export async function handleCreate(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true, row })
+  const representation = negotiate(request, { row })
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = decodeObject(resource, row, options.fieldValidation)

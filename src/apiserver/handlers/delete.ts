@@ -12,7 +12,7 @@ import { admissionAttributes, writeContext } from './write.ts'
 
 export async function handleDelete(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true, row })
+  const representation = negotiate(request, { row })
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options)
   const dryRun = (options.dryRun?.length ?? 0) > 0

@@ -16,15 +16,14 @@ const WORKERS = 10
 /** Answers with the objects as they were listed. */
 export async function handleDeleteCollection(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, info, row } = resource
-  const representation = negotiate(request, { list: true, protobuf: true, row })
+  const representation = negotiate(request, { row })
   const selector = listOptions(request.query)
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options, true)
   const dryRun = (options.dryRun?.length ?? 0) > 0
-  const found = await list(resource, selector)
+  const listed = await list(resource, selector)
   // What cannot be read is not deleted, nor is anything beside it.
-  const items = row.custom?.conversion === 'Webhook' ? await servedItems(resource, found.items) : found.items
-  const listed = { ...found, items }
+  if (row.custom?.conversion === 'Webhook') await servedItems(resource, listed.items)
   const attributes = { dryRun, options: { ...options } }
   const left = [...listed.items].reverse()
   const worker = async () => {

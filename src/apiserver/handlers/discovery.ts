@@ -9,12 +9,17 @@ import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
 import type { Aggregator, RemoteGroupVersion } from '../aggregation/aggregator.ts'
-import { CONTENT_TYPES, type Encoding, negotiate } from './negotiate.ts'
+import { CONTENT_TYPES, type Encoding, encodingOfKind, negotiate } from './negotiate.ts'
 import { objectBytes } from './protobuf.ts'
 import { noSuchResource, notAllowed } from './route.ts'
 import { encodeYaml } from './yaml.ts'
 
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+const AGGREGATED_KIND = { as: 'APIGroupDiscoveryList', g: 'apidiscovery.k8s.io', v: 'v2' }
+
+function aggregatedType(encoding: Encoding): string {
+  const { as, g, v } = AGGREGATED_KIND
+  return `${CONTENT_TYPES[encoding]};g=${g};v=${v};as=${as}`
+}
 
 export interface DiscoveryGroup {
   readonly name: string
@@ -95,19 +100,20 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     const isRoot = parts.length === 0
     // The aggregated form is served at the two roots alone, and not at /apis/ with a slash.
     const aggregates = isRoot && !(root === 'apis' && request.path.endsWith('/'))
-    const aggregated = aggregates && wantsAggregated(request.headers['accept'] ?? '')
+    const asked = aggregates
+      ? encodingOfKind(request.headers['accept'] ?? '', AGGREGATED_KIND, ['json', 'yaml'])
+      : undefined
+    const aggregated = asked !== undefined
     const remotes = request.connection === undefined ? [] : (aggregator?.remotes() ?? [])
     const make = documentOf(scheme, root as 'api' | 'apis', parts, options.serverAddress, aggregated, remotes)
     if (make === undefined) return undefined
     if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
     const generation = scheme.generation + (aggregator?.generation ?? 0)
     if (documents.generation !== generation) documents = { generation, byKey: new Map() }
-    const { encoding } = aggregated
-      ? { encoding: 'json' as Encoding }
-      : negotiate(
-          { ...request, connection: request.connection ?? { remoteAddress: '' } },
-          { list: false, protobuf: true },
-        )
+    // Discovery of the groups is put together from what several servers serve.
+    const anyRange = root === 'apis' && (parts.length < 2 || !builtinGroups().some(({ name }) => name === parts[0]))
+    const connection = request.connection ?? { remoteAddress: '' }
+    const encoding = asked ?? negotiate({ ...request, connection }, { anyRange }).encoding
     const key = `${aggregated ? 'aggregated ' : ''}${remotes.length > 0 ? 'whole ' : ''}${encoding} ${path}`
     let bytes = documents.byKey.get(key)
     if (bytes === undefined) {
@@ -124,8 +130,8 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     const etag = `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`
     const headers = { etag, vary: 'Accept' }
     if (request.headers['if-none-match'] === etag)
-      return { kind: 'bytes', status: 304, headers, contentType: AGGREGATED, bytes: [] }
-    return { kind: 'bytes', status: 200, headers, contentType: AGGREGATED, bytes: [bytes] }
+      return { kind: 'bytes', status: 304, headers, contentType: aggregatedType(encoding), bytes: [] }
+    return { kind: 'bytes', status: 200, headers, contentType: aggregatedType(encoding), bytes: [bytes] }
   }
 }
 
@@ -133,20 +139,6 @@ function encode(document: JsonObject, encoding: Encoding): Uint8Array {
   if (encoding === 'yaml') return Buffer.from(encodeYaml(document as Json))
   if (encoding === 'protobuf') return objectBytes(document as unknown as KubeObject)
   return Buffer.concat([encodeJson(document), Buffer.from('\n')])
-}
-
-/** The first range of the Accept header that discovery can give is the aggregated one. */
-function wantsAggregated(accept: string): boolean {
-  for (const range of accept.split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
-    if (type !== 'application/json' && type !== '*/*' && type !== 'application/*') continue
-    const given = new Map(parameters.map((parameter) => parameter.split('=', 2) as [string, string]))
-    const as = given.get('as')
-    if (as === undefined) return false
-    if (as === 'APIGroupDiscoveryList' && given.get('g') === 'apidiscovery.k8s.io' && given.get('v') === 'v2')
-      return true
-  }
-  return false
 }
 
 function documentOf(
@@ -177,7 +169,11 @@ function documentOf(
   const group = servedGroups(scheme, remotes).find((served) => served.name === name)
   if (group === undefined) return undefined
   if (version === undefined) return () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(group) })
-  if (!group.versions.includes(version)) throw noSuchResource()
+  if (!group.versions.includes(version)) {
+    // Nobody answers for a version that no definition of the group has.
+    if (!builtinGroups().some((builtin) => builtin.name === name)) return undefined
+    throw noSuchResource()
+  }
   return () => resourceList(scheme, name, version)
 }
 

@@ -1,36 +1,34 @@
 /** GET of one object (or of its status, which is the same object). */
 import type { ApiResponse } from '../../api/request.ts'
-import { notFound, StatusError } from '../../api/status.ts'
+import { badRequest, notFound } from '../../api/status.ts'
+import { isTrue } from '../filters/request-info.ts'
 import { groupResource, storageKey } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
-import { negotiate } from './negotiate.ts'
+import { negotiate, type Representation } from './negotiate.ts'
+import { checkResourceVersion, untilReached } from './resource-version.ts'
 import { respondStored } from './respond.ts'
 
 export function handleGet(resource: ResourceRequest): ApiResponse | Promise<ApiResponse> {
-  const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true, row })
-  const version = request.query.size > 0 ? request.query.get('resourceVersion') : null
-  if (version !== null) checkResourceVersion(version)
+  const { context, request, row } = resource
+  const representation = negotiate(request, { row })
+  if (request.query.size > 0) refuseExport(request.query)
+  const asked = request.query.size > 0 ? request.query.get('resourceVersion') : null
+  const version = asked === null ? 0 : checkResourceVersion(asked)
+  if (version <= context.caches.revision) return current(resource, representation)
+  return untilReached(resource, version).then(() => current(resource, representation))
+}
+
+/** @throws StatusError 400 for the old way to ask for an object without what a cluster adds to it */
+function refuseExport(query: URLSearchParams): void {
+  if (isTrue(query.get('export')))
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+}
+
+function current(
+  { context, request, row, info, warnings }: ResourceRequest,
+  representation: Representation,
+): ApiResponse | Promise<ApiResponse> {
   const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return respondStored(context, request, row, stored, representation, warnings)
-}
-
-/** @throws StatusError 500 in Go's words, as Kubernetes answers a GET and a watch */
-export function checkResourceVersion(text: string): number {
-  if (text === '') return 0
-  const problem = versionProblem(text)
-  if (problem !== undefined) throw new StatusError(500, '', problem)
-  return Number(text)
-}
-
-const LARGEST = 2n ** 64n - 1n
-
-/** What is wrong with a resource version, or undefined: it is a number of 64 bits without a sign. */
-export function versionProblem(text: string): string | undefined {
-  const digits = /^\d+$/.test(text)
-  if (digits && (text.length < 20 || BigInt(text) <= LARGEST)) return undefined
-  const quoted = JSON.stringify(text)
-  const why = digits ? 'value out of range' : 'invalid syntax'
-  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`
 }

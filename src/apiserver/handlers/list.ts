@@ -5,16 +5,16 @@ import type { ApiResponse, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
-import type { CacheEntry } from '../cache/entry.ts'
+import type { CacheEntry, Representation as View } from '../cache/entry.ts'
 import type { CachePage, ResourceCache } from '../cache/resource.ts'
 import { storageKey, storageRange } from '../registry/registry.ts'
 import { unreadableList } from '../registry/unreadable.ts'
 import type { ResourceRequest, ServerContext } from './context.ts'
-import { versionProblem } from './get.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
-import { CONTENT_TYPES, negotiate, type Representation } from './negotiate.ts'
+import { CONTENT_TYPES, negotiate, type Representation, requireMetadataForm } from './negotiate.ts'
 import { type ListOptions, listOptions } from './options.ts'
 import { listBytes, type MessageForm, messageForm } from './protobuf.ts'
+import { tooLarge, untilReached, versionProblem } from './resource-version.ts'
 import {
   encoded,
   isHub,
@@ -27,9 +27,6 @@ import {
 } from './respond.ts'
 import { type Selection, selectionOf } from './selectors.ts'
 
-/** How long a list waits for a version that has not come yet. */
-const FUTURE_WAIT_MS = 3000
-
 export interface Listed {
   readonly items: readonly StoredObject[]
   readonly metadata: ListMetadata
@@ -37,7 +34,7 @@ export interface Listed {
 
 export async function handleList(resource: ResourceRequest): Promise<ApiResponse> {
   const { request, row } = resource
-  const representation = negotiate(request, { list: true, protobuf: true, streams: true, row })
+  const representation = negotiate(request, { streams: true, row })
   const listed = await list(resource, listOptions(request.query))
   return respondList(resource, listed, representation)
 }
@@ -72,21 +69,6 @@ export async function list(resource: ResourceRequest, options: ListOptions): Pro
   // Asked with a limit and without a match, Kubernetes reads it as Exact, so that pages fit together.
   const exact = options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && limit > 0)
   return select(cache, selection, prefix, limit, exact ? revision : undefined, undefined)
-}
-
-/** @throws StatusError 504 when the version does not come */
-export async function untilReached({ context, request }: ResourceRequest, revision: number): Promise<void> {
-  const { caches } = context
-  if (await caches.reached(revision, FUTURE_WAIT_MS, request.signal)) return
-  throw tooLarge(revision, caches.revision)
-}
-
-function tooLarge(revision: number, current: number): StatusError {
-  const message = `Too large resource version: ${revision}, current: ${current}`
-  return new StatusError(504, 'Timeout', message, {
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-    retryAfterSeconds: 1,
-  })
 }
 
 function one(cache: ResourceCache, selection: Selection, key: string, revision: number): Listed {
@@ -191,11 +173,12 @@ export async function respondList(
       warnings,
     )
   if (representation.shape === 'metadata') {
+    requireMetadataForm(representation, row, true)
     const apiVersion = representation.shapeVersion || META_V1
     const list = { kind: 'PartialObjectMetadataList', apiVersion, metadata: metadata as KubeObject['metadata'] }
     if (representation.encoding === 'protobuf') {
       const view = metadataView(row, apiVersion)
-      const partial = (served as readonly CacheEntry[]).map((item) => item.as(view))
+      const partial = served.map((item) => ('as' in item ? (item as CacheEntry).as(view) : viewedItem(item, view)))
       return protobufList(resource, list, partial, messageForm(apiVersion, 'PartialObjectMetadata'))
     }
     const partial = served.map((item) => partialMetadata(item.object, apiVersion))
@@ -204,10 +187,14 @@ export async function respondList(
   const envelope: KubeObject = {
     kind: row.listKind,
     apiVersion: apiVersionOf(row.group, row.version),
-    metadata: metadata as KubeObject['metadata'],
+    // A list of custom resources always has it, the last page of it too.
+    metadata: (row.custom === undefined ? metadata : { continue: '', ...metadata }) as KubeObject['metadata'],
   }
-  if (representation.encoding === 'json' && !representation.pretty)
-    return { kind: 'list', status: 200, ...headers, list: envelope, items: served }
+  if (representation.encoding === 'json' && !representation.pretty) {
+    // Custom resources in a list keep their kind and version.
+    const items = row.custom === undefined ? served : served.map(wholeItem)
+    return { kind: 'list', status: 200, ...headers, list: envelope, items }
+  }
   if (representation.encoding === 'protobuf')
     return protobufList(resource, envelope, served, messageForm(envelope.apiVersion, row.kind))
   const whole = served.map((item) => {
@@ -229,14 +216,19 @@ async function protobufList(
   return { kind: 'bytes', status: 200, ...warningHeaders(warnings), contentType: CONTENT_TYPES.protobuf, bytes }
 }
 
-/** An item that was converted for this answer alone, with its kind and version. */
-function wholeItem(item: StoredObject, object: KubeObject): StoredObject {
-  const bytes = encodeJson(object)
-  return { key: item.key, revision: item.revision, object, json: () => bytes }
+/** An item with its kind and version. */
+function wholeItem(item: StoredObject): StoredObject {
+  return { key: item.key, revision: item.revision, object: item.object, json: () => item.json('full') }
 }
 
-function fullItem(entry: CacheEntry): StoredObject {
-  return { key: entry.key, revision: entry.revision, object: entry.object, json: () => entry.json('full') }
+/** An item that was converted for this answer alone. */
+function convertedItem(item: StoredObject, object: KubeObject): StoredObject {
+  let bytes: Uint8Array | undefined
+  return { key: item.key, revision: item.revision, object, json: () => (bytes ??= encodeJson(object)) }
+}
+
+function viewedItem(item: StoredObject, view: View): StoredObject {
+  return convertedItem(item, view.convert(item.object))
 }
 
 /** All in one call; when that fails each is asked for, so that the answer names those that cannot be read. */
@@ -270,10 +262,8 @@ export async function servedItems(
   if (isHub(row)) return items
   if (row.custom?.conversion === 'Webhook') {
     const converted = await convertedItems(context, row, items)
-    return items.map((item, i) => wholeItem(item, converted[i] as KubeObject))
+    return items.map((item, i) => convertedItem(item, converted[i] as KubeObject))
   }
   const view = context.versionView(row)
-  const viewed = (items as readonly CacheEntry[]).map((item) => item.as(view))
-  // Custom resources in a list keep their kind and version.
-  return row.custom === undefined ? viewed : viewed.map(fullItem)
+  return (items as readonly CacheEntry[]).map((item) => item.as(view))
 }

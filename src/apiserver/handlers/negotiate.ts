@@ -2,10 +2,12 @@
  * Content negotiation, in one place: which encoding an answer has, and whether it is the object itself, its metadata
  * alone or a Table. Requests from components in this process have no Accept header and get objects by reference.
  */
+import { internalPackage } from '../../api/codec/kinds.ts'
 import { hasMessage } from '../../api/codec/protobuf.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
+import { type MediaRange, namesType, parseAccept } from './media-range.ts'
 
 export type Encoding = 'json' | 'yaml' | 'protobuf'
 export type Shape = 'object' | 'metadata' | 'table'
@@ -17,13 +19,9 @@ export interface Representation {
   readonly shape: Shape
   /** Group and version of `as` (meta.k8s.io/v1). */
   readonly shapeVersion: string
+  /** Metadata alone was asked for by the List's name. Whether that fits is known only with the answer. */
+  readonly asList: boolean
   readonly pretty: boolean
-}
-
-interface MediaRange {
-  readonly type: string
-  readonly q: number
-  readonly parameters: Readonly<Record<string, string>>
 }
 
 const ENCODINGS: Readonly<Record<string, Encoding>> = {
@@ -38,20 +36,29 @@ export const CONTENT_TYPES: Readonly<Record<Encoding, string>> = {
   protobuf: 'application/vnd.kubernetes.protobuf',
 }
 
-const native: Representation = { native: true, encoding: 'json', shape: 'object', shapeVersion: '', pretty: false }
+const TYPES = Object.keys(ENCODINGS)
+const STREAMS = TYPES.filter((type) => ENCODINGS[type] !== 'yaml').map((type) => `${type};stream=watch`)
+
+const native: Representation = {
+  native: true,
+  encoding: 'json',
+  shape: 'object',
+  shapeVersion: '',
+  asList: false,
+  pretty: false,
+}
 const plainJson: Representation = { ...native, native: false }
 
 /** What may be asked for at an endpoint. */
 export interface Offer {
-  /** Kinds other than the resource's own: lists have the List forms. */
-  readonly list: boolean
-  readonly protobuf: boolean
-  /** Whose kind it is: what has no message (custom resources) is protobuf as metadata only. */
+  /** The resource whose objects are asked for: they also come as Tables and as metadata alone. */
   readonly row?: ResourceRow
   /** Lists and watches name their streams among the available representations. */
   readonly streams?: boolean
   /** A watch: there are no streams of YAML. */
   readonly watch?: boolean
+  /** Served beside the API groups (custom resources, discovery of groups): any range of types will do. */
+  readonly anyRange?: boolean
 }
 
 /** @throws StatusError 406 */
@@ -61,42 +68,60 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
   const pretty = wantsPretty(request)
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json')
     return pretty ? { ...plainJson, pretty } : plainJson
-  const ranges = parseAccept(accept)
-  const isPlain = offer.row === undefined || hasMessage(offer.row.schema)
-  if (isPlain && !ranges.some((range) => offered(range.type, offer) !== undefined)) throw notAvailable(offer)
-  for (const range of ranges) {
-    const encoding = offered(range.type, offer)
-    if (encoding === undefined || (offer.watch === true && encoding === 'yaml')) continue
-    const shape = shapeOf(range.parameters, offer)
-    if (shape === undefined) continue
+  const { row } = offer
+  const hasForm = row === undefined || hasMessage(row.schema)
+  if (offer.anyRange !== true && hasForm && !namesType(accept, TYPES))
+    throw notAvailable(offer.streams === true ? [...TYPES, ...STREAMS] : TYPES)
+  const chosen = choose(accept, (encoding, target) => {
+    if (target === undefined) return hasForm || encoding !== 'protobuf'
     // Tables have no message.
-    if (encoding === 'protobuf' && (shape.shape === 'table' || (shape.shape === 'object' && !isPlain))) continue
-    return { native: false, encoding, ...shape, pretty: pretty || isPretty(range.parameters['pretty'] ?? null) }
+    return row !== undefined && isShape(target) && (target.as !== 'Table' || encoding !== 'protobuf')
+  })
+  if (chosen === undefined) throw notAccepted(TYPES)
+  const { encoding, target, range } = chosen
+  if (offer.watch === true && encoding === 'yaml') throw notAccepted(STREAMS)
+  return {
+    native: false,
+    encoding,
+    shape: target === undefined ? 'object' : target.as === 'Table' ? 'table' : 'metadata',
+    shapeVersion: target === undefined ? '' : `${target.g}/${target.v}`,
+    asList: target?.as === 'PartialObjectMetadataList',
+    pretty: pretty || isPretty(range.parameters['pretty'] ?? null),
   }
-  const accepted =
-    offer.watch === true && isPlain
-      ? ['json', 'protobuf'].map((name) => `${CONTENT_TYPES[name as Encoding]};stream=watch`)
-      : types(offer)
-  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+}
+
+/**
+ * Metadata is asked for by one name for an object, and by another for a list.
+ * @throws StatusError 406, and 500 where Kubernetes finds no items in a custom resource
+ */
+export function requireMetadataForm({ asList }: Representation, row: ResourceRow, isList: boolean): void {
+  if (asList === isList) return
+  const custom = row.custom !== undefined
+  if (custom && asList) throw new StatusError(500, '', 'content is not a list')
+  const kind = custom ? 'unstructured.Unstructured' : `${internalPackage(row)}.${row.kind}`
+  const wanted = `you requested PartialObjectMetadata${asList ? 'List' : ''}, but the requested object is`
+  throw new StatusError(406, 'NotAcceptable', `${wanted} ${isList ? `a list (*${kind}List)` : `not a list (*${kind})`}`)
 }
 
 /** For endpoints that speak one type alone. @throws StatusError 406 */
 export function requireType(request: ApiRequest, type: string): void {
   const accept = request.headers['accept']
-  if (accept === undefined || accept === '') return
-  const family = `${type.slice(0, type.indexOf('/'))}/*`
-  if (parseAccept(accept).some((range) => range.type === type || range.type === family || range.type === '*/*')) return
-  throw new StatusError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${type}`, {})
+  if (accept !== undefined && accept !== '' && !namesType(accept, [type])) throw notAvailable([type])
 }
 
 /** The encoding for an error: the first that the client takes, whatever form of objects it asked for. */
 export function errorEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return 'json'
-  for (const { type, parameters } of parseAccept(accept)) {
-    const encoding = offered(type, { list: false, protobuf: true })
-    if (encoding !== undefined && (parameters['as'] ?? '') === '') return encoding
-  }
-  return 'json'
+  return choose(accept, (_, target) => target === undefined)?.encoding ?? 'json'
+}
+
+/** The encoding in which another kind (`as`, `g` and `v` of the Accept header) may be answered; undefined when not asked. */
+export function encodingOfKind(accept: string, wanted: Target, encodings: readonly Encoding[]): Encoding | undefined {
+  return choose(
+    accept,
+    (encoding, target) =>
+      encodings.includes(encoding) && target?.as === wanted.as && target.g === wanted.g && target.v === wanted.v,
+  )?.encoding
 }
 
 /** Asked for, or by a client that people read: curl, wget, a browser. */
@@ -109,67 +134,48 @@ function isPretty(value: string | null): boolean {
   return value === '1' || value === 'true'
 }
 
-function types(offer: Offer): string[] {
-  return Object.keys(ENCODINGS).filter((type) => offer.protobuf || ENCODINGS[type] !== 'protobuf')
+/** Not even the route's types are named. */
+function notAvailable(types: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`
+  return new StatusError(406, 'NotAcceptable', message, {})
 }
 
-function notAvailable(offer: Offer): StatusError {
-  const available = types(offer)
-  if (offer.streams === true || offer.list)
-    available.push(...available.filter((type) => ENCODINGS[type] !== 'yaml').map((type) => `${type};stream=watch`))
-  return new StatusError(
-    406,
-    'NotAcceptable',
-    `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`,
-    {},
-  )
+function notAccepted(types: readonly string[]): StatusError {
+  return new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${types.join(', ')}`)
 }
 
-function offered(type: string, offer: Offer): Encoding | undefined {
-  if (type === '*/*') return 'json'
-  const encoding = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type] : undefined
-  return encoding === 'protobuf' && !offer.protobuf ? undefined : encoding
+/** The kind to answer with, instead of the object's own. */
+interface Target {
+  readonly as: string
+  readonly g: string
+  readonly v: string
 }
 
-function shapeOf(
-  parameters: MediaRange['parameters'],
-  offer: Offer,
-): Pick<Representation, 'shape' | 'shapeVersion'> | undefined {
-  const as = parameters['as']
-  if (as === undefined || as === '') return { shape: 'object', shapeVersion: '' }
-  const { g: group, v: version } = parameters
-  if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined
-  const shapeVersion = `${group}/${version}`
-  if (as === 'Table') return { shape: 'table', shapeVersion }
-  if (as === 'PartialObjectMetadata' && !offer.list) return { shape: 'metadata', shapeVersion }
-  if (as === 'PartialObjectMetadataList' && offer.list) return { shape: 'metadata', shapeVersion }
+const SHAPES = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']
+
+function isShape({ as, g, v }: Target): boolean {
+  return SHAPES.includes(as) && g === 'meta.k8s.io' && (v === 'v1' || v === 'v1beta1')
+}
+
+interface Chosen {
+  readonly range: MediaRange
+  readonly encoding: Encoding
+  readonly target: Target | undefined
+}
+
+/** The first of the client's ranges, and the first encoding in it, that is allowed. */
+function choose(
+  accept: string,
+  allows: (encoding: Encoding, target: Target | undefined) => boolean,
+): Chosen | undefined {
+  for (const range of parseAccept(accept)) {
+    const { as = '', g = '', v = '', stream = 'watch' } = range.parameters
+    if (stream !== 'watch') continue
+    const target = as === '' && g === '' && v === '' ? undefined : { as, g, v }
+    for (const type of TYPES) {
+      const encoding = ENCODINGS[type] as Encoding
+      if (range.matches(type) && allows(encoding, target)) return { range, encoding, target }
+    }
+  }
   return undefined
-}
-
-const parsed = new Map<string, readonly MediaRange[]>()
-
-/** Clients send few different headers, many times. */
-function parseAccept(accept: string): readonly MediaRange[] {
-  const known = parsed.get(accept)
-  if (known !== undefined) return known
-  const ranges = accept
-    .split(',')
-    .map((clause): MediaRange => {
-      const [type = '', ...rest] = clause.split(';').map((part) => part.trim())
-      const parameters: Record<string, string> = Object.create(null)
-      let q = 1
-      for (const parameter of rest) {
-        const at = parameter.indexOf('=')
-        if (at < 0) continue
-        const name = parameter.slice(0, at).trim()
-        const value = parameter.slice(at + 1).trim()
-        if (name === 'q') q = Number(value) || 0
-        else parameters[name] = value
-      }
-      return { type: type === '*' ? '*/*' : type, q, parameters }
-    })
-    .sort((a, b) => b.q - a.q)
-  if (parsed.size > 256) parsed.clear()
-  parsed.set(accept, ranges)
-  return ranges
 }

@@ -1,5 +1,6 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
 import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
+import { unsupportedBody } from '../../api/codec/media-type.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
@@ -43,7 +44,7 @@ const CUSTOM_TYPES = Object.keys(TYPES).filter((type) => TYPES[type] !== 'strate
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
   const type = patchTypeOf(resource)
-  const representation = negotiate(request, { list: false, protobuf: true, row })
+  const representation = negotiate(request, { row })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const write = writeContext(resource, { dryRun: options.dryRun })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }

@@ -9,7 +9,7 @@ import type { Representation as View } from '../cache/entry.ts'
 import { storageKey } from '../registry/registry.ts'
 import { unreadableObject } from '../registry/unreadable.ts'
 import type { ServerContext } from './context.ts'
-import { CONTENT_TYPES, type Representation } from './negotiate.ts'
+import { CONTENT_TYPES, type Representation, requireMetadataForm } from './negotiate.ts'
 import { messageForm, objectBytes, storedPieces } from './protobuf.ts'
 import { encodeYaml } from './yaml.ts'
 
@@ -72,7 +72,10 @@ export function shaped(
   object: KubeObject,
   representation: Representation,
 ): KubeObject {
-  if (representation.shape === 'metadata') return partialMetadata(object, representation.shapeVersion)
+  if (representation.shape === 'metadata') {
+    requireMetadataForm(representation, row, false)
+    return partialMetadata(object, representation.shapeVersion)
+  }
   if (representation.shape === 'table') {
     const { resourceVersion } = object.metadata
     return tableOf(

@@ -30,7 +30,7 @@ export function selectionOf(
   try {
     const labels = labelSelector === '' ? everything : parseLabelSelector(labelSelector)
     const fields = parseFieldSelector(fieldSelector)
-    for (const { field } of fields) checkField(strategy, field)
+    for (const { field } of fields) checkField(row, strategy, field)
     const name = fields.find((term) => term.field === 'metadata.name' && !term.negated)?.value
     const extra = strategy.selectableFields
     const ownFields = extra !== undefined && fields.some((term) => !META_FIELDS.includes(term.field))
@@ -55,9 +55,13 @@ export function selectionOf(
 
 const selectAll: Selection = { all: true, name: undefined, labels: everything, fields: [], matches: () => true }
 
-function checkField(strategy: Strategy, field: string): void {
-  if (META_FIELDS.includes(field)) return
-  if (strategy.fieldLabels === undefined)
+function checkField(row: ResourceRow, strategy: Strategy, field: string): void {
+  const { fieldLabels } = strategy
+  // Kinds that have labels of their own do not know this one unless they have namespaces.
+  if (META_FIELDS.includes(field) && (fieldLabels === undefined || row.namespaced || field === 'metadata.name')) return
+  if (fieldLabels === undefined)
     throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`)
-  if (!strategy.fieldLabels.includes(field)) throw badRequest(`field label not supported: ${field}`)
+  const known = typeof fieldLabels === 'function' ? fieldLabels(row.group) : fieldLabels
+  if (known.includes(field)) return
+  throw badRequest(strategy.fieldLabelProblem?.(field) ?? `field label not supported: ${field}`)
 }

@@ -12,7 +12,7 @@ import { admissionAttributes, hubOf, optionsObject, servedOf, trackManager, writ
 
 export async function handleUpdate(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true, row })
+  const representation = negotiate(request, { row })
   const options = writeOptions('UpdateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = inNamespace(decodeObject(resource, row, options.fieldValidation), row.namespaced, info.namespace)

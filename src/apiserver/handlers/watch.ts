@@ -9,11 +9,10 @@ import type { StreamReader } from '../../base/stream.ts'
 import type { Representation as View } from '../cache/entry.ts'
 import { storageRange } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
-import { checkResourceVersion } from './get.ts'
-import { untilReached } from './list.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { listOptions } from './options.ts'
 import { frameEncoder, messageForm } from './protobuf.ts'
+import { checkResourceVersion, untilReached } from './resource-version.ts'
 import { isHub, META_V1, metadataView, tableOf, warningHeaders } from './respond.ts'
 import { selectionOf } from './selectors.ts'
 
@@ -23,8 +22,7 @@ const MIN_SECONDS = 1800
 export async function handleWatch(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info } = resource
   const { runtime } = context
-  // A watch of the single form has no List shapes.
-  const representation = negotiate(request, { list: false, protobuf: true, streams: true, watch: true, row })
+  const representation = negotiate(request, { streams: true, watch: true, row })
   const options = listOptions(request.query, true)
   const named = info.name !== '' && !options.fieldSelector.includes('metadata.name') ? `metadata.name=${info.name}` : ''
   const fieldSelector = [options.fieldSelector, named].filter((part) => part !== '').join(',')
@@ -50,7 +48,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     from: withInitial ? 'initial' : version === 0 ? 'now' : version,
     ...(selection.all ? {} : { predicate: (stored) => selection.matches(stored.object) }),
     bookmarks: options.allowWatchBookmarks,
-    initialEventsEnd: options.sendInitialEvents === true && options.allowWatchBookmarks,
+    initialEventsEnd: options.allowWatchBookmarks,
     ...(view === undefined ? {} : { representation: view }),
     kind: metadataOnly ? 'PartialObjectMetadata' : row.kind,
     apiVersion: metadataOnly ? representation.shapeVersion : apiVersionOf(row.group, row.version),
@@ -104,9 +102,8 @@ function encoderOf(resource: ResourceRequest, representation: Representation): (
   return (event) => {
     if (event.type === 'ERROR') return lineOf(event)
     const { resourceVersion } = event.object.metadata
-    const objects = event.type === 'BOOKMARK' ? [] : [event.object]
     const metadata = resourceVersion === undefined ? {} : { resourceVersion }
-    const table = tableOf(context, request, row, objects, metadata, representation, withColumns)
+    const table = tableOf(context, request, row, [event.object], metadata, representation, withColumns)
     withColumns = false
     return lineOf({ type: event.type, object: table })
   }

@@ -74,6 +74,8 @@ export interface Strategy {
    * of the generic marking, the same object when it was marked before, or undefined for the generic way.
    */
   beginDeletion?(object: KubeObject, options: DeleteOptions, context: StrategyContext): KubeObject | undefined
+  /** How such a kind begins to say that a precondition does not hold, where it has words of its own for it. */
+  readonly preconditionFailed?: string
   /** Whether an object without finalizers may go (namespaces: spec.finalizers is empty). Default: yes. */
   mayRemove?(object: KubeObject): boolean
   readonly defaultGarbageCollectionPolicy?: 'OrphanDependents' | 'DeleteDependents' | 'Unsupported'
@@ -81,8 +83,10 @@ export interface Strategy {
   timeToLiveSeconds?(object: KubeObject): number | undefined
   /** What field selectors may name besides metadata.name and metadata.namespace. */
   selectableFields?(object: KubeObject): Readonly<Record<string, string>>
-  /** Field labels supported, for the error of one that is not. */
-  readonly fieldLabels?: readonly string[]
+  /** Which of them a selector may name, where the group in which the kind is asked for has a say in it. */
+  readonly fieldLabels?: readonly string[] | ((group: string) => readonly string[])
+  /** In what words another one is refused. Default: `field label not supported: …`. */
+  fieldLabelProblem?(label: string): string
   /** The rules of .../status: same shape, used instead of this one for that subresource. */
   readonly status?: Omit<Strategy, 'status'>
   /** Other subresources that write the object (pods/ephemeralcontainers, namespaces/finalize, …). */

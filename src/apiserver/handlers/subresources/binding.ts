@@ -20,7 +20,7 @@ export const created: KubeObject = { kind: 'Status', apiVersion: 'v1', metadata:
 /** POST of a Binding to a pod. */
 export async function createBinding(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, subresource, info } = resource
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, {})
   const options = writeOptions('CreateOptions', request.query)
   const sent = decodeObject(resource, subresource ?? row, options.fieldValidation)
   const binding = inNamespace(sent, true, info.namespace)

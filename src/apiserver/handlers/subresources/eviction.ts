@@ -26,7 +26,7 @@ const MAX_DISRUPTED = 2000
 
 export async function createEviction(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, subresource, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, {})
   const options = writeOptions('CreateOptions', request.query)
   const sent = decodeObject(resource, subresource ?? row, options.fieldValidation)
   const eviction = inNamespace(sent, true, info.namespace)

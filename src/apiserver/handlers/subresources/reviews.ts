@@ -13,7 +13,7 @@ export async function createReview(resource: ResourceRequest): Promise<ApiRespon
   const { context, request, row, info, user, warnings } = resource
   const review = context.reviews?.[`${row.group}/${row.kind}`]
   if (review === undefined) throw notAllowed()
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, {})
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = decodeObject(resource, row, options.fieldValidation)

@@ -14,7 +14,7 @@ import { admissionAttributes, managerOf, optionsObject, writeContext } from '../
 export async function createToken(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, subresource, info, warnings } = resource
   if (context.answerTokenRequest === undefined || subresource === undefined) throw notAllowed()
-  const representation = negotiate(request, { list: false, protobuf: true })
+  const representation = negotiate(request, {})
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = inNamespace(decodeObject(resource, subresource, options.fieldValidation), true, info.namespace)

@@ -7,11 +7,7 @@ import {
   validateSecret,
   validateSecretUpdate,
 } from '../../../api/validation/core-config.ts'
-import {
-  validateEndpointSlice,
-  validateEndpointSliceUpdate,
-  validateEndpoints,
-} from '../../../api/validation/endpoints.ts'
+import { validateEndpointSlice, validateEndpoints } from '../../../api/validation/endpoints.ts'
 import { validateEvent, validateEventUpdate } from '../../../api/validation/event.ts'
 import { validateNode, validateNodeUpdate } from '../../../api/validation/node.ts'
 import {
@@ -89,7 +85,7 @@ export const endpointSlices: Strategy = {
     return nextGeneration(object, old, changed)
   },
   validate: (object) => validateEndpointSlice(object),
-  validateUpdate: (object, old) => validateEndpointSliceUpdate(object, old),
+  validateUpdate: (object) => validateEndpointSlice(object),
 }
 
 const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const
@@ -101,19 +97,23 @@ export const events: Strategy = {
   validateUpdate: (object, old, context) => validateEventUpdate(object, old, context.requestApiVersion ?? 'v1'),
   allowCreateOnUpdate: true,
   timeToLiveSeconds: () => 3600,
-  fieldLabels: [
-    ...EVENT_FIELDS.map((field) => `involvedObject.${field}`),
+  fieldLabels: (group) => [
+    ...EVENT_FIELDS.map((field) => `${group === '' ? 'involvedObject' : 'regarding'}.${field}`),
     'reason',
-    'reportingComponent',
-    'source',
+    ...(group === '' ? ['reportingComponent', 'source'] : ['reportingController']),
     'type',
   ],
   selectableFields(object) {
     const involved: Fields = object['involvedObject'] ?? {}
     return {
-      ...Object.fromEntries(EVENT_FIELDS.map((field) => [`involvedObject.${field}`, involved[field] ?? ''])),
+      ...Object.fromEntries(
+        ['involvedObject', 'regarding'].flatMap((about) =>
+          EVENT_FIELDS.map((field) => [`${about}.${field}`, involved[field] ?? '']),
+        ),
+      ),
       reason: object['reason'] ?? '',
       reportingComponent: object['reportingComponent'] ?? '',
+      reportingController: object['reportingComponent'] ?? '',
       source: object['source']?.component || object['reportingComponent'] || '',
       type: object['type'] ?? '',
     }

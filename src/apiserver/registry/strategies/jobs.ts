@@ -64,6 +64,7 @@ export const jobs: Strategy = {
   resetFields: RESETS_STATUS!,
   defaultGarbageCollectionPolicy: 'OrphanDependents',
   fieldLabels: ['status.successful'],
+  fieldLabelProblem: (label) => `field label "${label}" not supported for Job`,
   selectableFields: (object) => ({ 'status.successful': String(object['status']?.succeeded ?? 0) }),
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
