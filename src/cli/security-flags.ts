@@ -16,6 +16,22 @@ const FLAGS: readonly Flag[] = [
     '--authentication-config <file>',
     'issuers of ID tokens, and anonymous requests, by this AuthenticationConfiguration',
   ],
+  ['--authentication-token-webhook-config-file <file>', 'a kubeconfig that says whom to ask about unknown tokens'],
+  ['--authentication-token-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
+  ['--authentication-token-webhook-cache-ttl <duration>', 'how long its answers are kept (default: 2m)'],
+  ['--authorization-config <file>', 'who decides what users may do, by this AuthorizationConfiguration'],
+  [
+    '--authorization-mode <list>',
+    'who decides, in order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
+    list,
+  ],
+  ['--authorization-webhook-config-file <file>', 'a kubeconfig that says where the webhook is'],
+  ['--authorization-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
+  ['--authorization-webhook-cache-authorized-ttl <duration>', 'how long what it allows is kept (default: 5m)'],
+  [
+    '--authorization-webhook-cache-unauthorized-ttl <duration>',
+    'how long what it does not allow is kept (default: 30s)',
+  ],
   ['--oidc-issuer-url <url>', 'believe ID tokens of this OpenID Connect issuer'],
   ['--oidc-client-id <id>', 'the audience its tokens must have'],
   ['--oidc-username-claim <claim>', 'the claim that is the user name (default: sub)'],
@@ -54,7 +70,9 @@ export function integer(least: number, most: number): (text: string) => number {
 
 /** Names between commas, of every time the flag is given. */
 function list(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(',').filter((name) => name !== '')]
+  const names = text.split(',').filter((name) => name !== '')
+  if (names.length === 0) throw new InvalidArgumentError('must name at least one.')
+  return [...before, ...names]
 }
 
 function pairs(text: string, before: readonly string[] = []): readonly string[] {

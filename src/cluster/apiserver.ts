@@ -71,7 +71,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         disabled: options.disableAdmissionPlugins,
       },
       auth: (reads) => {
-        const { authentication } = security
+        const { authentication, authorization } = security
         auth = createAuth(runtime, {
           reads,
           podsOnNode: reads.podsOnNode,
@@ -81,6 +81,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           ...(authentication === undefined
             ? {}
             : { otherTokens: authentication.otherTokens, anonymous: authentication.anonymous }),
+          ...(authorization === undefined ? {} : { authorization: authorization.chain }),
           ...(security.audit === undefined ? {} : { afterAuthentication: security.audit }),
         })
         const { forget } = auth.authenticator
@@ -126,13 +127,13 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
 }
 
 function serverAuth(runtime: Runtime, reads: ServerReads, auth: Auth): ServerAuth {
-  const { tokens, authenticator, authorizer, roles, filter, guard } = auth
+  const { tokens, authenticator, authorizer, modes, roles, filter, guard } = auth
   return {
     filter,
     guard,
     authorizer,
     reviews: {
-      ...createReviews({ authorizer, roles }),
+      ...createReviews({ authorizer, roles, modes }),
       'authentication.k8s.io/TokenReview': (object) => reviewToken(authenticator, object),
     },
     answerTokenRequest: (namespace, name, object) =>

@@ -12,11 +12,18 @@ import type { Runtime } from '../base/runtime.ts'
 import { StartError } from './errors.ts'
 import { fromFlags, parsed, readText } from './read-file.ts'
 import { watchFile } from './watch-file.ts'
+import { endpointOfKubeconfig } from './webhook-endpoint.ts'
 
 /** Named after kube-apiserver's flags. */
 export interface AuthenticationOptions extends OidcFlags {
   /** AuthenticationConfiguration: issuers of ID tokens, and where nobody may be anybody. Not with the --oidc-* options. */
   readonly authenticationConfig?: string
+  /** A kubeconfig that says where the webhook is that is asked about tokens nobody here knows. */
+  readonly authenticationTokenWebhookConfigFile?: string
+  /** Of the reviews it is sent. Default: v1beta1. */
+  readonly authenticationTokenWebhookVersion?: string
+  /** How long its answers are kept, a Go duration. Default: 2m. */
+  readonly authenticationTokenWebhookCacheTtl?: string
 }
 
 export interface Authentication {
@@ -28,16 +35,18 @@ export interface Authentication {
   close(): void
 }
 
-/** undefined when nothing is configured. @throws StartError */
+/** `issuer`: that of service accounts. undefined when nothing is configured. @throws StartError */
 export async function loadAuthentication(
   runtime: Runtime,
   options: AuthenticationOptions,
-  disallowedIssuers: readonly string[],
+  issuer: string,
 ): Promise<Authentication | undefined> {
+  const webhook = await tokenWebhook(runtime, options, issuer)
   const { authenticationConfig: file } = options
   const text = file === undefined ? '' : readText(file)
-  const configuration = await configured(options, text, disallowedIssuers)
-  if (configuration === undefined) return undefined
+  const configuration = await configured(options, text, [issuer])
+  if (configuration === undefined)
+    return webhook && { otherTokens: [webhook], anonymous: isHealth, start: () => {}, close: () => {} }
   const [{ createOidcAuthenticator }, { parseAuthenticationConfiguration }] = await Promise.all([
     import('../apiserver/auth/oidc/authenticator.ts'),
     import('../apiserver/auth/config/authentication.ts'),
@@ -47,14 +56,17 @@ export async function loadAuthentication(
   let issuers: OidcAuthenticator = createOidcAuthenticator(runtime, current.issuers)
   let stop = () => {}
   return {
-    otherTokens: [{ authenticate: (token, audiences) => issuers.authenticate(token, audiences) }],
+    otherTokens: [
+      { authenticate: (token, audiences) => issuers.authenticate(token, audiences) },
+      ...(webhook === undefined ? [] : [webhook]),
+    ],
     anonymous: (path) => mayBeAnonymous(current, path),
     start(onChange) {
       issuers.prepare()
       if (file === undefined) return
       stop = watchFile(runtime, file, text, (changed) => {
         try {
-          current = parseAuthenticationConfiguration(changed, { disallowedIssuers })
+          current = parseAuthenticationConfiguration(changed, { disallowedIssuers: [issuer] })
         } catch (error) {
           log.error('the changed authentication configuration is not used', error, { file })
           return
@@ -68,6 +80,33 @@ export async function loadAuthentication(
     close: () => stop(),
   }
 }
+
+async function tokenWebhook(
+  runtime: Runtime,
+  options: AuthenticationOptions,
+  issuer: string,
+): Promise<TokenAuthenticator | undefined> {
+  const { authenticationTokenWebhookConfigFile: file } = options
+  if (file === undefined) return undefined
+  const [{ createTokenWebhook }, { createReviewClient }, { milliseconds }] = await Promise.all([
+    import('../apiserver/auth/webhook/tokens.ts'),
+    import('../apiserver/auth/webhook/client.ts'),
+    import('../apiserver/auth/config/document.ts'),
+  ])
+  return fromFlags(() => {
+    const version = options.authenticationTokenWebhookVersion ?? 'v1beta1'
+    if (version !== 'v1' && version !== 'v1beta1')
+      throw new StartError(
+        `unsupported authentication webhook version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
+      )
+    const ttl = options.authenticationTokenWebhookCacheTtl ?? '2m'
+    const keepMs = Math.max(0, milliseconds(ttl, 'authentication-token-webhook-cache-ttl'))
+    const client = createReviewClient(runtime, endpointOfKubeconfig(file), WEBHOOK_TIMEOUT_MS)
+    return createTokenWebhook(runtime, client, { version, keepMs, apiAudiences: [issuer] })
+  })
+}
+
+const WEBHOOK_TIMEOUT_MS = 30_000
 
 async function configured(
   options: AuthenticationOptions,

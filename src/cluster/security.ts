@@ -6,11 +6,12 @@ import { DEFAULT_ISSUER } from '../apiserver/auth/setup.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
+import { type Authorization, type AuthorizationOptions, loadAuthorization } from './authorization.ts'
 import { messageOf, StartError } from './errors.ts'
 import { fromFile } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. */
-export interface SecurityOptions extends AuthenticationOptions {
+export interface SecurityOptions extends AuthenticationOptions, AuthorizationOptions {
   /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
   readonly auditPolicyFile?: string
   /** Default: audit.log beside the cluster's own log. */
@@ -31,6 +32,7 @@ export interface Security {
   readonly transformer?: Transformer
   readonly tokens?: ReadonlyMap<string, UserInfo>
   readonly authentication?: Authentication
+  readonly authorization?: Authorization
   close(): Promise<void>
 }
 
@@ -42,12 +44,15 @@ export async function loadSecurity(
   defaultAuditLog: string,
 ): Promise<Security> {
   const undo: (() => Promise<void>)[] = []
-  const authentication = await loadAuthentication(runtime, options, [DEFAULT_ISSUER])
+  const authentication = await loadAuthentication(runtime, options, DEFAULT_ISSUER)
   if (authentication !== undefined) undo.push(async () => authentication.close())
+  const authorization = await loadAuthorization(runtime, options)
+  if (authorization !== undefined) undo.push(async () => authorization.close())
   const encryption = options.encryptionProviderConfig
   const tokenFile = options.tokenAuthFile
   const others = {
     ...(authentication === undefined ? {} : { authentication }),
+    ...(authorization === undefined ? {} : { authorization }),
     ...(encryption === undefined
       ? {}
       : {

@@ -1,11 +1,11 @@
 /** The client side of the room: requests over HTTPS with a pool of kept-alive connections, answers whole or as a flow. */
 
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, Agent as PlainAgent, request as plainSend } from 'node:http'
 import { Agent, request as httpsSend } from 'node:https'
 
 /** Where an API server is and how to prove who asks. PEM texts. */
 export interface HttpsEndpoint {
-  /** `https://host:port`, with or without a path to put before every request's. */
+  /** `https://host:port` (`http:` where somebody asks for it), with or without a path to put before every request's. */
   readonly server: string
   readonly ca?: string
   readonly cert?: string
@@ -43,16 +43,20 @@ export interface HttpsClient {
 export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   const url = new URL(endpoint.server)
   const prefix = url.pathname.replace(/\/$/, '')
-  const agent = new Agent({
-    keepAlive: true,
-    maxFreeSockets: 256,
-    ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
-    ...(endpoint.cert === undefined ? {} : { cert: endpoint.cert }),
-    ...(endpoint.key === undefined ? {} : { key: endpoint.key }),
-    ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
-    rejectUnauthorized: endpoint.insecureSkipTlsVerify !== true,
-    minVersion: 'TLSv1.2',
-  })
+  const plain = url.protocol === 'http:'
+  const pool = { keepAlive: true, maxFreeSockets: 256 }
+  const secureAgent = () =>
+    new Agent({
+      ...pool,
+      ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
+      ...(endpoint.cert === undefined ? {} : { cert: endpoint.cert }),
+      ...(endpoint.key === undefined ? {} : { key: endpoint.key }),
+      ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
+      rejectUnauthorized: endpoint.insecureSkipTlsVerify !== true,
+      minVersion: 'TLSv1.2',
+    })
+  const agent = plain ? new PlainAgent(pool) : secureAgent()
+  const sendTo = plain ? plainSend : httpsSend
   const { token } = endpoint
   const authorization = (): Record<string, string> =>
     token === undefined ? {} : { authorization: `Bearer ${typeof token === 'string' ? token : token()}` }
@@ -60,10 +64,10 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   const once = (request: HttpsRequest): Promise<HttpsAnswer> =>
     new Promise((resolve, reject) => {
       const { body, signal } = request
-      const sent = httpsSend({
+      const sent = sendTo({
         agent,
         host: url.hostname.replace(/^\[|\]$/g, ''),
-        port: url.port === '' ? 443 : Number(url.port),
+        port: url.port === '' ? (plain ? 80 : 443) : Number(url.port),
         method: request.method,
         path: prefix + request.path,
         headers: {

@@ -16,43 +16,93 @@ export interface Attributes {
   readonly namespace: string
   readonly name: string
   readonly path: string
-  /** A list's, watch's or deletecollection's field selector as sent, where one was. */
+  /** A list's, watch's or deletecollection's selectors as sent, where they were. */
   readonly fieldSelector?: string
+  readonly labelSelector?: string
 }
 
-/** `reason` is shown to the sender in a refusal, and in SubjectAccessReview's status. */
+/**
+ * `reason` is shown to the sender in a refusal, and in SubjectAccessReview's status. `error`: what went wrong while deciding;
+ * who was not allowed because of it is told so instead of being refused.
+ */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
   readonly reason: string
+  readonly error?: string
 }
 
 export interface Authorizer {
-  authorize(attributes: Attributes): Decision
+  /** A promise only where somebody outside this server is asked. Never rejects. */
+  authorize(attributes: Attributes): Decision | Promise<Decision>
+}
+
+/** One of several: as an AuthorizationConfiguration names it. */
+export interface Mode {
+  readonly type: 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' | 'Webhook'
+  readonly name: string
+  readonly authorizer: Authorizer
 }
 
 export const noOpinion: Decision = { verdict: 'no opinion', reason: '' }
 
-/** Asks in order; the first that allows or denies decides. Reasons of those without an opinion add up. */
-export function union(authorizers: readonly Authorizer[]): Authorizer {
+interface Told {
+  readonly reasons: string[]
+  readonly errors: string[]
+}
+
+/**
+ * Asks in order; the first that allows or denies decides. Reasons of those without an opinion add up, each with who gave it.
+ * `onDecision` is told who decided.
+ */
+export function union(
+  modes: readonly Mode[],
+  onDecision: (mode: Mode, allowed: boolean) => void = () => {},
+): Authorizer {
+  const settled = (mode: Mode, decision: Decision, told: Told): Decision | undefined => {
+    if (decision.verdict !== 'no opinion') {
+      onDecision(mode, decision.verdict === 'allow')
+      return decision
+    }
+    if (decision.reason !== '') told.reasons.push(`${mode.name}: ${decision.reason}`)
+    if (decision.error !== undefined) told.errors.push(decision.error)
+    return undefined
+  }
+  const askFrom = (first: number, attributes: Attributes, told: Told): Decision | Promise<Decision> => {
+    for (let i = first; i < modes.length; i++) {
+      const mode = modes[i] as Mode
+      const answer = mode.authorizer.authorize(attributes)
+      if (answer instanceof Promise)
+        return answer.then((decision) => settled(mode, decision, told) ?? askFrom(i + 1, attributes, told))
+      const decision = settled(mode, answer, told)
+      if (decision !== undefined) return decision
+    }
+    const { reasons, errors } = told
+    if (reasons.length === 0 && errors.length === 0) return noOpinion
+    const decision: Decision = { verdict: 'no opinion', reason: reasons.join('\n') }
+    return errors.length === 0
+      ? decision
+      : { ...decision, error: errors.length === 1 ? `${errors[0]}` : `[${errors.join(', ')}]` }
+  }
+  return { authorize: (attributes) => askFrom(0, attributes, { reasons: [], errors: [] }) }
+}
+
+/** system:masters may do anything, whatever everybody else says. */
+export function withSuperusers(authorizer: Authorizer): Authorizer {
+  const allowed: Decision = { verdict: 'allow', reason: '' }
   return {
-    authorize: (attributes) => {
-      const reasons: string[] = []
-      for (const authorizer of authorizers) {
-        const decision = authorizer.authorize(attributes)
-        if (decision.verdict !== 'no opinion') return decision
-        if (decision.reason !== '') reasons.push(decision.reason)
-      }
-      return { verdict: 'no opinion', reason: reasons.join('\n') }
-    },
+    authorize: (attributes) =>
+      attributes.user.groups.includes('system:masters') ? allowed : authorizer.authorize(attributes),
   }
 }
 
-/** system:masters may do anything, whatever the roles say. */
-export const superusers: Authorizer = {
-  authorize: ({ user }) => (user.groups.includes('system:masters') ? { verdict: 'allow', reason: '' } : noOpinion),
-}
+/** Verbs about many objects: only there selectors narrow what is asked for. */
+const SELECTING = new Set(['list', 'watch', 'deletecollection'])
 
-export function attributesOf(user: UserInfo, info: RequestInfo, fieldSelector?: string): Attributes {
+/** `query`: the request's; its selectors count where the verb is about many objects. */
+export function attributesOf(user: UserInfo, info: RequestInfo, query: URLSearchParams): Attributes {
+  const selecting = query.size > 0 && info.isResource && SELECTING.has(info.verb)
+  const fieldSelector = selecting ? query.get('fieldSelector') : null
+  const labelSelector = selecting ? query.get('labelSelector') : null
   return {
     user,
     verb: info.verb,
@@ -65,5 +115,6 @@ export function attributesOf(user: UserInfo, info: RequestInfo, fieldSelector?: 
     name: info.name,
     path: info.path,
     ...(fieldSelector ? { fieldSelector } : {}),
+    ...(labelSelector ? { labelSelector } : {}),
   }
 }

@@ -16,7 +16,7 @@ const ALL: readonly PolicyRule[] = [
 ]
 
 export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads): AdmissionPlugin {
-  const may = (user: UserInfo, verb: string, resource: string, namespace: string, name: string) => {
+  const may = async (user: UserInfo, verb: string, resource: string, namespace: string, name: string) => {
     const attributes: Attributes = {
       user,
       verb,
@@ -29,15 +29,15 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
       name,
       path: '',
     }
-    return authorizer.authorize(attributes).verdict === 'allow'
+    return (await authorizer.authorize(attributes)).verdict === 'allow'
   }
   const uncovered = (user: UserInfo, namespace: string, wanted: readonly PolicyRule[]) => {
     const held = [...grantedRules(roles, user, namespace)].map(({ rule }) => rule)
     return wanted.flatMap(simpleRules).filter((rule) => !held.some((owned) => covers(owned, rule)))
   }
-  const checkRole = (attributes: AdmissionAttributes, role: KubeObject, namespace: string) => {
+  const checkRole = async (attributes: AdmissionAttributes, role: KubeObject, namespace: string) => {
     const { user, row } = attributes
-    if (may(user, 'escalate', row.resource, namespace, role.metadata.name ?? '')) return
+    if (await may(user, 'escalate', row.resource, namespace, role.metadata.name ?? '')) return
     const gr = { group: GROUP, resource: row.resource }
     const name = role.metadata.name ?? ''
     if (role['aggregationRule'] && uncovered(user, '', ALL).length > 0)
@@ -45,12 +45,12 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
     const missing = uncovered(user, namespace, role['rules'] ?? [])
     if (missing.length > 0) throw forbidden(gr, name, escalationMessage(user, missing))
   }
-  const checkBinding = (attributes: AdmissionAttributes, binding: KubeObject, namespace: string) => {
+  const checkBinding = async (attributes: AdmissionAttributes, binding: KubeObject, namespace: string) => {
     const { user, row } = attributes
     const ref: Fields = binding['roleRef'] ?? {}
     const cluster = ref['kind'] === 'ClusterRole'
     const roleName: string = ref['name'] ?? ''
-    if (may(user, 'bind', cluster ? 'clusterroles' : 'roles', cluster ? '' : namespace, roleName)) return
+    if (await may(user, 'bind', cluster ? 'clusterroles' : 'roles', cluster ? '' : namespace, roleName)) return
     const gr = { group: GROUP, resource: row.resource }
     const rules = roles.rulesOf(ref, namespace)
     if (rules === undefined) throw notFound(gr, roleName)
@@ -66,9 +66,8 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
       // Superusers hold everything; and who changes no rights grants none.
       if (user.groups.includes('system:masters') || sameRights(object, oldObject)) return object
       const namespace = row.namespaced ? attributes.namespace : ''
-      if (row.resource.endsWith('bindings')) checkBinding(attributes, object, namespace)
-      else checkRole(attributes, object, namespace)
-      return object
+      const check = row.resource.endsWith('bindings') ? checkBinding : checkRole
+      return check(attributes, object, namespace).then(() => object)
     },
   }
 }

@@ -12,7 +12,7 @@ const PREFIX = 'system:node:'
 const LEASES = 'kube-node-lease'
 
 const allow: Decision = { verdict: 'allow', reason: '' }
-const refuse = (reason: string): Decision => ({ verdict: 'no opinion', reason: `node: ${reason}` })
+const refuse = (reason: string): Decision => ({ verdict: 'no opinion', reason })
 
 export interface NodeReads {
   get: CacheReads['get']

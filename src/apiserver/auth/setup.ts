@@ -1,12 +1,13 @@
 /** Authentication and authorization as one API server has them, put together from the caches. */
 import type { EagerHandler, Filter, UserInfo } from '../../api/request.ts'
+import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
 import { authentication } from '../filters/authentication.ts'
 import { authorization } from '../filters/authorization.ts'
 import { impersonation } from '../filters/impersonation.ts'
 import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './authenticator.ts'
-import { type Authorizer, superusers, union } from './authorizer.ts'
+import { type Authorizer, type Mode, union, withSuperusers } from './authorizer.ts'
 import { bootstrapTokenUser } from './bootstrap-tokens.ts'
 import { createEscalationGuard } from './escalation.ts'
 import { jwtKey } from './jwt.ts'
@@ -26,16 +27,26 @@ export interface AuthOptions {
   readonly staticTokens?: ReadonlyMap<string, UserInfo>
   /** Asked in order for tokens that this server has not made. */
   readonly otherTokens?: readonly TokenAuthenticator[]
+  /** Who decides what a user may do. Default: Node, then RBAC. */
+  readonly authorization?: AuthorizationChain
   /** Whether who brings nothing may ask for this path. Default: for health only. */
   readonly anonymous?: (path: string) => boolean
   /** Stands between authentication and everything else: audit. */
   readonly afterAuthentication?: Filter
 }
 
+/** Puts together who decides, from those that this server has itself and others. */
+export type AuthorizationChain = (
+  builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>,
+  onDecision: (mode: Mode, allowed: boolean) => void,
+) => { readonly authorizer: Authorizer; readonly modes: () => readonly Mode['type'][] }
+
 export interface Auth {
   readonly tokens: ServiceAccountTokens
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
+  /** Who decides, in order. */
+  readonly modes: () => readonly Mode['type'][]
   readonly roles: RoleReads
   /** Sees to it that nobody grants what he does not hold. */
   readonly guard: AdmissionPlugin
@@ -59,11 +70,20 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     ...(options.otherTokens === undefined ? {} : { others: options.otherTokens }),
   })
   const roles = createRoleReads(reads, options.rolesChanged)
-  const authorizer = union([
-    superusers,
-    createNodeAuthorizer({ get: reads.get, podsOnNode: options.podsOnNode }),
-    createRbacAuthorizer(roles),
-  ])
+  const builtin = {
+    Node: createNodeAuthorizer({ get: reads.get, podsOnNode: options.podsOnNode }),
+    RBAC: createRbacAuthorizer(roles),
+  }
+  const onDecision = countedDecisions(runtime)
+  const kubeadm: readonly Mode[] = [
+    { type: 'Node', name: 'node', authorizer: builtin.Node },
+    { type: 'RBAC', name: 'rbac', authorizer: builtin.RBAC },
+  ]
+  const chain = options.authorization?.(builtin, onDecision) ?? {
+    authorizer: union(kubeadm, onDecision),
+    modes: () => DEFAULT_MODES,
+  }
+  const authorizer = withSuperusers(chain.authorizer)
   const authenticate = authentication(runtime, authenticator, options.anonymous)
   const authorize = authorization(authorizer)
   const impersonate = impersonation(authorizer)
@@ -72,8 +92,31 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     tokens,
     authenticator,
     authorizer,
+    modes: chain.modes,
     roles,
     guard: createEscalationGuard(authorizer, roles),
     filter: (next: EagerHandler) => authenticate(afterwards(impersonate(authorize(next)))),
+  }
+}
+
+const DEFAULT_MODES: readonly Mode['type'][] = ['Node', 'RBAC']
+
+/** Who decided how many requests; a mode's two counters are looked up once. */
+function countedDecisions({ metrics }: Runtime): (mode: Mode, allowed: boolean) => void {
+  if (metrics === undefined) return () => {}
+  const decisions = metrics.counter(
+    'apiserver_authorization_decisions_total',
+    'Terminal decisions made by an authorizer, by its type and name.',
+    ['decision', 'name', 'type'],
+  )
+  const counters = new WeakMap<Mode, Readonly<Record<'allowed' | 'denied', Counted>>>()
+  return (mode, allowed) => {
+    let found = counters.get(mode)
+    if (found === undefined) {
+      const of = (decision: string) => decisions.child(decision, mode.name, mode.type)
+      found = { allowed: of('allowed'), denied: of('denied') }
+      counters.set(mode, found)
+    }
+    found[allowed ? 'allowed' : 'denied'].add()
   }
 }

@@ -67,14 +67,27 @@ export function impersonation(authorizer: Authorizer): Filter {
     if (wanted === undefined) return next(request)
     const { user, info } = request
     if (user === undefined || info === undefined) throw internalError('the request was not authenticated')
-    const refused = constrained(authorizer, request, user, info, wanted)
-    const problem = refused === undefined ? undefined : unconstrained(authorizer, user, wanted)
-    if (problem !== undefined) throw modeOf(wanted) === undefined ? problem : (refused ?? problem)
-    const remaining = Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('impersonate-')))
-    const impersonated = becoming(wanted, refused === undefined)
-    if (request.audit !== undefined) request.audit.impersonatedUser = impersonated
-    return next({ ...request, headers: remaining, user: impersonated })
+    return asSomebodyElse(authorizer, request, user, info, wanted).then(next)
   }
+}
+
+/** The request as it goes on. @throws StatusError 403 when its sender may not */
+async function asSomebodyElse(
+  authorizer: Authorizer,
+  request: ApiRequest,
+  user: UserInfo,
+  info: RequestInfo,
+  wanted: Wanted,
+): Promise<ApiRequest> {
+  const refused = await constrained(authorizer, request, user, info, wanted)
+  const problem = refused === undefined ? undefined : await unconstrained(authorizer, user, wanted)
+  if (problem !== undefined) throw modeOf(wanted) === undefined ? problem : (refused ?? problem)
+  const remaining = Object.fromEntries(
+    Object.entries(request.headers).filter(([name]) => !name.startsWith('impersonate-')),
+  )
+  const impersonated = becoming(wanted, refused === undefined)
+  if (request.audit !== undefined) request.audit.impersonatedUser = impersonated
+  return { ...request, headers: remaining, user: impersonated }
 }
 
 function hasOtherHeaders(headers: ApiRequest['headers']): boolean {
@@ -106,7 +119,12 @@ interface Check {
   readonly name: string
 }
 
-function ask(authorizer: Authorizer, user: UserInfo, verb: string, check: Check): StatusError | undefined {
+async function ask(
+  authorizer: Authorizer,
+  user: UserInfo,
+  verb: string,
+  check: Check,
+): Promise<StatusError | undefined> {
   const attributes: Attributes = {
     user,
     verb,
@@ -119,13 +137,15 @@ function ask(authorizer: Authorizer, user: UserInfo, verb: string, check: Check)
     name: check.name,
     path: '',
   }
-  const decision = authorizer.authorize(attributes)
+  const decision = await authorizer.authorize(attributes)
   return decision.verdict === 'allow' ? undefined : refusal(user, attributes, decision.reason)
 }
 
-function firstRefusal(checks: readonly (() => StatusError | undefined)[]): StatusError | undefined {
+type Answer = StatusError | undefined | Promise<StatusError | undefined>
+
+async function firstRefusal(checks: readonly (() => Answer)[]): Promise<StatusError | undefined> {
   for (const check of checks) {
-    const refused = check()
+    const refused = await check()
     if (refused) return refused
   }
   return undefined
@@ -137,7 +157,7 @@ function constrained(
   user: UserInfo,
   info: RequestInfo,
   wanted: Wanted,
-): StatusError | undefined {
+): Promise<StatusError | undefined> {
   const mode = modeOf(wanted)
   if (mode === undefined) return unconstrained(authorizer, user, wanted)
   const on: RequestInfo = { ...info, verb: `impersonate-on:${mode}:${info.verb}` }
@@ -145,8 +165,8 @@ function constrained(
     ask(authorizer, user, `impersonate:${mode}`, { group: AUTHENTICATION, resource, name, ...more })
   const account = serviceAccountOf(wanted.name)
   return firstRefusal([
-    () => {
-      const decision = authorizer.authorize(attributesOf(user, on, request.query.get('fieldSelector') ?? ''))
+    async () => {
+      const decision = await authorizer.authorize(attributesOf(user, on, request.query))
       return decision.verdict === 'allow' ? undefined : refusal(user, on, decision.reason)
     },
     () => {
@@ -174,7 +194,7 @@ function invalidExtraKey(user: UserInfo, mode: Mode, key: string): StatusError |
   return refusal(user, { ...about, subresource: '', namespace: '', name: '' }, why)
 }
 
-function unconstrained(authorizer: Authorizer, user: UserInfo, wanted: Wanted): StatusError | undefined {
+function unconstrained(authorizer: Authorizer, user: UserInfo, wanted: Wanted): Promise<StatusError | undefined> {
   const may = (check: Check) => ask(authorizer, user, 'impersonate', check)
   const account = serviceAccountOf(wanted.name)
   return firstRefusal([

@@ -5,10 +5,11 @@
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
-import { badRequest } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
-import type { Attributes, Authorizer } from '../auth/authorizer.ts'
-import { grantedRules, type RoleReads } from '../auth/rbac.ts'
+import type { Authorizer, Mode } from '../auth/authorizer.ts'
+import type { RoleReads } from '../auth/rbac.ts'
+import { attributesOfSpec, userOfSpec } from './review-attributes.ts'
+import { rulesReview } from './rules-review.ts'
 
 export interface ReviewContext {
   readonly user: UserInfo
@@ -23,18 +24,27 @@ export type Review = (object: KubeObject, context: ReviewContext) => KubeObject 
 export interface ReviewOptions {
   readonly authorizer: Authorizer
   readonly roles: RoleReads
+  /** Who decides, in order; default Node, then RBAC. */
+  readonly modes?: () => readonly Mode['type'][]
 }
 
 /** By `group/Kind`. @throws StatusError 422 for what the kind's rules refuse */
-export function createReviews({ authorizer, roles }: ReviewOptions): Readonly<Record<string, Review>> {
-  const decide = (object: KubeObject, user: UserInfo): KubeObject => {
-    const { verdict, reason } = authorizer.authorize(attributesOfSpec(object['spec'], user))
+export function createReviews({
+  authorizer,
+  roles,
+  modes = () => ['Node', 'RBAC'],
+}: ReviewOptions): Readonly<Record<string, Review>> {
+  const decide = async (object: KubeObject, user: UserInfo): Promise<KubeObject> => {
+    const { attributes, ignored } = attributesOfSpec(object['spec'], user)
+    const { verdict, reason, error } = await authorizer.authorize(attributes)
+    const errors = error === undefined ? ignored : [...ignored, error]
     return {
       ...object,
       status: {
         allowed: verdict === 'allow',
         ...(verdict === 'deny' ? { denied: true } : {}),
         ...(reason === '' ? {} : { reason }),
+        ...(errors.length === 0 ? {} : { evaluationError: errors.length === 1 ? errors[0] : `[${errors.join(', ')}]` }),
       },
     }
   }
@@ -79,7 +89,7 @@ export function createReviews({ authorizer, roles }: ReviewOptions): Readonly<Re
       refuse([...onlyOneAttributes(object['spec']), ...selectors(object['spec']), ...emptyMeta(object, [])])
       return decide(object, user)
     },
-    'authorization.k8s.io/SelfSubjectRulesReview': (object, { user }) => rulesReview(roles, object, user),
+    'authorization.k8s.io/SelfSubjectRulesReview': (object, { user }) => rulesReview(modes(), roles, object, user),
     'authentication.k8s.io/SelfSubjectReview': (object, { user, now }) => ({
       ...object,
       metadata: { ...object.metadata, creationTimestamp: now },
@@ -143,70 +153,6 @@ function emptyMeta(object: KubeObject, allowed: readonly string[]): readonly Fie
   )
   const printed = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !allowed.includes(key)))
   return present.length === 0 ? [] : [invalid('metadata', printed, 'must be empty')]
-}
-
-function userOfSpec(spec: Fields): UserInfo {
-  return {
-    name: spec['user'] ?? '',
-    groups: spec['groups'] ?? [],
-    ...(spec['uid'] ? { uid: spec['uid'] } : {}),
-    ...(spec['extra'] ? { extra: spec['extra'] } : {}),
-  }
-}
-
-function attributesOfSpec(spec: Fields, user: UserInfo): Attributes {
-  const resource: Fields = spec['resourceAttributes'] ?? {}
-  const selector: Fields | undefined = resource['fieldSelector']
-  const fieldSelector =
-    selector?.['rawSelector'] ??
-    (selector?.['requirements'] as readonly Fields[] | undefined)
-      ?.filter((requirement) => requirement['operator'] === 'In' && requirement['values']?.length === 1)
-      .map((requirement) => `${requirement['key']}=${requirement['values'][0]}`)
-      .join(',')
-  return {
-    user,
-    isResource: spec['resourceAttributes'] !== undefined,
-    verb: resource['verb'] ?? spec['nonResourceAttributes']?.verb ?? '',
-    group: resource['group'] ?? '',
-    version: resource['version'] ?? '',
-    resource: resource['resource'] ?? '',
-    subresource: resource['subresource'] ?? '',
-    namespace: resource['namespace'] ?? '',
-    name: resource['name'] ?? '',
-    path: spec['nonResourceAttributes']?.path ?? '',
-    ...(fieldSelector ? { fieldSelector } : {}),
-  }
-}
-
-function rulesReview(roles: RoleReads, object: KubeObject, user: UserInfo): KubeObject {
-  const namespace: string = object['spec']?.namespace ?? ''
-  if (namespace === '') throw badRequest('no namespace on request')
-  const resourceRules: Fields[] = []
-  const nonResourceRules: Fields[] = []
-  for (const { rule } of grantedRules(roles, user, namespace)) {
-    const verbs = rule.verbs ?? []
-    if (rule.resources?.length)
-      resourceRules.push({
-        verbs,
-        apiGroups: rule.apiGroups ?? [],
-        resources: rule.resources,
-        ...(rule.resourceNames?.length ? { resourceNames: rule.resourceNames } : {}),
-      })
-    if (rule.nonResourceURLs?.length) nonResourceRules.push({ verbs, nonResourceURLs: rule.nonResourceURLs })
-  }
-  // What the Node authorizer allows depends on the pods of the moment: it cannot be listed as rules.
-  const isNode = user.groups.includes('system:nodes') && user.name.startsWith('system:node:')
-  return {
-    ...object,
-    metadata: {},
-    spec: {},
-    status: {
-      resourceRules,
-      nonResourceRules,
-      incomplete: isNode,
-      ...(isNode ? { evaluationError: 'node authorizer does not support user rule resolution' } : {}),
-    },
-  }
 }
 
 export function userInfoOf(user: UserInfo): Fields {

@@ -108,15 +108,16 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
   503: 'the server is currently unable to handle the request',
 }
 
-/** What a client makes of an answer that is an error without a Status. */
-function rejected(code: number): string {
+/** What a client makes of an answer that is an error without a Status. `said`: its text, where that is shown. */
+export function rejected(code: number, said = 'unknown'): string {
   const words = STATUS_WORDS[code]
   if (words !== undefined) return words
-  if (code >= 500) return 'an error on the server ("unknown") has prevented the request from succeeding'
+  if (code >= 500) return `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`
   return `the server responded with the status code ${code} but did not return more information`
 }
 
-function parsedReview(text: string, contentType: string, sent: Fields): Fields {
+/** The review that was answered, of the kind and version of the one sent. @throws Error in Go's words */
+export function parsedReview(text: string, contentType: string, sent: Fields): Fields {
   if (text === '') throw new Error(`0-length response with status code: 200 and content type: ${contentType}`)
   const review = parsedObject(text)
   const { apiVersion = '', kind = '' } = review

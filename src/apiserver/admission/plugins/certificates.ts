@@ -14,10 +14,16 @@ const GROUP = 'certificates.k8s.io'
 
 const isRequest = ({ row }: AdmissionAttributes) => row.group === GROUP && row.resource === 'certificatesigningrequests'
 
-/** Whether the user may do `verb` for the signer, by its name or for the whole of its domain. */
-function mayUseSigner(authorizer: Authorizer, attributes: AdmissionAttributes, verb: string, signer: string): boolean {
-  const allowed = (name: string) =>
-    authorizer.authorize({
+/** Refuses, in these words, who may not do `verb` for the signer, by its name or for the whole of its domain. */
+async function requireSigner(
+  authorizer: Authorizer,
+  attributes: AdmissionAttributes,
+  verb: string,
+  signer: string,
+  otherwise: string,
+): Promise<void> {
+  for (const name of [signer, `${signer.split('/')[0]}/*`]) {
+    const decision = await authorizer.authorize({
       user: attributes.user,
       verb,
       isResource: true,
@@ -28,8 +34,10 @@ function mayUseSigner(authorizer: Authorizer, attributes: AdmissionAttributes, v
       namespace: '',
       name,
       path: '',
-    }).verdict === 'allow'
-  return allowed(signer) || allowed(`${signer.split('/')[0]}/*`)
+    })
+    if (decision.verdict === 'allow') return
+  }
+  throw refused(attributes, `user not permitted to ${otherwise} ${JSON.stringify(signer)}`)
 }
 
 export const certificateApproval: AdmissionPluginFactory = (_reads, { authorizer }) => ({
@@ -38,8 +46,7 @@ export const certificateApproval: AdmissionPluginFactory = (_reads, { authorizer
   validate(attributes) {
     if (!isRequest(attributes) || attributes.subresource !== 'approval') return
     const signer: string = attributes.oldObject?.['spec']?.signerName ?? ''
-    if (mayUseSigner(authorizer, attributes, 'approve', signer)) return
-    throw refused(attributes, `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`)
+    return requireSigner(authorizer, attributes, 'approve', signer, 'approve requests with signerName')
   },
 })
 
@@ -54,8 +61,7 @@ export const certificateSigning: AdmissionPluginFactory = (_reads, { authorizer 
       (o?.['status']?.conditions ?? []).filter((condition: { type?: string }) => condition.type === 'Failed')
     if (signed(object) === signed(oldObject) && same(failed(object), failed(oldObject))) return
     const signer: string = oldObject?.['spec']?.signerName ?? ''
-    if (mayUseSigner(authorizer, attributes, 'sign', signer)) return
-    throw refused(attributes, `user not permitted to sign requests with signerName ${JSON.stringify(signer)}`)
+    return requireSigner(authorizer, attributes, 'sign', signer, 'sign requests with signerName')
   },
 })
 
@@ -81,7 +87,7 @@ export const clusterTrustBundleAttest: AdmissionPluginFactory = (_reads, { autho
     const { row, subresource, object } = attributes
     if (row.group !== GROUP || row.resource !== 'clustertrustbundles' || subresource !== '') return
     const signer: string = object?.['spec']?.signerName ?? ''
-    if (signer === '' || mayUseSigner(authorizer, attributes, 'attest', signer)) return
-    throw refused(attributes, `user not permitted to attest for signerName ${JSON.stringify(signer)}`)
+    if (signer === '') return
+    return requireSigner(authorizer, attributes, 'attest', signer, 'attest for signerName')
   },
 })

@@ -9,7 +9,7 @@ import { DYN, type Type } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import { policyFunctions } from '../../../api/validation/policy-expressions.ts'
-import type { Authorizer } from '../../auth/authorizer.ts'
+import type { DecidedAuthorizer } from '../../auth/decided.ts'
 import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
 import { user } from '../webhooks/call.ts'
 
@@ -62,7 +62,7 @@ export function requestVariables(
     readonly request: Fields
   },
   reads: CacheReads,
-  authorizer: Authorizer,
+  authorizer: DecidedAuthorizer,
 ): Map<string, Value> {
   const { namespace, row } = attributes
   const own = row.group === '' && row.resource === 'namespaces'
@@ -84,7 +84,7 @@ export function requestVariables(
 }
 
 /** Answers what the request's user, or a service account, may do. */
-function authorizerOf({ user: asking }: AdmissionAttributes, authorizer: Authorizer): Value {
+function authorizerOf({ user: asking }: AdmissionAttributes, authorizer: DecidedAuthorizer): Value {
   return authorizerValue(({ serviceAccount: account, path, ...question }) => {
     const user =
       account === undefined

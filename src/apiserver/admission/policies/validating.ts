@@ -9,6 +9,7 @@ import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import { parseApiVersion } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
+import { whenDecided } from '../../auth/decided.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
 import { reviewOf } from '../webhooks/call.ts'
 import { configuresAdmission, type Matcher, matcherOf, matchingRow, selects } from '../webhooks/match.ts'
@@ -148,8 +149,10 @@ async function judge(
         if (!selects(binding.matcher, attributes, reads)) continue
         if (matchingRow(binding.matcher, attributes, host.scheme) === undefined) continue
       }
-      const variables = requestVariables(attributes, { object, oldObject, request }, reads, host.authorizer)
-      const findings = findingsOf(policy, binding, variables, attributes, reads, host)
+      const findings = await whenDecided(host.authorizer, (authorizer) => {
+        const variables = requestVariables(attributes, { object, oldObject, request }, reads, authorizer)
+        return findingsOf(policy, binding, variables, attributes, reads, host)
+      })
       const actions: readonly string[] = binding.spec['validationActions'] ?? []
       for (const finding of findings) {
         if (actions.includes('Deny')) denials.push(finding)

@@ -8,6 +8,7 @@ import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
+import { whenDecided } from '../../auth/decided.ts'
 import type {
   AdmissionAttributes,
   AdmissionHost,
@@ -94,8 +95,10 @@ async function conditionsHold(
   const object = attributes.object && (await host.convert(attributes.object, row))
   const oldObject = attributes.oldObject && (await host.convert(attributes.oldObject, row))
   const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
-  const variables = requestVariables(attributes, { object, oldObject, request }, reads, host.authorizer)
-  const outcome = evaluateConditions(hook.conditions, variables, { used: 0, limit: POLICY_BUDGET })
+  const outcome = await whenDecided(host.authorizer, (authorizer) => {
+    const variables = requestVariables(attributes, { object, oldObject, request }, reads, authorizer)
+    return evaluateConditions(hook.conditions, variables, { used: 0, limit: POLICY_BUDGET })
+  })
   if (!('error' in outcome)) return outcome.matches
   if (hook.spec['failurePolicy'] === 'Ignore') return false
   throw forbidden({ group: attributes.row.group, resource: attributes.row.resource }, attributes.name, outcome.error)

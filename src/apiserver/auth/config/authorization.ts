@@ -1,0 +1,190 @@
+/** AuthorizationConfiguration: who decides what a user may do, in order (API concept: using configuration file for authorization). */
+import type { Fields } from '../../../api/object.ts'
+import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../../api/validation/errors.ts'
+import { dns1123Subdomain } from '../../../api/validation/names.ts'
+import type { Mode } from '../authorizer.ts'
+import type { MatchCondition } from '../webhook/conditions.ts'
+import { compileCondition } from '../webhook/conditions.ts'
+import type { ReviewVersion } from '../webhook/review.ts'
+import { ConfigurationError, readDocument, refuse, type Shape } from './document.ts'
+
+export type ModeConfiguration =
+  | { readonly type: Exclude<Mode['type'], 'Webhook'>; readonly name: string }
+  | ({ readonly type: 'Webhook'; readonly name: string } & WebhookConfiguration)
+
+export interface WebhookConfiguration {
+  readonly timeoutMs: number
+  /** 0: not kept. */
+  readonly authorizedMs: number
+  readonly unauthorizedMs: number
+  readonly version: ReviewVersion
+  readonly failurePolicy: 'NoOpinion' | 'Deny'
+  /** The kubeconfig that says where the webhook is; undefined: as a pod of this cluster finds its API server. */
+  readonly kubeConfigFile: string | undefined
+  readonly conditions: readonly MatchCondition[]
+}
+
+/** What is wrong with a kubeconfig's path; undefined when nothing is. */
+export type FileCheck = (path: string) => string | undefined
+
+const SHAPE: Readonly<Record<string, Shape>> = {
+  authorizers: {
+    list: {
+      fields: {
+        type: 'string',
+        name: 'string',
+        webhook: {
+          fields: {
+            authorizedTTL: 'duration',
+            cacheAuthorizedRequests: 'boolean',
+            unauthorizedTTL: 'duration',
+            cacheUnauthorizedRequests: 'boolean',
+            timeout: 'duration',
+            subjectAccessReviewVersion: 'string',
+            matchConditionSubjectAccessReviewVersion: 'string',
+            failurePolicy: 'string',
+            connectionInfo: { fields: { type: 'string', kubeConfigFile: 'string' } },
+            matchConditions: { list: { fields: { expression: 'string' } } },
+          },
+        },
+      },
+    },
+  },
+}
+const TYPES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
+const MOST_CONDITIONS = 64
+const LONGEST_TIMEOUT_MS = 30_000
+/** Defaults of a webhook whose answers are kept. */
+export const AUTHORIZED_MS = 5 * 60_000
+export const UNAUTHORIZED_MS = 30_000
+
+/** A configuration file's text. @throws ConfigurationError in one line, saying what is wrong */
+export function parseAuthorizationConfiguration(text: string, checkFile: FileCheck): readonly ModeConfiguration[] {
+  const document = readDocument(text, 'AuthorizationConfiguration', SHAPE)
+  const authorizers: readonly Fields[] = document['authorizers'] ?? []
+  if (authorizers.length === 0) refuse([required('authorizers', 'at least one authorization mode must be defined')])
+  const errors: FieldError[] = []
+  const seen = { types: new Set<string>(), names: new Set<string>() }
+  const modes = authorizers.map((authorizer, i) => modeOf(authorizer, `authorizers[${i}]`, seen, checkFile, errors))
+  refuse(errors)
+  for (const { type, name } of modes)
+    if ((type === 'AlwaysAllow' || type === 'AlwaysDeny') && name !== type.toLowerCase())
+      throw new ConfigurationError(`expected name ${type.toLowerCase()} for authorizer ${type} instead of ${name}`)
+  return modes
+}
+
+function modeOf(
+  { type = '', name = '', webhook }: Fields,
+  at: string,
+  seen: { readonly types: Set<string>; readonly names: Set<string> },
+  checkFile: FileCheck,
+  errors: FieldError[],
+): ModeConfiguration {
+  if (type === '') errors.push(required(`${at}.type`))
+  else if (!TYPES.includes(type)) errors.push(notSupported(`${at}.type`, type, TYPES))
+  else if (type === 'ABAC')
+    errors.push(invalid(`${at}.type`, type, 'this server has no attribute-based access control'))
+  else if (type !== 'Webhook' && seen.types.has(type)) errors.push(duplicate(`${at}.type`, type))
+  seen.types.add(type)
+  if (name === '') errors.push(required(`${at}.name`))
+  else if (seen.names.has(name)) errors.push(duplicate(`${at}.name`, name))
+  else
+    errors.push(
+      ...dns1123Subdomain(name).map((why) => invalid(`${at}.name`, name, `authorizer name is invalid: ${why}`)),
+    )
+  seen.names.add(name)
+  if (type === 'Webhook') {
+    if (webhook !== undefined) return { type, name, ...webhookOf(webhook, at, checkFile, errors) }
+    errors.push(required(`${at}.webhook`, 'required when type=Webhook'))
+  } else if (webhook !== undefined)
+    errors.push(invalid(`${at}.webhook`, 'non-null', 'may only be specified when type=Webhook'))
+  return { type, name }
+}
+
+function webhookOf(webhook: Fields, at: string, checkFile: FileCheck, errors: FieldError[]): WebhookConfiguration {
+  const text = (field: string): string => webhook[field] ?? ''
+  const timeoutMs: number = webhook['timeout'] ?? 0
+  if (timeoutMs === 0) errors.push(required(`${at}.timeout`))
+  else if (timeoutMs < 0 || timeoutMs > LONGEST_TIMEOUT_MS)
+    errors.push(invalid(`${at}.timeout`, seconds(timeoutMs), 'must be > 0s and <= 30s'))
+  const kept = (field: string, flag: string, fallback: number): number => {
+    const ms: number = webhook[field] ?? 0
+    if (ms < 0) errors.push(invalid(`${at}.${field}`, seconds(ms), 'must be > 0s'))
+    return webhook[flag] === false ? 0 : ms || fallback
+  }
+  const authorizedMs = kept('authorizedTTL', 'cacheAuthorizedRequests', AUTHORIZED_MS)
+  const unauthorizedMs = kept('unauthorizedTTL', 'cacheUnauthorizedRequests', UNAUTHORIZED_MS)
+  oneOf(text('subjectAccessReviewVersion'), ['v1', 'v1beta1'], `${at}.subjectAccessReviewVersion`, errors)
+  const conditions: readonly Fields[] = webhook['matchConditions'] ?? []
+  const conditionVersion = text('matchConditionSubjectAccessReviewVersion')
+  const conditionAt = `${at}.matchConditionSubjectAccessReviewVersion`
+  if (conditionVersion === '') {
+    if (conditions.length > 0) errors.push(required(conditionAt, 'required if match conditions are specified'))
+  } else oneOf(conditionVersion, ['v1'], conditionAt, errors)
+  oneOf(text('failurePolicy'), ['NoOpinion', 'Deny'], `${at}.failurePolicy`, errors)
+  const kubeConfigFile = connectionOf(webhook['connectionInfo'] ?? {}, `${at}.connectionInfo`, checkFile, errors)
+  return {
+    timeoutMs,
+    authorizedMs,
+    unauthorizedMs,
+    version: text('subjectAccessReviewVersion') as ReviewVersion,
+    failurePolicy: text('failurePolicy') as WebhookConfiguration['failurePolicy'],
+    kubeConfigFile,
+    conditions: conditionsOf(conditions, `${at}.matchConditions`, errors),
+  }
+}
+
+const seconds = (ms: number) => `${ms / 1000}s`
+
+function oneOf(value: string, supported: readonly string[], at: string, errors: FieldError[]): void {
+  if (value === '') errors.push(required(at))
+  else if (!supported.includes(value)) errors.push(notSupported(at, value, supported))
+}
+
+function connectionOf(info: Fields, at: string, checkFile: FileCheck, errors: FieldError[]): string | undefined {
+  const { type = '', kubeConfigFile: file = '' } = info
+  switch (type) {
+    case 'KubeConfigFile': {
+      if (file === '') {
+        errors.push(required(`${at}.kubeConfigFile`))
+        return undefined
+      }
+      const problem = checkFile(file)
+      if (problem !== undefined) errors.push(invalid(`${at}.kubeConfigFile`, file, problem))
+      return file
+    }
+    case 'InClusterConfig':
+      if (file !== '') errors.push(invalid(`${at}.kubeConfigFile`, file, 'can only be set when type=KubeConfigFile'))
+      return undefined
+    case '':
+      errors.push(required(`${at}.type`))
+      return undefined
+    default:
+      errors.push(notSupported(`${at}.type`, type, ['InClusterConfig', 'KubeConfigFile']))
+      return undefined
+  }
+}
+
+function conditionsOf(list: readonly Fields[], at: string, errors: FieldError[]): readonly MatchCondition[] {
+  if (list.length > MOST_CONDITIONS) {
+    errors.push(tooMany(at, list.length, MOST_CONDITIONS))
+    return []
+  }
+  const seen = new Set<string>()
+  return list.flatMap(({ expression = '' }, i) => {
+    const where = `${at}[${i}].expression`
+    if (expression === '') {
+      errors.push(required(where))
+      return []
+    }
+    if (seen.has(expression)) {
+      errors.push(duplicate(where, expression))
+      return []
+    }
+    seen.add(expression)
+    const made = compileCondition(expression)
+    if (!('error' in made)) return [made]
+    errors.push(invalid(where, expression, made.error))
+    return []
+  })
+}

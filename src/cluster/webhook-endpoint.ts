@@ -1,0 +1,39 @@
+/** Where a webhook is that says who somebody is, or what he may do: in a kubeconfig, or as a pod finds its API server. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { endpointFromKubeconfig } from '../client/kubeconfig.ts'
+import type { HttpsEndpoint } from '../http/client.ts'
+import { messageOf, StartError } from './errors.ts'
+import { readText } from './read-file.ts'
+
+const POD_FILES = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** @throws StartError naming the file */
+export function endpointOfKubeconfig(file: string | undefined): HttpsEndpoint {
+  if (file === undefined) return inCluster()
+  const text = readText(file)
+  try {
+    // Files that a kubeconfig names are beside it.
+    const endpoint = endpointFromKubeconfig(text, (path) => readFileSync(resolve(dirname(file), path), 'utf8'))
+    if (typeof endpoint.server !== 'string' || !/^https?:\/\//.test(endpoint.server) || !URL.canParse(endpoint.server))
+      throw new Error('the cluster names no server')
+    return endpoint
+  } catch (cause) {
+    const why = cause instanceof TypeError ? 'it is no kubeconfig with a current context' : messageOf(cause)
+    throw new StartError(`error loading config file ${JSON.stringify(file)}: ${why}`, { cause })
+  }
+}
+
+function inCluster(): HttpsEndpoint {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env
+  if (!host || !port || !existsSync(`${POD_FILES}/token`))
+    throw new StartError(
+      'unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined',
+    )
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ca: readText(`${POD_FILES}/ca.crt`),
+    // Read again for every request: the kubelet renews it.
+    token: () => readText(`${POD_FILES}/token`).trim(),
+  }
+}
