@@ -18,7 +18,8 @@ export interface RequestBody {
 
 export interface BenchClient {
   readonly endpoint: HttpsEndpoint
-  request(method: string, path: string, body?: RequestBody): Promise<Answer>
+  /** `accept` is a media type; without it the server answers as it likes (JSON). */
+  request(method: string, path: string, body?: RequestBody, accept?: string): Promise<Answer>
   /** Opens a watch that counts lines; resolves when its head has come. */
   watch(path: string, onLines: (count: number) => void): Promise<{ close(): void }>
   close(): void
@@ -42,21 +43,20 @@ export function createBenchClient(endpoint: HttpsEndpoint, connections = 64): Be
 
   return {
     endpoint,
-    request: (method, path, body) =>
+    request: (method, path, body, accept) =>
       new Promise((resolve, reject) => {
         const options: RequestOptions = {
           ...at,
           agent,
           method,
           path,
-          headers:
-            body === undefined
-              ? authorization
-              : {
-                  ...authorization,
-                  'content-type': body.contentType ?? 'application/json',
-                  'content-length': body.bytes.length,
-                },
+          headers: {
+            ...authorization,
+            ...(accept === undefined ? {} : { accept }),
+            ...(body === undefined
+              ? {}
+              : { 'content-type': body.contentType ?? 'application/json', 'content-length': body.bytes.length }),
+          },
         }
         const sent = send(options, (answer) => {
           const chunks: Buffer[] = []
