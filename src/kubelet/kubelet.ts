@@ -95,8 +95,18 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
   const pleg = createPleg(runtime, containerRuntime, cache, (changes) => {
-    for (const uid of new Set(changes.map((change) => change.uid))) sync(uid)
+    for (const uid of new Set(changes.map((change) => change.uid))) {
+      if (isKnown(uid)) sync(uid)
+      else endOrphans()
+    }
   })
+  /** Before the pods of this node are known, any of them may be. */
+  let podsSeen = false
+  const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
+  const endOrphans = () =>
+    void removeOrphans(containerRuntime, isKnown).catch((error) =>
+      runtime.log.error('Removing pods that are gone failed', error),
+    )
   const probes = createProbeManager(runtime, containerRuntime, events, sync)
   const killer = createKiller(runtime, containerRuntime, events)
   const images = createImages(runtime, containerRuntime, events)
@@ -242,9 +252,8 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   watchPods(informers.informer<Pod>(PODS, { fieldSelector: `spec.nodeName=${nodeName}` }), handle)
   informers.start()
   await informers.whenSynced(signal)
-  removeOrphans(containerRuntime, (uid) => pods.get(uid) !== undefined).catch((error) =>
-    runtime.log.error('Removing pods that are gone failed', error),
-  )
+  podsSeen = true
+  endOrphans()
   return {
     nodeName,
     containerRuntime,

@@ -1,7 +1,7 @@
 /**
- * Pods of which the runtime knows and the API server does not: they were forced away, or went, while no kubelet ran. Nothing is
- * left that says how long they may take, so they get the shortest time there is between SIGTERM and SIGKILL, as from a real
- * kubelet.
+ * Pods of which the runtime knows and the API server does not: they were forced away, or went, while no kubelet ran, or what a
+ * kubelet asked for before it was killed is only done now. Nothing is left that says how long they may take, so they get the
+ * shortest time there is between SIGTERM and SIGKILL, as from a real kubelet.
  */
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 

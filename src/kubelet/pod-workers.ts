@@ -22,6 +22,7 @@ export interface PodWorkers {
   sync(uid: string): void
   /** The object is gone: the pod ends if it has not, then its worker is forgotten. */
   remove(pod: Pod): void
+  knows(uid: string): boolean
   couldHaveRunningContainers(uid: string): boolean
   /** Nothing is left to do for the pod. */
   finished(uid: string): boolean
@@ -197,6 +198,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
         options.forget(worker.uid)
       }
     },
+    knows: (uid) => workers.has(uid),
     couldHaveRunningContainers(uid) {
       const worker = workers.get(uid)
       return worker !== undefined && worker.phase !== 'terminated'

@@ -111,6 +111,21 @@ test('a pod that ended is deleted with its uid as precondition, once', async () 
   assert.equal(bodies()[1]?.['gracePeriodSeconds'], 0)
 })
 
+test('a pod that ended before the kubelet heard of its deletion goes when it hears of it', async () => {
+  const { runtime, manager, requests, state } = setup(podOf())
+  manager.set(state.pod!, { phase: 'Succeeded' })
+  state.finished = true
+  await runtime.settle()
+  // The write was answered with what the watch only tells now.
+  state.pod = podOf({ resourceVersion: '2', deletionTimestamp: '2026-01-01T00:00:00Z' }, { phase: 'Succeeded' })
+  manager.observed(state.pod)
+  await runtime.settle()
+  assert.deepEqual(
+    requests.map(({ method }) => method),
+    ['PATCH', 'DELETE'],
+  )
+})
+
 test('a pod deleted without grace is on its way out: only when it stays is it ended here', async () => {
   const marked = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
   const ended = (pod: Pod) => {

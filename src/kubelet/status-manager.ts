@@ -207,7 +207,11 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       const entry = entries.get(uidOf(pod))
       if (entry === undefined) return
       const version = pod.metadata.resourceVersion
-      if (version === entry.baseVersion || isOlderVersion(version, entry.baseVersion)) return
+      if (version === entry.baseVersion || isOlderVersion(version, entry.baseVersion)) {
+        // Known from the answer to a write, all but that the pod is to go.
+        if (mayDelete(entry)) enqueue(entry)
+        return
+      }
       entry.pod = pod
       entry.base = pod.status ?? {}
       entry.baseVersion = version

@@ -309,3 +309,18 @@ for (const [what, annotations, spec] of [
     assert.ok(!reasons(stage).some((reason) => String(reason).startsWith('Failed')))
     await stage.stop()
   })
+
+test('a sandbox that is only ready when its kubelet was killed and its pod forced away does not stay', async () => {
+  const stage = await start()
+  const { runtime } = stage
+  await stage.run(pod('p', { 'sim.skiff.dev/sandbox-delay': '15s' }))
+  await runtime.advance(1000)
+  const { containerRuntime } = stage.kubelet
+  stage.stopKubelet()
+  await stage.ask('DELETE', `${path('p')}?gracePeriodSeconds=0`)
+  await stage.startKubelet(false)
+  await runtime.advance(60_000)
+  assert.deepEqual(await containerRuntime.listContainers({}), [])
+  assert.deepEqual(await containerRuntime.listPodSandboxes({}), [])
+  await stage.stop()
+})
