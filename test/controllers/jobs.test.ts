@@ -124,3 +124,28 @@ test('with orphaned pods nothing holds them', async () => {
   assert.deepEqual([pod?.metadata.ownerReferences, pod?.metadata.finalizers], [undefined, undefined])
   await stage.stop()
 })
+
+test('a pod made for a job that was over is let go: nobody will count it', async () => {
+  const { stage, jobs, all, endAll, status, advance, runtime } = await stageOf({})
+  await endAll('Succeeded')
+  assert.deepEqual(conditions(await status()).slice(-1), ['Complete True CompletionsReached'])
+  const { uid = '' } = (await runtime.complete(jobs.get('j'))).metadata
+  const late = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'late',
+      finalizers: ['batch.kubernetes.io/job-tracking'],
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid, controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  }
+  const pods = stage.user.resource({ group: '', version: 'v1', resource: 'pods' }).namespace(namespace)
+  await runtime.complete(pods.create(late as unknown as KubeObject))
+  await runtime.complete(jobs.delete('j', { propagationPolicy: 'Foreground' }))
+  await advance(10)
+  assert.deepEqual(await all(), [])
+  await stage.stop()
+})
