@@ -6,7 +6,7 @@
  */
 
 import { isNotFound } from '../../api/status.ts'
-import { sleep } from '../../base/clock.ts'
+import { sleep, type Timer } from '../../base/clock.ts'
 import type { Discovery } from '../../client/client.ts'
 import { findByKind } from '../../client/discovery.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -35,6 +35,13 @@ export interface GarbageCollector extends Controller {
   resync(): Promise<void>
 }
 
+const discoveryRetryMs = 1000
+/** How long after a definition or an APIService has changed discovery is asked, instead of at the next resync. */
+const newKindsMs = 500
+const discoveryPatienceMs = 30_000
+
+const groupVersion = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
+
 export function createGarbageCollector(
   context: ControllerContext,
   options: GarbageCollectorOptions = {},
@@ -50,7 +57,9 @@ export function createGarbageCollector(
   const attemptToOrphan = createWorkQueue<Node>(runtime, 'garbage_collector_attempt_to_orphan')
   const recorder = createEventRecorder(runtime, client, { component: 'garbage-collector-controller' })
   const builder = { uidToNode, attemptToDelete, attemptToOrphan, absentOwnerCache, recorder, log }
-  const monitors = createMonitors(informers, (change) => graphChanges.add(change))
+  const monitors = createMonitors(informers, (change) => graphChanges.add(change), kindsChanged)
+  let following = false
+  let looking: Timer | undefined
   let discovery: Discovery = { resources: [], everyVersion: [], failed: [] }
   const operations = createOperations({ ...runtime, log }, client, (apiVersion, kind) =>
     findByKind(discovery.everyVersion, apiVersion, kind),
@@ -103,7 +112,7 @@ export function createGarbageCollector(
     // What could not be discovered now may well exist: it stays as it was.
     const failed = new Set(found.failed)
     const kept = (all: Discovery['resources']) =>
-      all.filter(({ group, version }) => failed.has(group === '' ? version : `${group}/${version}`))
+      all.filter(({ group, version }) => failed.has(groupVersion(group, version)))
     const before = new Set(deletableResources(discovery.resources).map(keyOf))
     discovery = {
       resources: [...found.resources, ...kept(discovery.resources)],
@@ -117,21 +126,52 @@ export function createGarbageCollector(
     await monitors.whenSynced(signal)
   }
 
+  /** Dependents that nobody looks for would not keep their owner, so a group that fails is asked for again; not for ever. */
+  async function discoverEverything(): Promise<void> {
+    const unknown = () =>
+      discovery.failed.filter((failed) =>
+        discovery.everyVersion.every(({ group, version }) => groupVersion(group, version) !== failed),
+      )
+    for (let waited = 0; unknown().length > 0 && waited < discoveryPatienceMs; waited += discoveryRetryMs) {
+      log.info(2, 'discovery failed for some groups, trying again', { groups: unknown() })
+      await sleep(runtime.clock, discoveryRetryMs, signal)
+      await resync().catch((error) => log.info(2, 'failed to discover resources', { err: String(error) }))
+    }
+  }
+
+  const resyncOrComplain = () =>
+    resync().catch((error) => {
+      if (!signal.aborted) log.info(2, 'failed to discover resources', { err: String(error) })
+    })
+
   async function followDiscovery(): Promise<void> {
+    following = true
     for (;;) {
       await sleep(runtime.clock, options.resyncMs ?? 30_000, signal)
-      await resync().catch((error) => {
-        if (!signal.aborted) log.info(2, 'failed to discover resources', { err: String(error) })
-      })
+      await resyncOrComplain()
     }
+  }
+
+  /** Kinds have probably come or gone: whoever deletes one of the new kind should not wait for the next resync. */
+  function kindsChanged(): void {
+    if (!following || looking !== undefined || signal.aborted) return
+    looking = runtime.clock.setTimer(newKindsMs, 'garbage collector discovery', () => {
+      looking = undefined
+      void resyncOrComplain()
+    })
   }
 
   return {
     name: 'generic-garbage-collector',
     async start() {
-      signal.addEventListener('abort', () => monitors.stop(), { once: true })
+      const stop = () => {
+        looking?.cancel()
+        monitors.stop()
+      }
+      signal.addEventListener('abort', stop, { once: true })
       runWorkers(runtime, graphChanges, 1, async (change) => processGraphChange(builder, change), signal)
       await resync()
+      await discoverEverything()
       // Nothing is decided before all that exists has been seen.
       while (!graphChanges.idle) await sleep(runtime.clock, 1, signal)
       log.info(2, 'Proceeding to collect garbage')

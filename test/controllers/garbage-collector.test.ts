@@ -1,0 +1,49 @@
+/** The garbage collector against an API server that does not tell it everything. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../../src/api/object.ts'
+import { simulatedRuntime } from '../../src/base/simulated.ts'
+import type { Client } from '../../src/client/client.ts'
+import { createInformerFactory } from '../../src/client/informer.ts'
+import { createClient, inProcessTransport } from '../../src/client/transport.ts'
+import { createGarbageCollector } from '../../src/controllers/garbage-collector/garbage-collector.ts'
+import { ADMIN, startTestApi } from '../harness.ts'
+
+test('nothing is orphaned or collected before every group that can be discovered is', async () => {
+  const runtime = simulatedRuntime(1)
+  const api = await runtime.complete(startTestApi(runtime))
+  await runtime.complete(api.namespace('n'))
+  const user = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
+  const maps = user.resource({ group: '', version: 'v1', resource: 'configmaps' }).namespace('n')
+  const rbac = 'rbac.authorization.k8s.io'
+  const roles = user.resource({ group: rbac, version: 'v1', resource: 'roles' }).namespace('n')
+  const apiVersion = `${rbac}/v1`
+  const role: KubeObject = { apiVersion, kind: 'Role', metadata: { name: 'owner' }, rules: [] }
+  const { uid = '' } = (await runtime.complete(roles.create(role))).metadata
+  const ownerReferences = [{ apiVersion, kind: 'Role', name: 'owner', uid }]
+  const map: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'dependent', ownerReferences } }
+  await runtime.complete(maps.create(map))
+  await runtime.complete(roles.delete('owner', { propagationPolicy: 'Orphan' }))
+
+  let failures = 2
+  const client: Client = {
+    ...user,
+    async discover() {
+      const found = await user.discover()
+      if (failures-- <= 0) return found
+      const others = (all: typeof found.resources) => all.filter(({ group }) => group !== '')
+      return { resources: others(found.resources), everyVersion: others(found.everyVersion), failed: ['v1'] }
+    },
+  }
+  const { signal } = new AbortController()
+  const informers = createInformerFactory(runtime, client, signal)
+  informers.start()
+  const collector = createGarbageCollector({ runtime, client, informers, signal })
+  await runtime.complete(collector.start())
+  await runtime.advance(60_000)
+
+  const [left] = (await runtime.complete(maps.list())).items.filter(({ metadata }) => metadata.name === 'dependent')
+  assert.deepEqual((left?.metadata as Fields | undefined)?.['ownerReferences'] ?? 'none', 'none')
+  assert.ok(left !== undefined, 'what was orphaned lives on')
+  assert.deepEqual((await runtime.complete(roles.list())).items, [])
+})
