@@ -125,26 +125,6 @@ export function storageContract(driver: DriverUnderTest): void {
     assert.equal(text(lost.current?.value), '3')
   })
 
-  it('a put that is deleted again at once is two revisions, answered with the second', async (f) => {
-    const mod = await f.must('/registry/a', '1')
-    const seen: string[] = []
-    f.storage.subscribe('/registry/', mod, {
-      events: (events) =>
-        seen.push(...events.map((e) => `${e.type} ${e.revision} ${text(e.value ?? e.previous?.value)}`)),
-    })
-    const write = { type: 'put', key: '/registry/a', value: bytes('last'), thenDelete: true } as const
-    assert.equal((await f.done(f.storage.write({ ...write, expectRevision: mod + 1 }))).ok, false)
-    const removed = f.storage.write({ ...write, expectRevision: mod })
-    const late = f.storage.write({ ...write, expectRevision: mod + 1 })
-    const again = f.storage.write({ type: 'put', key: '/registry/a', value: bytes('new'), expectRevision: 0 })
-    assert.deepEqual(await f.done(removed), { ok: true, revision: mod + 2 })
-    assert.equal((await f.done(late)).ok, false)
-    assert.equal(revisionOf(await f.done(again)), mod + 3)
-    assert.deepEqual(seen, [`put ${mod + 1} last`, `delete ${mod + 2} last`, `put ${mod + 3} new`])
-    assert.deepEqual(await f.get('/registry/a', mod + 1), { value: 'last', mod: mod + 1, create: mod })
-    assert.equal(await f.get('/registry/a', mod + 2), undefined)
-  })
-
   it('nothing of a queued write is seen before its answer: not by reads, watches, or failed compares', async (f) => {
     const seen: number[] = []
     f.storage.subscribe('', 1, { events: (events) => seen.push(...events.map(({ revision }) => revision)) })

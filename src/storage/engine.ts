@@ -92,31 +92,24 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
         else answerConflict({ key, revision: 0, resolve, reject })
         return
       }
-      const answer = { resolve, reject }
-      if (request.type === 'delete') append(key, entry, undefined, undefined, answer)
-      else if (request.thenDelete !== true) append(key, entry, request.value, request.leaseSeconds, answer)
-      else append(key, append(key, entry, request.value, undefined, unanswered), undefined, undefined, answer)
+      const revision = ++headRevision
+      const change: Change = {
+        revision,
+        key,
+        createRevision: current === 0 || !entry ? revision : entry.createRevision,
+        previousRevision: entry?.modRevision ?? 0,
+        value: request.type === 'put' ? request.value : undefined,
+      }
+      const lease = request.type === 'put' ? request.leaseSeconds : undefined
+      const expiry = lease === undefined ? undefined : { expiresAt: runtime.clock.now() + lease * 1000, revision, key }
+      heads.set(key, {
+        modRevision: revision,
+        createRevision: change.createRevision,
+        deleted: change.value === undefined,
+      })
+      queue.push({ change, expiry, resolve, reject })
       startFlush()
     })
-  }
-
-  /** Queues a change whose compare has held. Returns the key's new head. */
-  function append(
-    key: string,
-    entry: KeyEntry | undefined,
-    value: Uint8Array | undefined,
-    leaseSeconds: number | undefined,
-    answer: Answer,
-  ): KeyEntry {
-    const revision = ++headRevision
-    const createRevision = entry === undefined || entry.deleted ? revision : entry.createRevision
-    const change: Change = { revision, key, createRevision, previousRevision: entry?.modRevision ?? 0, value }
-    const expiry =
-      leaseSeconds === undefined ? undefined : { expiresAt: runtime.clock.now() + leaseSeconds * 1000, revision, key }
-    const head = { modRevision: revision, createRevision, deleted: value === undefined }
-    heads.set(key, head)
-    queue.push({ change, expiry, resolve: answer.resolve, reject: answer.reject })
-    return head
   }
 
   function answerConflict({ key, resolve, reject }: BlockedAnswer): void {
@@ -332,8 +325,6 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     close,
   }
 }
-
-const unanswered: Answer = { resolve: () => {}, reject: () => {} }
 
 interface Answerless {
   resolve(): void

@@ -46,8 +46,6 @@ export type Write =
       readonly value: Uint8Array
       readonly expectRevision: number
       readonly leaseSeconds?: number
-      /** The key is deleted again in the very next revision, which is the one answered: a last state for watches to see. */
-      readonly thenDelete?: boolean
     }
   /** expectRevision: the modRevision the key must have; 0 means the key must not exist; for delete it must exist. */
   | { readonly type: 'delete'; readonly key: string; readonly expectRevision: number }

@@ -38,8 +38,14 @@ export async function deleteObject(
   const key = storageKey(row, context.namespace, name)
   const cached = registry.current(row, key)
   let found: Found | undefined = cached && { object: cached.object, revision: cached.revision }
+  let preconditions = options.preconditions
+  let marked: KubeObject | undefined
   for (;;) {
-    if (found === undefined) throw notFound(groupResource(row), name)
+    if (found === undefined) {
+      // Who marks an object with grace 0 may lose the race for its removal: it is gone all the same.
+      if (marked !== undefined) return gone(context, marked)
+      throw notFound(groupResource(row), name)
+    }
     if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
       throw conflict(
         groupResource(row),
@@ -48,7 +54,7 @@ export async function deleteObject(
       )
     const { revision } = found
     const existing = await readable(registry, row, key, found)
-    checkPreconditions({ group: row.group, kind: row.kind }, existing, options.preconditions)
+    checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
     await validate(existing)
     const step = deleteStep(kindStrategy, existing, options, context)
     if (step.action === 'keep') return kept(step.object)
@@ -67,14 +73,20 @@ export async function deleteObject(
       key,
       value: registry.encode(canonicalObject(stored, '')),
       expectRevision: revision,
-      // Watches see it marked, then gone; nobody comes in between.
-      ...(step.action === 'update' ? {} : { thenDelete: true }),
     })
-    if (result.ok) {
-      const written = canonicalObject(step.object, String(result.revision))
-      return step.action === 'update' ? kept(written) : gone(context, written)
+    if (!result.ok) {
+      found = foundNow(registry, result.current)
+      continue
     }
-    found = foundNow(registry, result.current)
+    const written = canonicalObject(step.object, String(result.revision))
+    if (step.action === 'update') return kept(written)
+    marked = written
+    // The mark was this delete's own write, so its precondition moves on with it.
+    if (preconditions?.resourceVersion !== undefined)
+      preconditions = { ...preconditions, resourceVersion: String(result.revision) }
+    const removal = await registry.storage.write({ type: 'delete', key, expectRevision: result.revision })
+    if (removal.ok) return gone(context, canonicalObject(written, String(removal.revision)))
+    found = foundNow(registry, removal.current)
   }
 }
 
