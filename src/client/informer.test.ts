@@ -103,6 +103,9 @@ test('indexes follow the objects', async () => {
   server.remove('default/b')
   await runtime.settle()
   assert.deepEqual([names('x'), names('y')], [[], ['a']])
+  server.put(configMap('a', { v: 'y', w: 'new' }))
+  await runtime.settle()
+  assert.equal(informer.store.byIndex('v', 'y')[0]?.['data'].w, 'new')
 })
 
 test('equal arguments share an informer, late handlers are told what is there', async () => {

@@ -67,7 +67,16 @@ export function createStore<T>(): IndexedStore<T> {
     set(key, object) {
       const old = objects.get(key)
       for (const index of indexes.values()) {
-        if (old !== undefined) unindex(index, key, old)
+        if (old !== undefined) {
+          // Most changes leave an object where it is.
+          const before = index.values(old)
+          const now = index.values(object)
+          if (before.length === now.length && before.every((value, at) => value === now[at])) {
+            for (const value of now) index.sets.get(value)?.set(key, object)
+            continue
+          }
+          unindex(index, key, old)
+        }
         enter(index, key, object)
       }
       objects.set(key, object)

@@ -312,7 +312,13 @@ function summary(refusals: readonly Refusal[]): string {
 const isDeleting = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined
 
 function sameForScheduling(a: KubeObject, b: KubeObject): boolean {
-  return a.metadata.uid === b.metadata.uid && same(a['spec'], b['spec']) && same(a.metadata.labels, b.metadata.labels)
+  return a.metadata.uid === b.metadata.uid && sameSpec(a, b) && same(a.metadata.labels, b.metadata.labels)
+}
+
+/** The API server counts the changes of a specification (metadata.generation). */
+function sameSpec(a: KubeObject, b: KubeObject): boolean {
+  const { generation } = a.metadata
+  return generation === undefined ? same(a['spec'], b['spec']) : generation === b.metadata.generation
 }
 
 function sameNode(a: KubeObject, b: KubeObject): boolean {

@@ -34,7 +34,15 @@ export interface Monitors {
   stop(): void
 }
 
-export function createMonitors(factory: InformerFactory, enqueue: (change: GraphChange) => void): Monitors {
+/** Objects that make kinds. */
+const makeKinds = new Set(['customresourcedefinitions.apiextensions.k8s.io', 'apiservices.apiregistration.k8s.io'])
+
+/** `kindsChanged`: told whenever an object that makes kinds has changed. */
+export function createMonitors(
+  factory: InformerFactory,
+  enqueue: (change: GraphChange) => void,
+  kindsChanged: () => void = () => {},
+): Monitors {
   const running = new Map<string, { resource: DiscoveredResource; informer: Informer; end: () => void }>()
 
   return {
@@ -57,9 +65,14 @@ export function createMonitors(factory: InformerFactory, enqueue: (change: Graph
           object.kind === 'PartialObjectMetadata'
             ? { ...object, apiVersion: apiVersionOf(resource.group, resource.version), kind: resource.kind }
             : object
+        const changed = makeKinds.has(`${resource.resource}.${resource.group}`) ? kindsChanged : () => {}
         const end = informer.addHandlers({
-          added: (object) => enqueue({ type: 'add', object: kinded(object) }),
+          added: (object) => {
+            changed()
+            enqueue({ type: 'add', object: kinded(object) })
+          },
           updated: (old, object) => {
+            changed()
             if (old.metadata.uid === object.metadata.uid) {
               if (!changesGraph(old, object)) return
               enqueue({ type: 'update', old: kinded(old), object: kinded(object) })
@@ -69,7 +82,10 @@ export function createMonitors(factory: InformerFactory, enqueue: (change: Graph
             enqueue({ type: 'delete', object: kinded(old) })
             enqueue({ type: 'add', object: kinded(object) })
           },
-          deleted: (object) => enqueue({ type: 'delete', object: kinded(object) }),
+          deleted: (object) => {
+            changed()
+            enqueue({ type: 'delete', object: kinded(object) })
+          },
         })
         running.set(key, { resource, informer, end })
       }
