@@ -1,6 +1,7 @@
 /** Which controllers the manager runs. */
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { createCronJobController } from './cronjob/cronjob-controller.ts'
 import { createDaemonSetController } from './daemonset/daemonset-controller.ts'
 import { createDeploymentController } from './deployment/deployment-controller.ts'
 import { createDisruptionController } from './disruption/disruption-controller.ts'
@@ -46,6 +47,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('endpoints-controller', 'endpoint-controller', createEndpointsController),
   entry('endpointslice-controller', 'endpointslice-controller', createEndpointSliceController),
   entry('job-controller', 'job-controller', createJobController),
+  entry('cronjob-controller', 'cronjob-controller', createCronJobController),
   entry('ttl-after-finished-controller', 'ttl-after-finished-controller', createTtlAfterFinishedController),
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),

@@ -15,6 +15,8 @@ export interface Play {
   readonly isChance?: (write: Write) => boolean
   /** Events of the recording that came of what was before it, or beside it. */
   readonly isForeign?: (event: SeenEvent) => boolean
+  /** How long the recording went on after its last write. */
+  readonly lingerMs?: number
   /** Writes that the recording could have had as well: by whom, how and to what. */
   readonly mayAlso?: readonly string[]
   /** How long it takes at most until nothing changes any more; two minutes. */

@@ -33,16 +33,23 @@ const uid = /<uid\d+>|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** `namespace` is what `$NS` stands for. */
 export function createNormalizer(namespace: string): Normalizer {
   const owners = new Map<string, string>()
+  /** Cron jobs name their jobs by the minute. */
+  let firstMinute: number | undefined
+  const sinceFirst = (minute: number): number => {
+    firstMinute ??= minute
+    return minute - firstMinute
+  }
 
   const text = (value: string): string =>
     value
       .replaceAll(namespace, '$NS')
       .replace(uid, (found) => owners.get(found) ?? '<uid>')
-      .replace(/<microtime>|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
+      .replace(/<microtime>|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g, '<time>')
       .replace(/\b10\.\d+\.\d+\.\d+\b|<podip>/g, '<ip>')
       .replace(/kube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-<5>')
       .replace(/-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n?/g, '<certificate>')
       .replace(/\bkwok-\d+\b/g, 'kwok-N')
+      .replace(/-(\d{8})\b/g, (_, minute) => `-<minute ${sinceFirst(Number(minute))}>`)
 
   const walk = (value: Json, key: string): Json => {
     if (typeof value === 'string') return key === 'resourceVersion' ? '<rv>' : text(value)

@@ -1,6 +1,7 @@
 /** What the user did in each recorded scenario, and before it. */
 import type { Fields } from '../../src/api/object.ts'
 import { create, deployment, image, job, type Play, patch, pod, remove, taintNodeOf, template } from './acts.ts'
+import { cronJobPlays } from './plays-cronjob.ts'
 import { daemonSetPlays } from './plays-daemonset.ts'
 import { quotaPlays } from './plays-quota.ts'
 import { statefulSetPlays } from './plays-statefulset.ts'
@@ -18,6 +19,7 @@ const updated = (tag: string) => async (stage: Stage) => void (await patch(stage
 
 export const plays: Readonly<Record<string, Play>> = {
   ...quotaPlays,
+  ...cronJobPlays,
   ...daemonSetPlays,
   ...statefulSetPlays,
   'deployment-create': { nodes: 1, act: deployed({ replicas: 2 }) },

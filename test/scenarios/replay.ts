@@ -47,6 +47,7 @@ async function replayWith(recording: Recording, play: Play, names: readonly stri
   staged.mark()
   play.act(staged).catch(() => {})
   await guide.follow(runtime)
+  await runtime.advance(play.lingerMs ?? 0)
   const resources = new Set(recording.states.map(({ resource }) => resource))
   const states = staged.states
     .filter(({ resource }) => resources.has(resource))

@@ -18,18 +18,42 @@ const FIELDS: readonly Bounds[] = [
   { min: 0, max: 6, names: named('sun mon tue wed thu fri sat', 0) },
 ]
 
-const DESCRIPTORS: ReadonlySet<string> = new Set([
-  '@yearly',
-  '@annually',
-  '@monthly',
-  '@weekly',
-  '@daily',
-  '@midnight',
-  '@hourly',
-])
+const DESCRIPTORS: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+}
+
+/** The values a field allows. `any`: it was written so that it does not restrict (`*`). */
+export interface ScheduleField {
+  readonly values: ReadonlySet<number>
+  readonly any: boolean
+}
+
+/** `zone` is what the schedule itself names (`TZ=…`). */
+export type Schedule = { readonly zone?: string } & (
+  | { readonly everyMs: number }
+  | {
+      readonly minute: ScheduleField
+      readonly hour: ScheduleField
+      readonly dayOfMonth: ScheduleField
+      readonly month: ScheduleField
+      readonly dayOfWeek: ScheduleField
+    }
+)
 
 /** What is wrong with the schedule, in the words of the API; undefined when it is well formed. */
 export function scheduleError(schedule: string): string | undefined {
+  const parsed = parseSchedule(schedule)
+  return typeof parsed === 'string' ? parsed : undefined
+}
+
+/** The schedule, or what is wrong with it. */
+export function parseSchedule(schedule: string): Schedule | string {
   if (schedule === '') return 'empty spec string'
   let text = schedule
   const zone = /^(?:CRON_)?TZ=(\S*)(?:\s+([\s\S]*))?$/.exec(text)
@@ -37,16 +61,33 @@ export function scheduleError(schedule: string): string | undefined {
     if (!isTimeZone(zone[1]!)) return `provided bad location ${zone[1]}: unknown time zone ${zone[1]}`
     text = (zone[2] ?? '').trim()
   }
-  if (text.startsWith('@')) return descriptorError(text)
+  const parsed = text.startsWith('@') ? parseDescriptor(text) : parseFields(text)
+  return typeof parsed === 'string' || !zone ? parsed : { ...parsed, zone: zone[1]! }
+}
+
+function parseFields(text: string): Schedule | string {
   const fields = text.split(/\s+/).filter((field) => field !== '')
   if (fields.length !== 5) return `expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`
-  for (let i = 0; i < fields.length; i++) {
-    for (const part of fields[i]!.split(',').filter((p) => p !== '')) {
-      const error = rangeError(part, FIELDS[i]!)
-      if (error !== undefined) return error
+  const parsed: ScheduleField[] = []
+  for (const [i, field] of fields.entries()) {
+    const values = new Set<number>()
+    let any = false
+    for (const part of field.split(',').filter((p) => p !== '')) {
+      const range = parseRange(part, FIELDS[i]!)
+      if (typeof range === 'string') return range
+      for (let value = range.start; value <= range.end; value += range.step) values.add(value)
+      any ||= range.any
     }
+    parsed.push({ values, any })
   }
-  return undefined
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = parsed as [
+    ScheduleField,
+    ScheduleField,
+    ScheduleField,
+    ScheduleField,
+    ScheduleField,
+  ]
+  return { minute, hour, dayOfMonth, month, dayOfWeek }
 }
 
 export function isTimeZone(name: string): boolean {
@@ -60,40 +101,63 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-function descriptorError(text: string): string | undefined {
-  if (DESCRIPTORS.has(text)) return undefined
+function parseDescriptor(text: string): Schedule | string {
+  if (Object.hasOwn(DESCRIPTORS, text)) return parseFields(DESCRIPTORS[text]!)
   if (!text.startsWith('@every ')) return `unrecognized descriptor: ${text}`
-  const error = durationError(text.slice('@every '.length))
-  return error === undefined ? undefined : `failed to parse duration ${text}: time: ${error}`
+  const ms = parseDuration(text.slice('@every '.length))
+  if (typeof ms === 'string') return `failed to parse duration ${text}: time: ${ms}`
+  return { everyMs: Math.max(1000, Math.floor(ms / 1000) * 1000) }
 }
 
-const UNITS: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
+/** In milliseconds. */
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
 
-/** Why this is no duration like `1h30m`. */
-function durationError(text: string): string | undefined {
+/** Milliseconds, or why this is no duration like `1h30m`. */
+function parseDuration(text: string): number | string {
   let rest = text.replace(/^[+-]/, '')
-  if (rest === '0') return undefined
+  let ms = 0
+  if (rest === '0') return 0
   if (rest === '') return `invalid duration ${goQuote(text)}`
   while (rest !== '') {
     const part = /^([0-9]*\.?[0-9]*)([^0-9.]*)/.exec(rest)!
     if (!/[0-9]/.test(part[1]!)) return `invalid duration ${goQuote(text)}`
     if (part[2] === '') return `missing unit in duration ${goQuote(text)}`
-    if (!UNITS.has(part[2]!)) return `unknown unit ${goQuote(part[2]!)} in duration ${goQuote(text)}`
+    const unit = part[2]!
+    if (!Object.hasOwn(UNITS, unit)) return `unknown unit ${goQuote(unit)} in duration ${goQuote(text)}`
+    ms += Number(part[1]) * UNITS[unit]!
     rest = rest.slice(part[0].length)
   }
-  return undefined
+  return text.startsWith('-') ? -ms : ms
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+  readonly step: number
+  readonly any: boolean
 }
 
 /** One of a field's comma-separated parts: `*`, `3`, `1-5`, each possibly with `/step`. */
-function rangeError(part: string, { min, max, names }: Bounds): string | undefined {
+function parseRange(part: string, { min, max, names }: Bounds): Range | string {
   const steps = part.split('/')
   const ends = steps[0]!.split('-')
   const single = ends.length === 1
   let start: number
   let end: number
+  let any = false
   if (ends[0] === '*' || ends[0] === '?') {
     start = min
     end = max
+    any = true
   } else {
     const first = numberOf(ends[0]!, names)
     if (typeof first === 'string') return first
@@ -111,12 +175,13 @@ function rangeError(part: string, { min, max, names }: Bounds): string | undefin
     if (typeof parsed === 'string') return parsed
     step = parsed
     if (single) end = Math.max(end, max)
+    if (step > 1) any = false
   } else if (steps.length > 2) return `too many slashes: ${part}`
   if (start < min) return `beginning of range (${start}) below minimum (${min}): ${part}`
   if (end > max) return `end of range (${end}) above maximum (${max}): ${part}`
   if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${part}`
   if (step === 0) return `step of range should be a positive number: ${part}`
-  return undefined
+  return { start, end, step, any }
 }
 
 function numberOf(text: string, names: Bounds['names']): number | string {

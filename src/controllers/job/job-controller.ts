@@ -170,7 +170,9 @@ export function createJobController(context: ControllerContext): Controller {
         }
       }
     }
-    status = { ...status, active: count, ready, terminating: own.filter(isTerminating).length }
+    // Those that this sync deleted are on their way too.
+    const terminating = own.filter(isTerminating).length + Math.max(0, active.length - count)
+    status = { ...status, active: count, ready, terminating }
     const counted = await countAndRelease(
       {
         pods: podClient.namespace(namespace),

@@ -89,7 +89,9 @@ export async function countAndRelease(
     }),
   )
   settle(new Set(tracked.map((pod) => pod.metadata.uid ?? '').filter((uid) => !released.has(uid))))
-  const ended = ending !== undefined && uncounted.succeeded.length === 0 && uncounted.failed.length === 0 && !more
+  const counted = uncounted.succeeded.length === 0 && uncounted.failed.length === 0 && !more
+  // A job is over when its last pod is.
+  const ended = ending !== undefined && counted && !current['terminating']
   if (ended && ending !== undefined) {
     const conditions = withCondition(
       current['conditions'] ?? [],

@@ -1,0 +1,248 @@
+/**
+ * The CronJob controller: makes jobs when their time comes, follows them and removes the old ones. The controller manager
+ * starts it. When something is due is in due.ts, the calendar in next-time.ts.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isAlreadyExists, isNotFound } from '../../api/status.ts'
+import { isTimeZone, parseSchedule, type Schedule } from '../../api/validation/cron-schedule.ts'
+import { formatTime } from '../../base/clock.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { conditionOf, isFinished, jobsResource } from '../job/job.ts'
+import { controllerOf, ownerIndex } from '../pods/pod.ts'
+import { isNamespaceTerminating } from '../replicaset/shared.ts'
+import { sameJson } from '../same.ts'
+import { dueTime, InvalidSchedule, untilNext } from './due.ts'
+import { jobFor, jobName, referenceTo, surplusJobs } from './jobs.ts'
+
+const cronJobsResource = { group: 'batch', version: 'v1', resource: 'cronjobs' }
+const ownerIndexName = 'controller'
+const workers = 5
+const zonesAdvice = 'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/'
+
+export function createCronJobController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const cronJobs = informers.informer(cronJobsResource)
+  const jobs = informers.informer(jobsResource)
+  const queue = createWorkQueue<string>(runtime, 'cronjob')
+  const ownWrites = createOwnWrites()
+  const recorder = createEventRecorder(runtime, client, { component: 'cronjob-controller' })
+  const jobsOf = ({ metadata }: KubeObject) => client.resource(jobsResource).namespace(metadata.namespace ?? '')
+  const warn = (cronJob: KubeObject, reason: string, message: string) =>
+    recorder.event(cronJob, 'Warning', reason, message)
+
+  /** A CronJob with the status that this sync has come to. */
+  interface Sync {
+    readonly cronJob: KubeObject
+    status: Fields
+  }
+  const activeOf = ({ status }: Sync): readonly Fields[] => status['active'] ?? []
+  function setActive(sync: Sync, active: readonly Fields[]): void {
+    const { active: _, ...rest } = sync.status
+    sync.status = active.length > 0 ? { ...rest, active } : rest
+  }
+
+  async function sync(key: string): Promise<void> {
+    const cronJob = cronJobs.store.get(key)
+    if (cronJob === undefined) return ownWrites.forget(key)
+    if (ownWrites.isBehind(key, cronJob)) return
+    const own = jobs.store.byIndex(ownerIndexName, cronJob.metadata.uid ?? '')
+    const current: Sync = { cronJob, status: cronJob['status'] ?? {} }
+    let failure: { readonly error: unknown } | undefined
+    try {
+      await follow(current, own)
+      if (cronJob.metadata.deletionTimestamp === undefined) await start(current)
+    } catch (error) {
+      failure = { error }
+    }
+    for (const job of surplusJobs(cronJob, own)) await remove(current, job)
+    if (!sameJson(current.status, cronJob['status'] ?? {})) {
+      const resource = client.resource(cronJobsResource).namespace(cronJob.metadata.namespace ?? '')
+      const updated = { ...cronJob, status: current.status } as KubeObject
+      ownWrites.wrote(key, await resource.update(updated, { subresource: 'status' }))
+    }
+    if (failure !== undefined) throw failure.error
+  }
+
+  /** Takes note of jobs that have ended or gone. */
+  async function follow(current: Sync, own: readonly KubeObject[]): Promise<void> {
+    const { cronJob } = current
+    for (const job of own) {
+      const { name, uid } = job.metadata
+      const isActive = activeOf(current).some((one) => one['uid'] === uid)
+      if (!isActive && !isFinished(job)) {
+        const live = await client
+          .resource(cronJobsResource)
+          .namespace(cronJob.metadata.namespace ?? '')
+          .get(cronJob.metadata.name ?? '')
+        const listed = ((live['status']?.active ?? []) as readonly Fields[]).some((one) => one['uid'] === uid)
+        if (!listed) warn(cronJob, 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`)
+        continue
+      }
+      const complete = conditionOf(job, 'Complete')
+      if (isActive && isFinished(job)) {
+        forget(current, uid)
+        const condition = complete === undefined ? 'Failed' : 'Complete'
+        recorder.event(cronJob, 'Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${condition}`)
+      }
+      const completed: string | undefined = complete && job['status'].completionTime
+      const last: string | undefined = current.status['lastSuccessfulTime']
+      if (completed !== undefined && (last === undefined || Date.parse(completed) > Date.parse(last)))
+        current.status = { ...current.status, lastSuccessfulTime: completed }
+    }
+    for (const active of activeOf(current)) {
+      if (own.some(({ metadata }) => metadata.uid === active['uid'])) continue
+      // The informer may not have heard of it yet.
+      const live = await jobsOf(cronJob).get(active['name']).catch(notFound)
+      if (live !== undefined) continue
+      recorder.event(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${active['name']}`)
+      forget(current, active['uid'])
+    }
+  }
+
+  /** Makes the job that is due, if one is, and comes back for the next. */
+  async function start(current: Sync): Promise<void> {
+    const { cronJob } = current
+    const { suspend, timeZone, startingDeadlineSeconds, concurrencyPolicy } = cronJob['spec']
+    const schedule = readSchedule(cronJob)
+    if (schedule === undefined || suspend === true) return
+    const zone: string = schedule.zone ?? timeZone ?? ''
+    const nowMs = runtime.clock.now()
+    const again = () => queue.addAfter(objectKey(cronJob), untilNext(withStatus(current), schedule, zone, nowMs))
+    let due: ReturnType<typeof dueTime>
+    try {
+      due = dueTime(cronJob, schedule, zone, nowMs)
+    } catch (error) {
+      if (!(error instanceof InvalidSchedule)) throw error
+      warn(cronJob, 'InvalidSchedule', `invalid schedule schedule: ${cronJob['spec'].schedule} : ${error.message}`)
+      return
+    }
+    const { time } = due
+    if (due.tooMany)
+      warn(
+        cronJob,
+        'TooManyMissedTimes',
+        'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
+      )
+    if (time === undefined) return again()
+    if (startingDeadlineSeconds !== undefined && time + startingDeadlineSeconds * 1000 < nowMs) {
+      warn(cronJob, 'MissSchedule', `Missed scheduled time to start a job: ${longTime(time)}`)
+      return again()
+    }
+    const name = jobName(cronJob, time)
+    const ranAlready = activeOf(current).some((one) => one['name'] === name)
+    if (ranAlready || cronJob['status']?.lastScheduleTime === formatTime(time)) return again()
+    if (concurrencyPolicy === 'Forbid' && activeOf(current).length > 0) {
+      const message = 'Not starting job because prior execution is running and concurrency policy is Forbid'
+      recorder.event(cronJob, 'Normal', 'JobAlreadyActive', message)
+      return again()
+    }
+    if (concurrencyPolicy === 'Replace') await replaceActive(current)
+    const job = await create(cronJob, time)
+    if (job === undefined) return
+    if (!isFinished(job)) setActive(current, [...activeOf(current), referenceTo(job)])
+    current.status = { ...current.status, lastScheduleTime: formatTime(time) }
+    again()
+  }
+
+  function readSchedule(cronJob: KubeObject): Schedule | undefined {
+    const { schedule, timeZone } = cronJob['spec'] as { schedule: string; timeZone?: string }
+    if (timeZone !== undefined && !isTimeZone(timeZone)) {
+      const why = `unknown time zone ${timeZone}`
+      warn(cronJob, 'UnknownTimeZone', `invalid timeZone: ${JSON.stringify(timeZone)}: ${why}`)
+      return undefined
+    }
+    if (schedule.includes('TZ')) {
+      const used = `CRON_TZ or TZ used in schedule ${JSON.stringify(schedule)}`
+      warn(cronJob, 'UnsupportedSchedule', `${used} is not officially supported, see ${zonesAdvice} for more details`)
+    }
+    const parsed = parseSchedule(schedule)
+    if (typeof parsed !== 'string') return parsed
+    warn(cronJob, 'UnparseableSchedule', `unparseable schedule: ${JSON.stringify(schedule)} : ${parsed}`)
+    return undefined
+  }
+
+  async function replaceActive(current: Sync): Promise<void> {
+    for (const active of activeOf(current)) {
+      const job = await jobsOf(current.cronJob)
+        .get(active['name'])
+        .catch((error) => {
+          warn(current.cronJob, 'FailedGet', `Get job: ${messageOf(error)}`)
+          throw error
+        })
+      if (!(await remove(current, job))) throw new Error(`could not replace job ${active['name']}`)
+    }
+  }
+
+  /** undefined where nothing can be made any more. */
+  async function create(cronJob: KubeObject, time: number): Promise<KubeObject | undefined> {
+    const draft = jobFor(cronJob, time)
+    try {
+      const job = await jobsOf(cronJob).create(draft)
+      recorder.event(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`)
+      return job
+    } catch (error) {
+      if (isNamespaceTerminating(error)) return undefined
+      if (isAlreadyExists(error)) {
+        // Made by a sync that could not say so, unless it is somebody else's.
+        const job = await jobsOf(cronJob).get(draft.metadata.name ?? '')
+        if (controllerOf(job)?.uid === cronJob.metadata.uid) return job
+      }
+      warn(cronJob, 'FailedCreate', `Error creating job: ${messageOf(error)}`)
+      throw error
+    }
+  }
+
+  async function remove(current: Sync, job: KubeObject): Promise<boolean> {
+    const { name = '', uid } = job.metadata
+    try {
+      await jobsOf(current.cronJob).delete(name, { propagationPolicy: 'Background' })
+    } catch (error) {
+      if (!isNotFound(error)) {
+        warn(current.cronJob, 'FailedDelete', `Deleted job: ${messageOf(error)}`)
+        return false
+      }
+    }
+    forget(current, uid)
+    recorder.event(current.cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`)
+    return true
+  }
+
+  const forget = (current: Sync, uid: unknown): void => {
+    const active = activeOf(current)
+    if (active.some((one) => one['uid'] === uid))
+      setActive(
+        current,
+        active.filter((one) => one['uid'] !== uid),
+      )
+  }
+  const withStatus = ({ cronJob, status }: Sync): KubeObject => ({ ...cronJob, status }) as KubeObject
+
+  return {
+    name: 'cronjob-controller',
+    async start() {
+      jobs.addIndex(ownerIndexName, ownerIndex)
+      const enqueue = (cronJob: KubeObject) => queue.add(objectKey(cronJob))
+      cronJobs.addHandlers({ added: enqueue, updated: (_, cronJob) => enqueue(cronJob), deleted: enqueue })
+      const jobChanged = (job: KubeObject) => {
+        const owner = controllerOf(job)
+        if (owner?.kind === 'CronJob') queue.add(`${job.metadata.namespace}/${owner.name}`)
+      }
+      jobs.addHandlers({ added: jobChanged, updated: (_, job) => jobChanged(job), deleted: jobChanged })
+      await Promise.all([cronJobs.whenSynced(signal), jobs.whenSynced(signal)])
+      runWorkers(runtime, queue, workers, sync, signal)
+    },
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+function notFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}
+
+/** `Sat, 21 Nov 2026 13:36:00 +0000`. */
+const longTime = (ms: number): string => new Date(ms).toUTCString().replace('GMT', '+0000')
