@@ -74,6 +74,10 @@ function skiffCommand(): Command {
     .action(() => {
       process.stdout.write(`${versionText()}\n`)
     })
+  program
+    .command('precompile', { hidden: true })
+    .allowExcessArguments(false)
+    .action(async () => (await import('./precompile.ts')).precompile())
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
   return program
 }
