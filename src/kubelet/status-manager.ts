@@ -216,6 +216,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       entry.base = pod.status ?? {}
       entry.baseVersion = version
       entry.status = withForeign(entry.status, entry.base)
+      if (awaitsRemoval(entry, pod)) return
       if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
     },
     forget(uid) {
