@@ -28,7 +28,7 @@ test('an event names its object, source and times', async () => {
       body: {
         kind: 'Event',
         apiVersion: 'v1',
-        metadata: { name: 'a.18867251edfa0000', namespace: 'default' },
+        metadata: { name: 'a.18867251edfa0065', namespace: 'default' },
         involvedObject: {
           kind: 'ConfigMap',
           namespace: 'default',
@@ -50,6 +50,14 @@ test('an event names its object, source and times', async () => {
       },
     },
   ])
+})
+
+test('events that two recorders tell of one object in one instant have different names', async () => {
+  const { runtime, client, bodies } = setup()
+  for (const component of ['scheduler', 'kubelet'])
+    createEventRecorder(runtime, client, { component }).event(subject, 'Normal', 'Done', component)
+  await runtime.settle()
+  assert.equal(new Set(bodies().map(({ body }) => body?.metadata.name)).size, 2)
 })
 
 test('a repeated event is counted on the first one', async () => {

@@ -70,7 +70,7 @@ export function createEventRecorder(
 ): EventRecorder {
   const { clock, log } = runtime
   const correlation = createCorrelation(clock)
-  const eventName = createEventNames()
+  const eventName = createEventNames(`${source.component} ${source.host ?? ''}`)
   const series = createEventSeries(runtime, source, eventName, write)
   const waiting: (() => Promise<void>)[] = []
   let writing = false
@@ -192,11 +192,17 @@ export function objectReference(subject: EventSubject): ObjectReference {
 
 export type EventNames = (name: string, nowMs: number) => string
 
-/** `name.17a2b3c4d5e6f708`: the object's name and the nanoseconds, in hex; never the same twice. */
-export function createEventNames(): EventNames {
+/**
+ * `name.17a2b3c4d5e6f708`: the object's name and the nanoseconds, in hex; never the same twice. Clocks do not tell the last three
+ * digits of them: they are the recorder's own, since of two Events of one name and instant the second would be refused.
+ */
+export function createEventNames(recorder: string): EventNames {
+  let digits = 0
+  for (const character of recorder) digits = (digits * 31 + (character.codePointAt(0) ?? 0)) % 1000
+  const offset = BigInt(digits)
   let last = 0n
   return (name, nowMs) => {
-    const nanos = BigInt(Math.floor(nowMs * 1000)) * 1000n
+    const nanos = BigInt(Math.floor(nowMs * 1000)) * 1000n + offset
     last = nanos > last ? nanos : last + 1n
     return `${name}.${last.toString(16)}`
   }
