@@ -3,8 +3,8 @@
  * A value carries the question as it is put together; who answers comes with the first of them.
  */
 import { define, method } from './functions.ts'
-import { BOOL, DYN, STRING } from './types.ts'
-import { CelError, Opaque, type Value } from './values.ts'
+import { BOOL, STRING, type Type } from './types.ts'
+import { Opaque, type Value } from './values.ts'
 
 export interface AuthorizerQuestion {
   readonly verb: string
@@ -25,9 +25,17 @@ interface Asked {
   readonly question: AuthorizerQuestion
 }
 
-const AUTHORIZER = 'kubernetes.authorization.Authorizer'
-const CHECK = 'kubernetes.authorization.ResourceCheck'
-const DECISION = 'kubernetes.authorization.Decision'
+const sealed = (name: string): Type & { readonly kind: 'object' } => ({
+  kind: 'object',
+  name: `kubernetes.authorization.${name}`,
+  fields: new Map(),
+  sealed: true,
+})
+export const AUTHORIZER = sealed('Authorizer')
+export const RESOURCE_CHECK = sealed('ResourceCheck')
+const PATH_CHECK = sealed('PathCheck')
+const GROUP_CHECK = sealed('GroupCheck')
+const DECISION = sealed('Decision')
 
 const nothing: AuthorizerQuestion = {
   verb: '',
@@ -39,51 +47,49 @@ const nothing: AuthorizerQuestion = {
   name: '',
 }
 
-/** The variable `authorizer`. */
-export const authorizerValue = (answer: Answer): Value =>
-  new Opaque(AUTHORIZER, { answer, question: nothing }, AUTHORIZER)
+const opaque = ({ name }: { readonly name: string }, data: unknown): Opaque => new Opaque(name, data, name)
 
-const set = (field: keyof AuthorizerQuestion) =>
-  method([DYN, STRING], DYN, (on: Opaque, value: string) => {
-    const { answer, question } = asked(on)
-    return new Opaque(CHECK, { answer, question: { ...question, [field]: value } }, CHECK)
+/** The variable `authorizer`. */
+export const authorizerValue = (answer: Answer): Value => opaque(AUTHORIZER, { answer, question: nothing })
+
+/** The variable `authorizer.requestResource`: may the user do something with what the request is about? */
+export const requestResourceValue = (
+  answer: Answer,
+  about: Pick<AuthorizerQuestion, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>,
+): Value => opaque(RESOURCE_CHECK, { answer, question: { ...nothing, ...about } })
+
+/** The question with a field more, as the next type. */
+const set = (on: Type, field: keyof AuthorizerQuestion | undefined, result: Type & { readonly kind: 'object' }) =>
+  method([on, STRING], result, (asked: Opaque, value: string) => {
+    const { answer, question } = asked.data as Asked
+    return opaque(result, { answer, question: field === undefined ? question : { ...question, [field]: value } })
   })
 
-function asked(value: unknown): Asked {
-  if (value instanceof Opaque && (value.type === AUTHORIZER || value.type === CHECK)) return value.data as Asked
-  throw new CelError('no such overload')
-}
-
-function decision(value: unknown): { allowed: boolean; reason: string } {
-  if (value instanceof Opaque && value.type === DECISION) return value.data
-  throw new CelError('no such overload')
-}
+const checked = (on: Type) =>
+  method([on, STRING], DECISION, (asked: Opaque, verb: string) => {
+    const { answer, question } = asked.data as Asked
+    return opaque(DECISION, answer({ ...question, verb }))
+  })
 
 export const authorizerFunctions = define({
-  group: [set('group')],
-  resource: [set('resource')],
-  subresource: [set('subresource')],
-  namespace: [set('namespace')],
-  name: [set('name')],
-  path: [set('path')],
+  path: [set(AUTHORIZER, 'path', PATH_CHECK)],
+  group: [set(AUTHORIZER, 'group', GROUP_CHECK)],
+  resource: [set(GROUP_CHECK, 'resource', RESOURCE_CHECK)],
+  subresource: [set(RESOURCE_CHECK, 'subresource', RESOURCE_CHECK)],
+  namespace: [set(RESOURCE_CHECK, 'namespace', RESOURCE_CHECK)],
+  name: [set(RESOURCE_CHECK, 'name', RESOURCE_CHECK)],
+  // No authorizer here looks at selectors: what is allowed is allowed with any.
+  fieldSelector: [set(RESOURCE_CHECK, undefined, RESOURCE_CHECK)],
+  labelSelector: [set(RESOURCE_CHECK, undefined, RESOURCE_CHECK)],
   serviceAccount: [
-    method([DYN, STRING, STRING], DYN, (on: Opaque, namespace: string, name: string) => {
-      const { answer, question } = asked(on)
-      return new Opaque(
-        AUTHORIZER,
-        { answer, question: { ...question, serviceAccount: { namespace, name } } },
-        AUTHORIZER,
-      )
+    method([AUTHORIZER, STRING, STRING], AUTHORIZER, (asked: Opaque, namespace: string, name: string) => {
+      const { answer, question } = asked.data as Asked
+      return opaque(AUTHORIZER, { answer, question: { ...question, serviceAccount: { namespace, name } } })
     }),
   ],
-  check: [
-    method([DYN, STRING], DYN, (on: Opaque, verb: string) => {
-      const { answer, question } = asked(on)
-      return new Opaque(DECISION, answer({ ...question, verb }), DECISION)
-    }),
-  ],
-  allowed: [method([DYN], BOOL, (on: Opaque) => decision(on).allowed)],
-  reason: [method([DYN], STRING, (on: Opaque) => decision(on).reason)],
-  errored: [method([DYN], BOOL, () => false)],
-  error: [method([DYN], STRING, () => '')],
+  check: [checked(PATH_CHECK), checked(RESOURCE_CHECK)],
+  allowed: [method([DECISION], BOOL, ({ data }: Opaque) => data.allowed)],
+  reason: [method([DECISION], STRING, ({ data }: Opaque) => data.reason)],
+  errored: [method([DECISION], BOOL, () => false)],
+  error: [method([DECISION], STRING, () => '')],
 })

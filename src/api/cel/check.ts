@@ -2,13 +2,17 @@
 import { compilePattern } from '../schema/structural/patterns.ts'
 import type { Functions, Overload } from './functions.ts'
 import type { Issue } from './issues.ts'
+import { mixedLiterals } from './literal-types.ts'
 import type { Node } from './parse.ts'
 import {
   assignable,
+  type Bindings,
   BOOL,
   BYTES,
+  closed,
   DOUBLE,
   DYN,
+  ERROR,
   INT,
   isDyn,
   joined,
@@ -30,6 +34,10 @@ export interface Checked {
   /** By call node: the overloads whose types fit, and the function's full name (`optional.of`) when it is qualified. */
   readonly calls: ReadonlyMap<Node, Call>
   readonly issues: readonly Issue[]
+  /** Selections that are no selections but one name with dots in it: a variable's. */
+  readonly names: ReadonlyMap<Node, string>
+  /** Types of objects that stand where a value should. */
+  readonly typesRead: ReadonlySet<string>
   /** Names of variables that are read. */
   readonly reads: ReadonlySet<string>
 }
@@ -38,11 +46,32 @@ export interface Call {
   readonly name: string
   readonly args: readonly Node[]
   readonly overloads: readonly Overload[]
+  /** Some argument's type is known only when it is there. */
+  readonly dynamic: boolean
 }
 
 export interface Environment {
   readonly variables: ReadonlyMap<string, Type>
   readonly functions: Functions
+  /** Types of which expressions make objects, by name. */
+  readonly messages?: (name: string) => (Type & { readonly kind: 'object' }) | undefined
+  /** Literals may hold values of several types: what is known of the variables does not tell. */
+  readonly mixed?: boolean
+}
+
+/** What no argument bound stays open, as in `optional.none()`. */
+function opened({ args, result }: Overload, bindings: Bindings, at: number): Bindings {
+  if (args.length === 0 && result.kind === 'optional' && result.of.kind === 'param')
+    bindings.set(result.of.name, open('O', at))
+  return bindings
+}
+
+/** What an empty literal leaves open: whatever is asked for. */
+const open = (letter: string, at: number): Type => ({ kind: 'param', name: `${letter}${at}`, open: true })
+
+function isLocal(name: string, scope: Scope): boolean {
+  for (let s: Scope | undefined = scope; s !== undefined; s = s.outer) if (s.names.has(name)) return true
+  return false
 }
 
 interface Scope {
@@ -50,14 +79,13 @@ interface Scope {
   readonly outer: Scope | undefined
 }
 
-const WRONG: Type = { kind: 'simple', name: 'dyn' }
-
-export function check(node: Node, { variables, functions }: Environment): Checked {
+export function check(node: Node, { variables, functions, messages, mixed = false }: Environment): Checked {
   const types = new Map<Node, Type>()
   const calls = new Map<Node, Call>()
   const issues: Issue[] = []
   const reads = new Set<string>()
-  let mixed = false
+  const names = new Map<Node, string>()
+  const typesRead = new Set<string>()
 
   function lookup(name: string, scope: Scope | undefined): Type | undefined {
     for (let s = scope; s !== undefined; s = s.outer) {
@@ -71,15 +99,18 @@ export function check(node: Node, { variables, functions }: Environment): Checke
 
   const report = (at: number, message: string): Type => {
     issues.push({ at, message })
-    return WRONG
+    return ERROR
   }
-  /** Literals hold values of one type (unless somebody asks for dyn). */
-  function alike(before: Type, type: Type, at: number): Type {
-    const both = joined(before, type)
-    if (mixed) return both
-    if (isDyn(both) && !isDyn(before) && !isDyn(type))
-      report(at, `expected type '${printType(before)}' but found '${printType(type)}'`)
-    return isDyn(both) ? before : both
+  function message(name: string): Type | undefined {
+    const found = messages?.(name)
+    if (found !== undefined) typesRead.add(name)
+    return found && { kind: 'type', of: found }
+  }
+  /** What is marked with `?` must be an optional, of which the value counts. */
+  function marked(type: Type, at: number): Type {
+    if (type.kind === 'optional') return type.of
+    if (!isDyn(type)) report(at, `expected type '${printType(optionalOf(type))}' but found '${printType(type)}'`)
+    return type
   }
   const undeclared = (at: number, name: string) => report(at, `undeclared reference to '${name}' (in container '')`)
 
@@ -96,7 +127,7 @@ export function check(node: Node, { variables, functions }: Environment): Checke
           one.value.type
         ]
       case 'ident':
-        return lookup(one.name, scope) ?? TYPE_NAMES[one.name] ?? undeclared(one.at, one.name)
+        return lookup(one.name, scope) ?? TYPE_NAMES[one.name] ?? message(one.name) ?? undeclared(one.at, one.name)
       case 'select':
         return select(one, scope)
       case 'call':
@@ -105,10 +136,10 @@ export function check(node: Node, { variables, functions }: Environment): Checke
         let items: Type | undefined
         one.items.forEach((item, i) => {
           const type = typeOf(item, scope)
-          const inner = one.optional.has(i) && type.kind === 'optional' ? type.of : type
-          items = items === undefined ? inner : alike(items, inner, item.at)
+          const inner = one.optional.has(i) ? marked(type, item.at) : type
+          items = items === undefined ? inner : joined(items, inner)
         })
-        return listOf(items ?? { kind: 'param', name: 'T' })
+        return listOf(items ?? open('T', one.at))
       }
       case 'map': {
         let key: Type | undefined
@@ -116,26 +147,63 @@ export function check(node: Node, { variables, functions }: Environment): Checke
         for (const entry of one.entries) {
           const k = typeOf(entry.key, scope)
           const v = typeOf(entry.value, scope)
-          const inner = entry.optional && v.kind === 'optional' ? v.of : v
-          key = key === undefined ? k : alike(key, k, entry.key.at)
-          value = value === undefined ? inner : alike(value, inner, entry.value.at)
+          const inner = entry.optional ? marked(v, entry.value.at) : v
+          key = key === undefined ? k : joined(key, k)
+          value = value === undefined ? inner : joined(value, inner)
         }
-        return mapOf(key ?? DYN, value ?? DYN)
+        return mapOf(key ?? open('K', one.at), value ?? open('V', one.at))
       }
+      case 'struct':
+        return struct(one, scope)
       case 'macro':
         return macro(one, scope)
     }
   }
 
+  function struct(one: Node & { kind: 'struct' }, scope: Scope | undefined): Type {
+    const type = messages?.(one.name)
+    if (type === undefined) {
+      for (const { value } of one.fields) typeOf(value, scope)
+      return Object.hasOwn(TYPE_NAMES, one.name)
+        ? report(one.at, `'${one.name}' is not a message type`)
+        : undeclared(one.at, one.name)
+    }
+    for (const { name, value, optional, at } of one.fields) {
+      const given = typeOf(value, scope)
+      const inner = optional ? marked(given, value.at) : given
+      const wanted = type.fields.get(name)?.type ?? type.others
+      if (wanted === undefined) report(at, `undefined field '${name}'`)
+      else if (!assignable(wanted, inner, new Map()))
+        report(
+          at,
+          `expected type of field '${name}' is '${printType(wanted)}' but provided type is '${printType(inner)}'`,
+        )
+    }
+    return type
+  }
+
+  /** A variable or a type whose name has dots. */
+  function dotted(one: Node & { kind: 'select' }, scope: Scope | undefined): Type | undefined {
+    const name = qualified(one, scope, true)
+    if (name === undefined) return undefined
+    const variable = variables.get(name)
+    if (variable === undefined) return message(name)
+    names.set(one, name)
+    return variable
+  }
+
   function select(one: Node & { kind: 'select' }, scope: Scope | undefined): Type {
+    const whole = dotted(one, scope)
+    if (whole !== undefined) return whole
     const operand = typeOf(one.operand, scope)
     const wrapped = operand.kind === 'optional'
     const from = operand.kind === 'optional' ? operand.of : operand
     let found: Type
     if (from.kind === 'object') {
-      const field = from.fields.get(one.field)
-      if (field === undefined) return report(one.at, `undefined field '${one.field}'`)
-      found = field.type
+      const type = from.fields.get(one.field)?.type ?? from.others
+      if (from.sealed) return report(one.at, `unexpected failed resolution of '${from.name}'`)
+      if (type === undefined) return report(one.at, `undefined field '${one.field}'`)
+      found = type
     } else if (from.kind === 'map') found = from.value
     else if (isDyn(from) || from.kind === 'param') found = DYN
     else return report(one.at, `type '${printType(from)}' does not support field selection`)
@@ -143,10 +211,14 @@ export function check(node: Node, { variables, functions }: Environment): Checke
     return wrapped || one.optional ? optionalOf(found) : found
   }
 
-  function qualified(one: Node, scope: Scope | undefined): string | undefined {
-    if (one.kind === 'ident') return lookup(one.name, scope) === undefined ? one.name : undefined
+  /** Names with dots between them; those of a variable's fields only when `shadowing` allows what begins like a variable. */
+  function qualified(one: Node, scope: Scope | undefined, shadowing = false): string | undefined {
+    if (one.kind === 'ident') {
+      if (shadowing) return scope !== undefined && isLocal(one.name, scope) ? undefined : one.name
+      return lookup(one.name, scope) === undefined ? one.name : undefined
+    }
     if (one.kind !== 'select' || one.test || one.optional) return undefined
-    const outer = qualified(one.operand, scope)
+    const outer = qualified(one.operand, scope, shadowing)
     return outer === undefined ? undefined : `${outer}.${one.field}`
   }
 
@@ -155,11 +227,7 @@ export function check(node: Node, { variables, functions }: Environment): Checke
     const full = prefix === undefined ? undefined : functions.get(`${prefix}.${one.name}`)
     const isMethod = one.target !== undefined && full === undefined
     const args = isMethod ? [one.target as Node, ...one.args] : one.args
-    // What is printed may be of any types.
-    const wasMixed = mixed
-    mixed = one.name === 'format'
     const given = args.map((arg) => typeOf(arg, scope))
-    mixed = wasMixed
     const name = full === undefined ? one.name : `${prefix}.${one.name}`
     const known = full ?? functions.get(name)
     if (known === undefined) return undeclared(one.at, name)
@@ -170,7 +238,7 @@ export function check(node: Node, { variables, functions }: Environment): Checke
       const bindings = new Map<string, Type>()
       if (!overload.args.every((wanted, i) => assignable(wanted, given[i] as Type, bindings))) continue
       fitting.push(overload)
-      const type = substituted(overload.result, bindings)
+      const type = substituted(overload.result, opened(overload, bindings, one.at))
       result = result === undefined ? type : sameType(result, type) ? result : DYN
     }
     if (result === undefined) {
@@ -179,7 +247,7 @@ export function check(node: Node, { variables, functions }: Environment): Checke
         : `(${given.map(printType).join(', ')})`
       return report(one.at, `found no matching overload for '${name}' applied to '${shown}'`)
     }
-    calls.set(one, { name, args, overloads: fitting })
+    calls.set(one, { name, args, overloads: fitting, dynamic: given.some(isDyn) })
     const pattern = name === 'matches' ? args[1] : undefined
     if (
       pattern?.kind === 'const' &&
@@ -236,8 +304,9 @@ export function check(node: Node, { variables, functions }: Environment): Checke
   }
 
   const type = typeOf(node, undefined)
+  if (issues.length === 0 && !mixed) issues.push(...mixedLiterals(node, types))
   issues.sort((a, b) => a.at - b.at)
-  return { node, type, types, calls, issues, reads }
+  return { node, type: closed(type), types, calls, issues, names, typesRead, reads }
 }
 
 function sameType(a: Type, b: Type): boolean {

@@ -28,6 +28,7 @@ const STRING_FACTOR = 0.1
 const REGEX_FACTOR = 0.25
 const LIST_COST = 10
 const MAP_COST = 30
+export const STRUCT_COST = 40
 
 interface Work {
   readonly cost: Range
@@ -158,6 +159,8 @@ export function estimateCost({ node, types, calls }: Checked): Range {
         )
         return { cost, size: exactly(one.entries.length) }
       }
+      case 'struct':
+        return { cost: one.fields.reduce((sum, { value }) => plus(sum, walk(value).cost), exactly(STRUCT_COST)) }
       case 'call':
         return callWork(one)
       case 'macro':

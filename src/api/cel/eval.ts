@@ -3,16 +3,17 @@
  * `&&`, `||` and the quantifiers, which may not need the side that failed.
  */
 import type { Checked } from './check.ts'
-import { callCost, MOST } from './cost.ts'
-import type { Overload } from './functions.ts'
+import { callCost, MOST, STRUCT_COST } from './cost.ts'
+import { type Overload, show } from './functions.ts'
 import type { Node } from './parse.ts'
-import type { Type } from './types.ts'
+import { STRING, type Type } from './types.ts'
 import {
   CelError,
   Duration,
   isMapLike,
   keyOf,
   MapValue,
+  MessageValue,
   mapEntries,
   ObjectValue,
   Opaque,
@@ -42,7 +43,7 @@ interface Frame {
 
 /** @throws CelError for what goes wrong in the expression, BudgetExceeded */
 export function evaluate(checked: Checked, variables: Variables, budget: Budget): Value {
-  const { calls } = checked
+  const { calls, names } = checked
 
   function spend(cost: number): void {
     budget.used += cost
@@ -81,11 +82,30 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         }
         return new MapValue(entries)
       }
+      case 'struct':
+        return struct(node, frame)
       case 'call':
         return call(node, frame)
       case 'macro':
         return macro(node, frame)
     }
+  }
+
+  function struct(node: Node & { kind: 'struct' }, frame: Frame | undefined): Value {
+    spend(STRUCT_COST)
+    const type = checked.types.get(node)
+    if (type?.kind !== 'object') throw new CelError(`unknown type: ${node.name}`)
+    const fields = new Map<string, Value>()
+    for (const { name, value, optional } of node.fields) {
+      const made = walk(value, frame)
+      if (optional && !(made instanceof Optional))
+        throw new CelError(`cannot initialize optional entry '${name}' from non-optional value ${show(made)}`)
+      const set = optional ? (made as Optional).value : made
+      if (set === undefined) continue
+      type.verify?.(name, set)
+      fields.set(name, set)
+    }
+    return new MessageValue(type, fields)
   }
 
   function variable(name: string, frame: Frame | undefined): Value {
@@ -100,6 +120,11 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
   }
 
   function select(node: Node & { kind: 'select' }, frame: Frame | undefined): Value {
+    const name = names.get(node)
+    if (name !== undefined) {
+      spend(1)
+      return variable(name, undefined)
+    }
     const operand = walk(node.operand, frame)
     if (!node.test) spend(1)
     const wrapped = operand instanceof Optional
@@ -107,6 +132,9 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     const found = from === undefined ? undefined : fieldOf(from, node.field)
     if (node.test) return found !== undefined
     if (wrapped || node.optional) return new Optional(found)
+    // What was not set has the value that its type begins with.
+    if (found === undefined && from instanceof MessageValue)
+      return from.type.fields.get(node.field)?.type === STRING ? '' : null
     if (found === undefined) throw new CelError(`no such key: ${node.field}`)
     return found
   }
@@ -119,13 +147,14 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
       return json === undefined ? undefined : wrap(json, field.type)
     }
     if (from instanceof MapValue) return from.entries.get(`s${name}`)?.[1]
+    if (from instanceof MessageValue) return from.fields.get(name)
     throw new CelError(`no such key: ${name}`)
   }
 
   function call(node: Node & { kind: 'call' }, frame: Frame | undefined): Value {
     const found = calls.get(node)
     if (found === undefined) throw new CelError(`no such overload: ${node.name}`)
-    const { name, args, overloads } = found
+    const { name, args, overloads, dynamic } = found
     if (name === '_&&_') return logical(args, frame, false)
     if (name === '_||_') return logical(args, frame, true)
     if (name === '_?_:_') {
@@ -145,7 +174,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
       values.map((value) => ({ min: sizeOf(value), max: sizeOf(value) })),
     )
     spend(Math.min(cost.max, MOST))
-    return pick(overloads, values, name).run(...values)
+    return pick(overloads, values, dynamic).run(...values)
   }
 
   /** `stop` decides whatever the other side says; otherwise a side that failed is told. */
@@ -258,11 +287,11 @@ function pairsOf(target: Value, two: boolean): readonly (readonly [Value, Value]
   throw new CelError('no such overload')
 }
 
-function pick(overloads: readonly Overload[], values: readonly Value[], name: string): Overload {
+function pick(overloads: readonly Overload[], values: readonly Value[], dynamic: boolean): Overload {
   const [only] = overloads
-  if (overloads.length === 1 && only !== undefined) return only
+  if (overloads.length === 1 && only !== undefined && !dynamic) return only
   const found = overloads.find(({ args }) => args.every((type, i) => fits(values[i] as Value, type)))
-  if (found === undefined) throw new CelError(`no such overload: ${name}`)
+  if (found === undefined) throw new CelError('no such overload')
   return found
 }
 
@@ -275,7 +304,8 @@ function fits(value: Value, type: Type): boolean {
     case 'map':
       return isMapLike(value)
     case 'object':
-      return value instanceof ObjectValue
+      if (value instanceof Opaque) return value.type === type.name
+      return value instanceof ObjectValue || (value instanceof MessageValue && value.type.name === type.name)
     case 'optional':
       return value instanceof Optional
     case 'type':

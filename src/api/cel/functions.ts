@@ -24,6 +24,7 @@ import {
   isMapLike,
   keyOf,
   MapValue,
+  MessageValue,
   mapEntries,
   numeric,
   ObjectValue,
@@ -170,7 +171,7 @@ export function timestampText({ nanos }: Timestamp): string {
   return `${whole}${fraction === '' ? '' : `.${fraction}`}Z`
 }
 
-const durationText = ({ nanos }: Duration) => `${Number(nanos) / 1e9}s`
+export const durationText = ({ nanos }: Duration) => `${Number(nanos) / 1e9}s`
 
 function zoned(name: string | undefined): (stamp: Timestamp) => Date {
   return (stamp) => {
@@ -220,7 +221,7 @@ function typeName(value: Value): string {
   if (value instanceof Uint8Array) return 'bytes'
   if (Array.isArray(value)) return 'list'
   if (value instanceof MapValue) return 'map'
-  if (value instanceof ObjectValue) return value.type.name
+  if (value instanceof ObjectValue || value instanceof MessageValue) return value.type.name
   if (value instanceof Timestamp) return 'google.protobuf.Timestamp'
   if (value instanceof Duration) return 'google.protobuf.Duration'
   if (value instanceof Optional) return 'optional_type'

@@ -18,6 +18,8 @@ export class CelSyntaxError extends Error {
 
 /** Issues as cel-go prints them: place, message, the line and a caret under it. */
 export function printIssues(source: string, issues: readonly Issue[]): string {
+  // An empty text has no line to show.
+  if (source === '') return issues.map(({ message }) => `ERROR: <input>:1:0: ${message}`).join('\n')
   const points = [...source]
   return issues
     .map(({ at, message }) => {

@@ -4,7 +4,21 @@
  * they are in the tree; nothing here recurses deeper than MAX_DEPTH.
  */
 
+import {
+  ARGUMENT_STARTS,
+  expect,
+  expectClosing,
+  inside,
+  isOp,
+  next,
+  noExpression,
+  type Parser,
+  peek,
+  shown,
+} from './cursor.ts'
 import { CelSyntaxError, type Issue } from './issues.ts'
+import { listLiteral, mapLiteral, structLiteral } from './literals.ts'
+import { hasMacro, methodCall } from './macros.ts'
 import { type Constant, type Token, tokenize } from './tokens.ts'
 
 export type Node =
@@ -34,6 +48,7 @@ export type Node =
       readonly at: number
     }
   | { readonly kind: 'map'; readonly entries: readonly MapEntry[]; readonly at: number }
+  | { readonly kind: 'struct'; readonly name: string; readonly fields: readonly StructField[]; readonly at: number }
   | {
       readonly kind: 'macro'
       readonly name: MacroName
@@ -49,6 +64,14 @@ export interface MapEntry {
   readonly optional: boolean
 }
 
+export interface StructField {
+  readonly name: string
+  readonly value: Node
+  readonly optional: boolean
+  /** Of the colon. */
+  readonly at: number
+}
+
 export type MacroName =
   | 'all'
   | 'exists'
@@ -61,18 +84,6 @@ export type MacroName =
   | 'optMap'
   | 'optFlatMap'
 
-const MACROS = new Set<string>([
-  'all',
-  'exists',
-  'exists_one',
-  'existsOne',
-  'map',
-  'filter',
-  'transformList',
-  'transformMap',
-  'optMap',
-  'optFlatMap',
-])
 export const RESERVED_WORDS: ReadonlySet<string> = new Set([
   'as',
   'break',
@@ -97,52 +108,33 @@ export const RESERVED_WORDS: ReadonlySet<string> = new Set([
 export const MAX_LENGTH = 100_000
 const MAX_DEPTH = 250
 
-/** @throws CelSyntaxError with the first problem */
+/** @throws CelSyntaxError with everything that is wrong */
 export function parse(source: string): Node {
   if (source.length > MAX_LENGTH)
     throw new CelSyntaxError(0, `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_LENGTH}`)
   const issues: Issue[] = []
   const tokens = tokenize(source, issues)
   try {
-    const node = parseTokens(tokens)
-    const [first] = issues
-    if (first === undefined) return node
-    throw new CelSyntaxError(first.at, first.message)
+    const node = parseTokens(tokens, issues)
+    const last = issues.pop()
+    if (last === undefined) return node
+    throw new CelSyntaxError(last.at, last.message)
   } catch (error) {
-    if (error instanceof CelSyntaxError && !issues.some(({ message }) => message === error.message))
-      error.before = issues
+    if (error instanceof CelSyntaxError) error.before = issues.filter(({ message }) => message !== error.message)
     throw error
   }
 }
 
-function parseTokens(tokens: readonly Token[]): Node {
-  const parser: Parser = { tokens, at: 0, depth: 0 }
-  const node = expression(parser)
+function parseTokens(tokens: readonly Token[], issues: Issue[]): Node {
+  const parser: Parser = { tokens, at: 0, depth: 0, issues, ends: [], expression }
+  const node = inside(parser, ['<EOF>'])
   const left = peek(parser)
-  if (left.kind !== 'end')
-    throw new CelSyntaxError(left.at, `Syntax error: mismatched input '${left.text}' expecting <EOF>`)
-  return node
-}
-
-interface Parser {
-  readonly tokens: readonly Token[]
-  at: number
-  depth: number
-}
-
-const peek = (parser: Parser): Token => parser.tokens[parser.at] as Token
-const isOp = (parser: Parser, text: string) => peek(parser).kind === 'op' && peek(parser).text === text
-
-function next(parser: Parser): Token {
-  const token = peek(parser)
-  if (token.kind !== 'end') parser.at++
-  return token
-}
-
-function expect(parser: Parser, text: string): Token {
-  if (isOp(parser, text)) return next(parser)
-  const token = peek(parser)
-  throw new CelSyntaxError(token.at, `Syntax error: mismatched input '${token.text}' expecting '${text}'`)
+  if (left.kind === 'end') return node
+  const surplus = tokens[parser.at + 1]?.kind === 'end'
+  throw new CelSyntaxError(
+    left.at,
+    `Syntax error: ${surplus ? 'extraneous' : 'mismatched'} input '${shown(left)}' expecting <EOF>`,
+  )
 }
 
 function expression(parser: Parser): Node {
@@ -232,21 +224,15 @@ function primary(parser: Parser): Node {
       return identifier(parser, token)
     case 'op':
       if (token.text === '(') {
-        const inner = expression(parser)
-        expect(parser, ')')
+        const inner = inside(parser, [')'])
+        expectClosing(parser, ')')
         return inner
       }
       if (token.text === '[' || token.text === '[?') return listLiteral(parser, token)
       if (token.text === '{') return mapLiteral(parser, token)
       if (token.text === '.' && peek(parser).kind === 'ident') return identifier(parser, next(parser))
   }
-  const shown = token.text
-  throw new CelSyntaxError(
-    token.at,
-    token.kind === 'end'
-      ? "Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
-      : `Syntax error: extraneous input '${shown}' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}`,
-  )
+  return noExpression(parser, token)
 }
 
 function identifier(parser: Parser, token: Token): Node {
@@ -254,62 +240,45 @@ function identifier(parser: Parser, token: Token): Node {
   if (text === 'true' || text === 'false') return { kind: 'const', value: { type: 'bool', value: text === 'true' }, at }
   if (text === 'null') return { kind: 'const', value: { type: 'null', value: null }, at }
   if (RESERVED_WORDS.has(text)) throw new CelSyntaxError(at, `reserved identifier: ${text}`)
+  const name = structName(parser, text)
+  if (name !== undefined) return structLiteral(parser, name)
   if (!isOp(parser, '(')) return { kind: 'ident', name: text, at }
   const open = next(parser)
-  const args = list(parser, ')')
+  const args = callArguments(parser)
   if (text === 'has') return hasMacro(args, open.at)
   return { kind: 'call', name: text, target: undefined, args, at: open.at }
 }
 
-function hasMacro(args: readonly Node[], at: number): Node {
-  const [operand] = args
-  if (args.length === 1 && operand?.kind === 'select' && !operand.test) return { ...operand, test: true, at }
-  throw new CelSyntaxError(operand?.at ?? at, 'invalid argument to has() macro')
+/** Names with dots between them and a brace behind them are a type; the brace is then the next token. */
+function structName(parser: Parser, first: string): string | undefined {
+  const { tokens } = parser
+  let name = first
+  let at = parser.at
+  while (isDot(tokens[at]) && tokens[at + 1]?.kind === 'ident') {
+    name += `.${tokens[at + 1]?.text}`
+    at += 2
+  }
+  if (tokens[at]?.kind !== 'op' || tokens[at]?.text !== '{') return undefined
+  parser.at = at
+  return name
 }
 
-function list(parser: Parser, close: string): Node[] {
-  const items: Node[] = []
-  while (!isOp(parser, close)) {
-    items.push(expression(parser))
+const isDot = (token: Token | undefined) => token?.kind === 'op' && token.text === '.'
+
+function callArguments(parser: Parser): Node[] {
+  const args: Node[] = []
+  if (isOp(parser, ')')) {
+    next(parser)
+    return args
+  }
+  if (isOp(parser, ',')) noExpression(parser, peek(parser), ARGUMENT_STARTS)
+  for (;;) {
+    args.push(inside(parser, [')', ',']))
     if (!isOp(parser, ',')) break
     next(parser)
   }
-  expect(parser, close)
-  return items
-}
-
-function listLiteral(parser: Parser, token: Token): Node {
-  const items: Node[] = []
-  const optional = new Set<number>()
-  let marked = token.text === '[?'
-  while (!isOp(parser, ']')) {
-    if (!marked && isOp(parser, '?')) {
-      next(parser)
-      marked = true
-    }
-    if (marked) optional.add(items.length)
-    marked = false
-    items.push(expression(parser))
-    if (!isOp(parser, ',')) break
-    next(parser)
-  }
-  expect(parser, ']')
-  return { kind: 'list', items, optional, at: token.at }
-}
-
-function mapLiteral(parser: Parser, token: Token): Node {
-  const entries: MapEntry[] = []
-  while (!isOp(parser, '}')) {
-    const optional = isOp(parser, '?')
-    if (optional) next(parser)
-    const key = expression(parser)
-    expect(parser, ':')
-    entries.push({ key, value: expression(parser), optional })
-    if (!isOp(parser, ',')) break
-    next(parser)
-  }
-  expect(parser, '}')
-  return { kind: 'map', entries, at: token.at }
+  expectClosing(parser, ')')
+  return args
 }
 
 function member(parser: Parser, start: Node): Node {
@@ -329,7 +298,7 @@ function member(parser: Parser, start: Node): Node {
         )
       if (token.text === '.' && name.kind === 'ident' && isOp(parser, '(')) {
         const open = next(parser)
-        node = methodCall(node, name.text, list(parser, ')'), open.at)
+        node = methodCall(node, name.text, callArguments(parser), open.at)
       } else
         node = {
           kind: 'select',
@@ -341,8 +310,8 @@ function member(parser: Parser, start: Node): Node {
         }
     } else if (token.text === '[' || token.text === '[?') {
       next(parser)
-      const index = expression(parser)
-      expect(parser, ']')
+      const index = inside(parser, [']'])
+      expectClosing(parser, ']')
       node = {
         kind: 'call',
         name: token.text === '[' ? '_[_]' : '_[?_]',
@@ -351,33 +320,5 @@ function member(parser: Parser, start: Node): Node {
         at: token.at,
       }
     } else return node
-  }
-}
-
-function methodCall(target: Node, name: string, args: readonly Node[], at: number): Node {
-  if (!MACROS.has(name) || !isMacroCall(name, args.length)) return { kind: 'call', name, target, args, at }
-  const variables = name.startsWith('transform') || (args.length === 3 && name !== 'map') ? 2 : 1
-  const vars: string[] = []
-  for (const variable of args.slice(0, variables)) {
-    if (variable.kind !== 'ident') throw new CelSyntaxError(variable.at, 'argument must be a simple name')
-    vars.push(variable.name)
-  }
-  return { kind: 'macro', name: name as MacroName, target, vars, args: args.slice(variables), at }
-}
-
-function isMacroCall(name: string, count: number): boolean {
-  switch (name) {
-    case 'all':
-    case 'exists':
-    case 'exists_one':
-    case 'existsOne':
-    case 'map':
-      return count === 2 || count === 3
-    case 'filter':
-    case 'optMap':
-    case 'optFlatMap':
-      return count === 2
-    default:
-      return count === 3 || count === 4
   }
 }

@@ -1,5 +1,7 @@
 /** Types of CEL: what a value may be, how long it may get, and which field has which type. */
 
+import type { Value } from './values.ts'
+
 export type Type =
   | { readonly kind: 'simple'; readonly name: SimpleName; readonly maxElements?: number; readonly minSize?: number }
   | { readonly kind: 'list'; readonly items: Type; readonly maxElements?: number; readonly minSize?: number }
@@ -14,12 +16,23 @@ export type Type =
       readonly kind: 'object'
       readonly name: string
       readonly fields: ReadonlyMap<string, ObjectField>
+      /** Of every field that `fields` does not name; a type that has none at all is sealed. */
+      readonly others?: Type
+      /** No field of it can be asked for: only functions take it. */
+      readonly sealed?: true
+      /** Whether an expression may set the field of an object it makes to the value. Throws a CelError when not. */
+      readonly verify?: (field: string, value: Value) => void
       readonly minSize?: number
     }
   | { readonly kind: 'optional'; readonly of: Type }
   | { readonly kind: 'type'; readonly of: Type }
   /** A type parameter of an overload. */
-  | { readonly kind: 'param'; readonly name: string }
+  | {
+      readonly kind: 'param'
+      readonly name: string
+      /** Of no overload: what an empty literal leaves open. */
+      readonly open?: true
+    }
 
 export type SimpleName =
   | 'int'
@@ -63,6 +76,9 @@ export const CIDR = simple('net.CIDR')
 export const FORMAT = simple('kubernetes.NamedFormat')
 export const SEMVER = simple('kubernetes.Semver')
 
+/** What an expression is whose mistake has been told: it fits everywhere. */
+export const ERROR: Type = { kind: 'simple', name: 'dyn' }
+
 export const listOf = (items: Type): Type => ({ kind: 'list', items })
 export const mapOf = (key: Type, value: Type): Type => ({ kind: 'map', key, value })
 export const optionalOf = (of: Type): Type => ({ kind: 'optional', of })
@@ -71,6 +87,7 @@ export const param = (name: string): Type => ({ kind: 'param', name })
 export const isDyn = (type: Type): boolean => type.kind === 'simple' && type.name === 'dyn'
 
 export function printType(type: Type): string {
+  if (type === ERROR) return '!error!'
   switch (type.kind) {
     case 'simple':
       return type.name === 'null_type' ? 'null' : type.name
@@ -97,12 +114,12 @@ export function assignable(wanted: Type, actual: Type, bindings: Bindings): bool
   if (wanted.kind === 'param') {
     const bound = bindings.get(wanted.name)
     if (bound === undefined) {
-      bindings.set(wanted.name, actual)
+      if (!mentions(actual, wanted.name)) bindings.set(wanted.name, actual)
       return true
     }
     if (isDyn(bound)) return true
     if (assignable(bound, actual, bindings)) {
-      if (isNull(bound) && !isNull(actual)) bindings.set(wanted.name, actual)
+      if (isNull(bound) ? !isNull(actual) : isMoreGeneral(actual, bound)) bindings.set(wanted.name, actual)
       return true
     }
     if (isNull(bound) && nullable(actual)) {
@@ -134,6 +151,34 @@ export function assignable(wanted: Type, actual: Type, bindings: Bindings): bool
 
 const isNull = (type: Type) => type.kind === 'simple' && type.name === 'null_type'
 
+/** Whether the parameter is part of the type: it cannot be bound to that. */
+function mentions(type: Type, name: string): boolean {
+  switch (type.kind) {
+    case 'param':
+      return type.name === name
+    case 'list':
+      return mentions(type.items, name)
+    case 'map':
+      return mentions(type.key, name) || mentions(type.value, name)
+    case 'optional':
+    case 'type':
+      return mentions(type.of, name)
+    default:
+      return false
+  }
+}
+
+/** Whether more values are of the first type: it is dynamic where the second is not. */
+function isMoreGeneral(a: Type, b: Type): boolean {
+  if (isDyn(a) || isDyn(b)) return isDyn(a) && !isDyn(b)
+  if (a.kind !== b.kind) return false
+  if (a.kind === 'list') return isMoreGeneral(a.items, (b as typeof a).items)
+  if (a.kind === 'map')
+    return isMoreGeneral(a.key, (b as typeof a).key) || isMoreGeneral(a.value, (b as typeof a).value)
+  if (a.kind === 'optional') return isMoreGeneral(a.of, (b as typeof a).of)
+  return false
+}
+
 function nullable(type: Type): boolean {
   if (type.kind === 'object' || type.kind === 'optional') return true
   return type.kind === 'simple' && !['int', 'uint', 'double', 'bool', 'string', 'bytes'].includes(type.name)
@@ -142,8 +187,12 @@ function nullable(type: Type): boolean {
 /** The type with its parameters replaced; what was never bound may be anything. */
 export function substituted(type: Type, bindings: Bindings): Type {
   switch (type.kind) {
-    case 'param':
-      return bindings.get(type.name) ?? DYN
+    case 'param': {
+      const bound = bindings.get(type.name)
+      // The items of an empty list may be bound to something themselves.
+      if (bound === undefined) return type.open ? type : DYN
+      return bound === type ? DYN : substituted(bound, bindings)
+    }
     case 'list':
       return { ...type, items: substituted(type.items, bindings) }
     case 'map':
@@ -157,9 +206,29 @@ export function substituted(type: Type, bindings: Bindings): Type {
   }
 }
 
+/** The type with everything dynamic that was left open. */
+export const closed = (type: Type): Type => substituted(type, CLOSING)
+
+const CLOSING = { get: () => DYN } as unknown as Bindings
+
 /** One type for two: the same, or anything. */
 export function joined(a: Type, b: Type): Type {
-  if (assignable(a, b, new Map())) return isDyn(b) ? b : a
+  if (assignable(a, b, new Map())) return isDyn(b) || isOpen(a) ? b : a
   if (assignable(b, a, new Map())) return b
   return DYN
+}
+
+function isOpen(type: Type): boolean {
+  switch (type.kind) {
+    case 'param':
+      return true
+    case 'list':
+      return isOpen(type.items)
+    case 'map':
+      return isOpen(type.key) || isOpen(type.value)
+    case 'optional':
+      return isOpen(type.of)
+    default:
+      return false
+  }
 }

@@ -58,13 +58,31 @@ export class ObjectValue {
     this.type = type
   }
 }
+/** An object that an expression makes (`Object.spec{…}`). */
+export class MessageValue {
+  readonly type: Type & { readonly kind: 'object' }
+  readonly fields: ReadonlyMap<string, Value>
+  constructor(type: Type & { readonly kind: 'object' }, fields: ReadonlyMap<string, Value>) {
+    this.type = type
+    this.fields = fields
+  }
+}
 /** Keys are told apart by type and value. */
 export class MapValue {
   readonly entries: ReadonlyMap<string, readonly [key: Value, value: Value]>
-  constructor(entries: ReadonlyMap<string, readonly [key: Value, value: Value]>) {
+  /** What it was made of; undefined for what an expression made. */
+  readonly json: JsonObject | undefined
+  constructor(entries: ReadonlyMap<string, readonly [key: Value, value: Value]>, json?: JsonObject) {
     this.entries = entries
+    this.json = json
   }
 }
+
+const SOURCE = Symbol('json')
+
+/** The JSON that a list or map was made of, if it was. */
+export const sourceOf = (value: Value): Json | undefined =>
+  value instanceof MapValue ? value.json : Array.isArray(value) ? (value as { [SOURCE]?: Json })[SOURCE] : undefined
 
 export type Value =
   | null
@@ -80,6 +98,7 @@ export type Value =
   | Opaque
   | TypeValue
   | ObjectValue
+  | MessageValue
   | MapValue
   | readonly Value[]
 
@@ -119,7 +138,7 @@ function mapFromJson(json: JsonObject, of: Type): MapValue {
   const entries = new Map<string, readonly [Value, Value]>()
   for (const [key, value] of Object.entries(json))
     if (value !== undefined) entries.set(`s${key}`, [key, wrap(value, of)])
-  return new MapValue(entries)
+  return new MapValue(entries, json)
 }
 
 function wrapSimple(json: Json, name: string): Value {
@@ -153,7 +172,7 @@ function wrapDynamic(json: Json): Value {
   if (json === null || typeof json === 'string' || typeof json === 'boolean') return json
   if (typeof json === 'bigint') return json
   if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : json
-  if (Array.isArray(json)) return json.map(wrapDynamic)
+  if (Array.isArray(json)) return Object.assign(json.map(wrapDynamic), { [SOURCE]: json })
   return mapFromJson(json as JsonObject, DYN)
 }
 
@@ -213,6 +232,12 @@ export function equals(a: Value, b: Value): boolean {
   if (a instanceof Optional && b instanceof Optional)
     return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value)
   if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name
+  if (a instanceof MessageValue && b instanceof MessageValue)
+    return (
+      a.type.name === b.type.name &&
+      a.fields.size === b.fields.size &&
+      [...a.fields].every(([name, value]) => b.fields.has(name) && equals(value, b.fields.get(name) as Value))
+    )
   if (a instanceof Opaque && b instanceof Opaque) return a.type === b.type && a.text === b.text
   return false
 }

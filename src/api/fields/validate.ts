@@ -4,6 +4,7 @@ import type { Json } from '../object.ts'
 import { goText } from '../patch/go-text.ts'
 import type { ListSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { elementOf, NotMergeable } from './compare.ts'
+import { Foreign } from './foreign.ts'
 import { printPathElement } from './pathelement.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import { isList, isMap } from './values.ts'
@@ -23,6 +24,10 @@ export function joinErrors(errors: readonly string[]): string {
 function check(value: Json | undefined, schema: Schema, path: string, errors: string[]): void {
   if (value === undefined || value === null) return
   const report = (text: string) => errors.push(path === '' ? text : `${path}: ${text}`)
+  if (value instanceof Foreign) {
+    report(refusalOf(value, schema))
+    return
+  }
   switch (schema.type) {
     case 'struct':
       if (!isMap(value)) report(`expected map, got &{${goText(value)}}`)
@@ -57,6 +62,29 @@ function check(value: Json | undefined, schema: Schema, path: string, errors: st
   }
 }
 
+function refusalOf({ text, syntax, goType }: Foreign, schema: Schema): string {
+  switch (schema.type) {
+    case 'struct':
+    case 'map':
+    case 'intOrString':
+    case 'any':
+      return `expected map, got &{${text}}`
+    case 'list':
+      return `expected list, got &{${text}}`
+    case 'int32':
+    case 'int64':
+    case 'number':
+      return `expected numeric (int or float), got ${goType}`
+    case 'boolean':
+      return `expected boolean, got &{${text}}`
+    case 'string':
+    case 'bytes':
+      return `expected string, got &value.valueUnstructured{Value:${syntax}}`
+    default:
+      return `expected any scalar, got &{${text}}`
+  }
+}
+
 function checkStruct(
   value: { readonly [name: string]: Json | undefined },
   schema: StructSchema,
@@ -82,7 +110,7 @@ function checkList(list: readonly Json[], schema: ListSchema, path: string, erro
     if (shape.kind === 'set' || shape.kind === 'keyed') {
       const element = keyOf(shape, item, index, path, errors)
       if (element === undefined) return
-      place = printPathElement(element)
+      place = item instanceof Foreign ? `[${element}]` : printPathElement(element)
       if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${place}`)
       seen.add(element)
     }
@@ -97,7 +125,9 @@ function keyOf(
   path: string,
   errors: string[],
 ): string | undefined {
+  if (item instanceof Foreign && shape.kind === 'set') return '={{undefined}}'
   try {
+    if (item instanceof Foreign) throw new NotMergeable('associative list with keys may not have non-map elements')
     return elementOf(shape, item)
   } catch (error) {
     if (!(error instanceof NotMergeable)) throw error

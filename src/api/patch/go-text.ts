@@ -1,4 +1,5 @@
 /** JSON values in the words of Go's fmt package, as messages about strategic merge patches print them. */
+import { Foreign } from '../fields/foreign.ts'
 import { compareText } from '../fields/pathelement.ts'
 import { isList } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
@@ -6,6 +7,7 @@ import type { Json, JsonObject } from '../object.ts'
 /** `%v`: `map[a:1 b:[x y] c:<nil>]`. */
 export function goText(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
+  if (value instanceof Foreign) return value.text
   if (isList(value)) return `[${value.map(goText).join(' ')}]`
   if (typeof value !== 'object') return goNumber(value)
   const map = value as JsonObject

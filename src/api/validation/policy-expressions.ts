@@ -1,10 +1,11 @@
 /** Whether the expressions of admission policies and match conditions compile, and give what they must. */
 
-import { authorizerFunctions } from '../cel/authorizer.ts'
+import { AUTHORIZER, authorizerFunctions, RESOURCE_CHECK } from '../cel/authorizer.ts'
 import { check } from '../cel/check.ts'
 import type { Functions } from '../cel/functions.ts'
 import { CelSyntaxError, printIssues } from '../cel/issues.ts'
 import { allFunctions } from '../cel/libraries.ts'
+import { JSON_PATCHES, mutationTypes, OBJECT, withMutationFunctions } from '../cel/mutation.ts'
 import { type Node, parse } from '../cel/parse.ts'
 import {
   BOOL,
@@ -74,14 +75,18 @@ const NAMESPACE_TYPE = object('kubernetes.Namespace', {
   status: object('kubernetes.NamespaceStatus', { phase: STRING }),
 })
 
-export const POLICY_NAMES: ReadonlyMap<string, Type> = new Map<string, Type>([
+const REQUEST_NAMES: readonly (readonly [string, Type])[] = [
   ['object', DYN],
   ['oldObject', DYN],
   ['request', REQUEST_TYPE],
-  ['authorizer', DYN],
-])
+]
+const AUTHORIZER_NAMES: readonly (readonly [string, Type])[] = [
+  ['authorizer', AUTHORIZER],
+  ['authorizer.requestResource', RESOURCE_CHECK],
+]
 
 let functions: Functions | undefined
+let mutating: Functions | undefined
 
 /** What policies may call: everything, and the authorizer. */
 export function policyFunctions(): Functions {
@@ -93,55 +98,108 @@ export function policyFunctions(): Functions {
   return functions
 }
 
-/** The type of the expression; undefined when it does not compile, which `errors` then say. */
-function typeOf(
-  source: string,
+/** What mutating policies may call besides. */
+export function mutatingFunctions(): Functions {
+  mutating ??= withMutationFunctions(policyFunctions())
+  return mutating
+}
+
+/** Types of which a mutation makes objects: its own, and those of its variables. */
+export function messageTypes(name: string): (Type & { readonly kind: 'object' }) | undefined {
+  return mutationTypes(name) ?? declared.get(name)
+}
+
+const declared = new Map<string, Type & { readonly kind: 'object' }>()
+declare(REQUEST_TYPE)
+declare(NAMESPACE_TYPE)
+
+function declare(type: Type): void {
+  if (type.kind !== 'object' || declared.has(type.name)) return
+  declared.set(type.name, type)
+  for (const field of type.fields.values()) declare(field.type)
+}
+
+interface Language {
+  readonly functions: Functions
+  readonly messages?: typeof messageTypes
+}
+
+const plain = (): Language => ({ functions: policyFunctions() })
+const makingObjects = (): Language => ({ functions: mutatingFunctions(), messages: messageTypes })
+
+/** Tells what is wrong with an expression that does not compile, or gives something else than it must. */
+function expect(
+  source: string | undefined,
+  wanted: readonly Type[] | undefined,
   variables: ReadonlyMap<string, Type>,
   path: string,
   errors: FieldError[],
+  language: Language = plain(),
 ): Type | undefined {
-  const report = (text: string) => void errors.push(invalid(path, source, `compilation failed: ${text}`))
+  if (source === undefined || source.trim() === '') return undefined
+  const report = (text: string) => void errors.push(invalid(path, source, text))
   let node: Node
   try {
     node = parse(source)
   } catch (error) {
     if (!(error instanceof CelSyntaxError)) throw error
-    return report(printIssues(source, [error.issue])) as undefined
+    return report(`compilation failed: ${printIssues(source, [...error.before, error.issue])}`) as undefined
   }
-  const { type, issues } = check(node, { variables, functions: policyFunctions() })
-  if (issues.length > 0) return report(printIssues(source, issues)) as undefined
+  const { type, issues, typesRead } = check(node, { variables, ...language })
+  if (issues.length > 0) return report(`compilation failed: ${printIssues(source, issues)}`) as undefined
+  if (wanted !== undefined && !wanted.some((one) => printType(one) === printType(type))) {
+    const names = wanted.map(nameOf)
+    report(`must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${nameOf(type)}`)
+    return undefined
+  }
+  for (const name of typesRead) {
+    // Kubernetes cannot take them as values, and says so as if it were to blame.
+    const message = `Internal error: program instantiation failed: reference to undefined type: ${name}`
+    errors.push({ type: 'InternalError', field: path, message })
+    return undefined
+  }
   return type
 }
 
-function expect(
-  source: string | undefined,
-  wanted: readonly Type[],
-  types: ReadonlyMap<string, Type>,
-  path: string,
-  errors: FieldError[],
-) {
-  if (source === undefined || source.trim() === '') return
-  const type = typeOf(source, types, path, errors)
-  if (type === undefined) return
-  const names = wanted.map((one) => (one === NULL_TYPE ? 'null_type' : printType(one)))
-  if (wanted.some((one) => printType(one) === printType(type))) return
-  const text = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`
-  errors.push(invalid(path, source, `must evaluate to ${text} but got ${printType(type)}`))
+/** A type by its name in declarations: `null` is a type's value elsewhere. */
+function nameOf(type: Type): string {
+  switch (type.kind) {
+    case 'simple':
+      return type.name
+    case 'list':
+      return `list(${nameOf(type.items)})`
+    case 'map':
+      return `map(${nameOf(type.key)}, ${nameOf(type.value)})`
+    case 'optional':
+      return `optional_type(${nameOf(type.of)})`
+    default:
+      return printType(type)
+  }
 }
 
-export function validateConditionExpression(
-  source: string,
-  hasParams: boolean,
-  path: string,
-  errors: FieldError[],
-): void {
-  expect(source, [BOOL], typesFor(hasParams, false), path, errors)
+type Compiler = (source: string, path: string, errors: FieldError[]) => void
+
+/** Match conditions of webhooks: they know neither params nor the namespace. */
+export const validateWebhookCondition: Compiler = (source, path, errors) =>
+  void expect(source, [BOOL], typesFor({}), path, errors)
+
+/** Match conditions of policies. */
+export const conditionCompiler =
+  (params: boolean): Compiler =>
+  (source, path, errors) =>
+    void expect(source, [BOOL], typesFor({ params, namespace: true }), path, errors)
+
+interface Known {
+  readonly params?: boolean
+  readonly namespace?: boolean
+  readonly authorizer?: boolean
 }
 
-const typesFor = (hasParams: boolean, withNamespace: boolean): Map<string, Type> => {
-  const types = new Map(POLICY_NAMES)
-  if (withNamespace) types.set('namespaceObject', NAMESPACE_TYPE)
-  if (hasParams) types.set('params', DYN)
+function typesFor({ params = false, namespace = false, authorizer = true }: Known): Map<string, Type> {
+  const types = new Map(REQUEST_NAMES)
+  if (authorizer) for (const [name, type] of AUTHORIZER_NAMES) types.set(name, type)
+  if (namespace) types.set('namespaceObject', NAMESPACE_TYPE)
+  if (params) types.set('params', DYN)
   return types
 }
 
@@ -150,21 +208,27 @@ export interface PolicyExpressions {
   rule(source: string, path: string): void
   message(source: string, path: string): void
   audit(source: string, path: string): void
+  configuration(source: string, path: string): void
+  patch(source: string, path: string): void
 }
 
 /** Checks a policy's expressions in their order: each may read the variables before it. */
 export function policyExpressions(spec: Fields, errors: FieldError[]): PolicyExpressions {
-  const types = typesFor(spec['paramKind'] !== undefined, true)
+  const params = spec['paramKind'] !== undefined
+  const types = typesFor({ params, namespace: true })
+  const messageTypes = typesFor({ params, namespace: true, authorizer: false })
   const fields = new Map<string, ObjectField>()
+  const variables: Type = { kind: 'object', name: 'kubernetes.variables', fields }
+  for (const known of [types, messageTypes]) known.set('variables', variables)
   return {
     variable(source, name, path) {
       if (source.trim() === '') return
-      const type = typeOf(source, types, path, errors)
-      fields.set(name, { name, type: type ?? DYN })
-      types.set('variables', { kind: 'object', name: 'kubernetes.variables', fields })
+      fields.set(name, { name, type: expect(source, undefined, types, path, errors) ?? DYN })
     },
-    rule: (source, path) => expect(source, [BOOL], types, path, errors),
-    message: (source, path) => expect(source, [STRING], types, path, errors),
-    audit: (source, path) => expect(source, [STRING, NULL_TYPE], types, path, errors),
+    rule: (source, path) => void expect(source, [BOOL], types, path, errors),
+    message: (source, path) => void expect(source, [STRING], messageTypes, path, errors),
+    audit: (source, path) => void expect(source, [STRING, NULL_TYPE], types, path, errors),
+    configuration: (source, path) => void expect(source, [OBJECT], types, path, errors, makingObjects()),
+    patch: (source, path) => void expect(source, [JSON_PATCHES], types, path, errors, makingObjects()),
   }
 }

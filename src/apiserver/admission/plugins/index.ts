@@ -1,6 +1,7 @@
 /** The built-in admission plugins by name, as createAdmissionChain wants them. */
 import type { Runtime } from '../../../base/runtime.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
+import { mutatingAdmissionPolicy } from '../policies/mutating.ts'
 import { validatingAdmissionPolicy } from '../policies/validating.ts'
 import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from '../webhooks/webhooks.ts'
 import {
@@ -63,6 +64,7 @@ export function builtinAdmissionPlugins(runtime: Runtime): Readonly<Record<strin
     PodTopologyLabels: podTopologyLabels,
     OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
     DenyServiceExternalIPs: denyServiceExternalIPs,
+    MutatingAdmissionPolicy: mutatingAdmissionPolicy,
     MutatingAdmissionWebhook: mutatingAdmissionWebhook(runtime),
     ValidatingAdmissionPolicy: validatingAdmissionPolicy,
     ValidatingAdmissionWebhook: validatingAdmissionWebhook(runtime),

@@ -1,6 +1,6 @@
 /** matchConditions of webhooks and policies (KEP-3716): expressions that all must hold for a request to be judged. */
 import type { Budget } from '../../../api/cel/eval.ts'
-import type { Value } from '../../../api/cel/values.ts'
+import { MapValue, type Value } from '../../../api/cel/values.ts'
 import type { Fields } from '../../../api/object.ts'
 import { compile, type Expression, ExpressionError } from './expression.ts'
 
@@ -38,3 +38,9 @@ export function evaluateConditions(
   if (errors.length === 0) return { matches: true }
   return { error: errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]` }
 }
+
+/** Conditions of policies are compiled with the namespace among their variables, and evaluated without its fields. */
+export const withoutNamespace = (variables: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> =>
+  new Map(variables).set('namespaceObject', NO_NAMESPACE)
+
+const NO_NAMESPACE = new MapValue(new Map())

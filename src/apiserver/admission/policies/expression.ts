@@ -1,14 +1,13 @@
 /** CEL expressions of policies and match conditions: compiled once, evaluated over a request under a budget. */
 
-import { authorizerValue } from '../../../api/cel/authorizer.ts'
+import { type Answer, authorizerValue, requestResourceValue } from '../../../api/cel/authorizer.ts'
 import { check } from '../../../api/cel/check.ts'
 import { type Budget, BudgetExceeded, evaluate } from '../../../api/cel/eval.ts'
-import type { Functions } from '../../../api/cel/functions.ts'
 import { parse } from '../../../api/cel/parse.ts'
 import { DYN, type Type } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
-import { policyFunctions } from '../../../api/validation/policy-expressions.ts'
+import { messageTypes, mutatingFunctions, policyFunctions } from '../../../api/validation/policy-expressions.ts'
 import type { DecidedAuthorizer } from '../../auth/decided.ts'
 import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
 import { user } from '../webhooks/call.ts'
@@ -21,20 +20,37 @@ export interface Expression {
   run(variables: ReadonlyMap<string, Value>, budget: Budget): Value
 }
 
-const NAMES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables', 'authorizer']
+const NAMES = [
+  'object',
+  'oldObject',
+  'request',
+  'params',
+  'namespaceObject',
+  'variables',
+  'authorizer',
+  'authorizer.requestResource',
+]
 const TYPES: ReadonlyMap<string, Type> = new Map(NAMES.map((name) => [name, DYN]))
-/** What one expression, and all of one policy together, may cost. */
+/** What one expression may cost, and what all of one policy together. */
+const EXPRESSION_LIMIT = 1_000_000
 export const POLICY_BUDGET = 10_000_000
 
-let functions: Functions | undefined
+/** The expressions of one policy have cost too much together: none is evaluated any more. */
+export class BudgetSpent extends ExpressionError {}
 
-/** A source that does not compile fails when it is run: it was checked when its policy was written. */
-export function compile(source: string): Expression {
+/**
+ * A source that does not compile fails when it is run: it was checked when its policy was written.
+ *
+ * @param mutating whether it may make objects (`Object{…}`)
+ */
+export function compile(source: string, mutating = false): Expression {
   let broken: string | undefined
   let checked: ReturnType<typeof check> | undefined
   try {
-    functions ??= policyFunctions()
-    checked = check(parse(source), { variables: TYPES, functions })
+    const language = mutating
+      ? { functions: mutatingFunctions(), messages: messageTypes }
+      : { functions: policyFunctions() }
+    checked = check(parse(source), { variables: TYPES, mixed: true, ...language })
     const [issue] = checked.issues
     if (issue !== undefined) broken = `compilation failed: ERROR: <input>:1:${issue.at + 1}: ${issue.message}`
   } catch (error) {
@@ -43,12 +59,21 @@ export function compile(source: string): Expression {
   return {
     run(variables, budget) {
       if (broken !== undefined || checked === undefined) throw new ExpressionError(broken ?? 'compilation failed')
+      const own: Budget = { used: 0, limit: EXPRESSION_LIMIT }
+      let value: Value
       try {
-        return evaluate(checked, variables, budget)
+        value = evaluate(checked, variables, own)
       } catch (error) {
         if (error instanceof CelError || error instanceof BudgetExceeded) throw new ExpressionError(error.message)
         throw error
+      } finally {
+        budget.used += own.used
       }
+      if (budget.used > budget.limit)
+        throw new BudgetSpent(
+          'validation failed due to running out of cost budget, no further validation rules will be run',
+        )
+      return value
     },
   }
 }
@@ -73,19 +98,21 @@ export function requestVariables(
       : reads.get('', 'namespaces', '', namespace)
   const json = (value: unknown): Value => wrap((value ?? null) as Json, DYN)
   const { object: _, oldObject: _o, ...request } = shown.request
+  const answer = answererOf(attributes, authorizer)
   return new Map<string, Value>([
     ['object', json(shown.object)],
     ['oldObject', json(shown.oldObject)],
     ['request', json({ ...request, userInfo: { uid: '', groups: [], extra: {}, ...user(attributes.user) } })],
     ['namespaceObject', json(found)],
     ['params', null],
-    ['authorizer', authorizerOf(attributes, authorizer)],
+    ['authorizer', authorizerValue(answer)],
+    ['authorizer.requestResource', requestResourceValue(answer, requested(attributes))],
   ])
 }
 
 /** Answers what the request's user, or a service account, may do. */
-function authorizerOf({ user: asking }: AdmissionAttributes, authorizer: DecidedAuthorizer): Value {
-  return authorizerValue(({ serviceAccount: account, path, ...question }) => {
+function answererOf({ user: asking }: AdmissionAttributes, authorizer: DecidedAuthorizer): Answer {
+  return ({ serviceAccount: account, path, ...question }) => {
     const user =
       account === undefined
         ? asking
@@ -95,8 +122,16 @@ function authorizerOf({ user: asking }: AdmissionAttributes, authorizer: Decided
           }
     const { verdict, reason } = authorizer.authorize({ user, version: '*', path, isResource: path === '', ...question })
     return { allowed: verdict === 'allow', reason }
-  })
+  }
 }
+
+const requested = ({ row: { group, resource }, subresource, namespace, name }: AdmissionAttributes) => ({
+  group,
+  resource,
+  subresource,
+  namespace,
+  name,
+})
 
 /** `variables.x`: each is evaluated when it is first read, and may read those before it. */
 export function lazyVariables(

@@ -5,16 +5,23 @@
 import type { Budget } from '../../../api/cel/eval.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
-import type { Fields, Json, KubeObject } from '../../../api/object.ts'
-import { parseApiVersion } from '../../../api/object.ts'
-import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
+import type { Fields, Json } from '../../../api/object.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
 import { whenDecided } from '../../auth/decided.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
 import { reviewOf } from '../webhooks/call.ts'
-import { configuresAdmission, type Matcher, matcherOf, matchingRow, selects } from '../webhooks/match.ts'
-import { type Condition, conditionsOf, evaluateConditions } from './conditions.ts'
+import { evaluateConditions, withoutNamespace } from './conditions.ts'
 import {
+  type Binding,
+  type Definition,
+  definitionsOf,
+  type Invocation,
+  invocationsOf,
+  isExempt,
+  showing,
+} from './definitions.ts'
+import {
+  BudgetSpent,
   compile,
   type Expression,
   ExpressionError,
@@ -22,12 +29,6 @@ import {
   POLICY_BUDGET,
   requestVariables,
 } from './expression.ts'
-
-const GROUP = 'admissionregistration.k8s.io'
-const RESOURCES = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'].map((resource) => ({
-  group: GROUP,
-  resource,
-}))
 
 interface Rule {
   readonly expression: Expression
@@ -37,95 +38,57 @@ interface Rule {
   readonly reason: string
 }
 
-interface Policy {
-  readonly name: string
-  readonly spec: Fields
-  readonly matcher: Matcher
-  readonly conditions: readonly Condition[]
-  readonly variables: readonly { readonly name: string; readonly expression: Expression }[]
+interface Policy extends Definition {
   readonly rules: readonly Rule[]
   readonly annotations: readonly { readonly key: string; readonly expression: Expression }[]
-  readonly bindings: readonly Binding[]
 }
 
-interface Binding {
-  readonly name: string
-  readonly spec: Fields
-  /** undefined: wherever the policy counts. */
-  readonly matcher: Matcher | undefined
-}
-
-function policyOf(policy: KubeObject, bindings: readonly KubeObject[]): Policy {
-  const spec: Fields = policy['spec'] ?? {}
-  const constraints: Fields = spec['matchConstraints'] ?? {}
-  return {
-    name: policy.metadata.name ?? '',
-    spec,
-    matcher: matcherOf(constraints, constraints['resourceRules'] ?? []),
-    conditions: conditionsOf(spec),
-    variables: ((spec['variables'] ?? []) as readonly Fields[]).map(({ name, expression }) => ({
-      name,
-      expression: compile(expression),
-    })),
-    rules: ((spec['validations'] ?? []) as readonly Fields[]).map((rule) => ({
-      source: (rule['expression'] ?? '').trim(),
-      expression: compile(rule['expression'] ?? ''),
-      message: (rule['message'] ?? '').trim(),
-      messageExpression: rule['messageExpression'] ? compile(rule['messageExpression']) : undefined,
-      reason: rule['reason'] ?? 'Invalid',
-    })),
-    annotations: ((spec['auditAnnotations'] ?? []) as readonly Fields[]).map(({ key, valueExpression }) => ({
-      key,
-      expression: compile(valueExpression),
-    })),
-    bindings: bindings
-      .filter((binding) => binding['spec']?.policyName === policy.metadata.name)
-      .map((binding) => ({
-        name: binding.metadata.name ?? '',
-        spec: binding['spec'],
-        matcher: binding['spec'].matchResources && bindingMatcher(binding['spec'].matchResources),
-      })),
-  }
-}
-
-const ANYTHING = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*', '*/*'] }]
-
-const bindingMatcher = (resources: Fields): Matcher =>
-  matcherOf(resources, resources['resourceRules']?.length ? resources['resourceRules'] : ANYTHING)
+const policyOf = (definition: Definition): Policy => ({
+  ...definition,
+  rules: ((definition.spec['validations'] ?? []) as readonly Fields[]).map((rule) => ({
+    source: (rule['expression'] ?? '').trim(),
+    expression: compile(rule['expression'] ?? ''),
+    message: (rule['message'] ?? '').trim(),
+    messageExpression: rule['messageExpression'] ? compile(rule['messageExpression']) : undefined,
+    reason: rule['reason'] ?? 'Invalid',
+  })),
+  annotations: ((definition.spec['auditAnnotations'] ?? []) as readonly Fields[]).map(({ key, valueExpression }) => ({
+    key,
+    expression: compile(valueExpression),
+  })),
+})
 
 export const validatingAdmissionPolicy: AdmissionPluginFactory = (reads, host) => {
-  const generation = host.generationOf(RESOURCES)
-  let seen = -1
-  let policies: readonly Policy[] = []
-  const current = (): readonly Policy[] => {
-    const now = generation()
-    if (now !== seen) {
-      seen = now
-      const bindings = reads.list(GROUP, 'validatingadmissionpolicybindings')
-      policies = reads
-        .list(GROUP, 'validatingadmissionpolicies')
-        .map((policy) => policyOf(policy, bindings))
-        .filter((policy) => policy.bindings.length > 0)
-    }
-    return policies
-  }
+  const resources = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const
+  const current = definitionsOf(reads, host, resources, policyOf)
   return {
     name: 'ValidatingAdmissionPolicy',
     handles: () => true,
     validate(attributes) {
       const all = current()
-      if (all.length === 0 || configuresAdmission(attributes)) return
+      if (all.length === 0 || isExempt(attributes)) return
       return judge(all, attributes, reads, host)
     },
   }
 }
 
-/** What was found wrong, by whom. */
+/** What was found wrong. */
 interface Finding {
-  readonly policy: Policy
-  readonly binding: Binding
   readonly message: string
   readonly reason: string
+  /** Which of the policy's rules it was. */
+  readonly index: number
+}
+
+interface Denial extends Finding {
+  readonly policy: string
+  readonly binding: string | undefined
+}
+
+interface Outcome {
+  readonly findings: readonly Finding[]
+  /** For the audit event, by key. */
+  readonly notes: ReadonlyMap<string, string>
 }
 
 async function judge(
@@ -134,47 +97,56 @@ async function judge(
   reads: CacheReads,
   host: AdmissionHost,
 ): Promise<void> {
-  const denials: Finding[] = []
+  const denials: Denial[] = []
   const failures: Fields[] = []
-  for (const policy of policies) {
-    if (!selects(policy.matcher, attributes, reads)) continue
-    const row = matchingRow(policy.matcher, attributes, host.scheme)
-    if (row === undefined) continue
-    const shown = async (object: KubeObject | undefined) => object && (await host.convert(object, row))
-    const object = await shown(attributes.object)
-    const oldObject = await shown(attributes.oldObject)
-    const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
-    for (const binding of policy.bindings) {
-      if (binding.matcher !== undefined) {
-        if (!selects(binding.matcher, attributes, reads)) continue
-        if (matchingRow(binding.matcher, attributes, host.scheme) === undefined) continue
-      }
-      const findings = await whenDecided(host.authorizer, (authorizer) => {
-        const variables = requestVariables(attributes, { object, oldObject, request }, reads, authorizer)
-        return findingsOf(policy, binding, variables, attributes, reads, host)
-      })
-      const actions: readonly string[] = binding.spec['validationActions'] ?? []
-      for (const finding of findings) {
-        if (actions.includes('Deny')) denials.push(finding)
-        if (actions.includes('Warn'))
-          attributes.warn(
-            `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${finding.message}`,
-          )
-        if (actions.includes('Audit'))
-          failures.push({
-            message: finding.message,
-            policy: policy.name,
-            binding: binding.name,
-            expressionIndex: 0,
-            validationActions: actions,
-          })
-      }
+  const show = showing(attributes, host)
+  for (const found of invocationsOf(policies, attributes, reads, host)) {
+    const { definition, binding } = found
+    const fails = definition.spec['failurePolicy'] !== 'Ignore'
+    if ('wrong' in found) {
+      // Nobody can say what would have been found: the binding's actions do not count.
+      const finding = { message: found.wrong, reason: 'Invalid', index: 0 }
+      if (fails) denials.push({ ...finding, policy: definition.name, binding: binding?.name })
+      continue
     }
+    const shown = await show(found.row)
+    const { request } = reviewOf(attributes, shown, '') as { request: Fields }
+    const outcome = await whenDecided(host.authorizer, (authorizer) =>
+      evaluate(found, requestVariables(attributes, { ...shown, request }, reads, authorizer), fails),
+    )
+    for (const [key, value] of outcome.notes) attributes.annotate?.(key, value)
+    for (const finding of outcome.findings) act(finding, definition, found.binding, attributes, denials, failures)
   }
   if (failures.length > 0)
     attributes.annotate?.('validation.policy.admission.k8s.io/validation_failure', JSON.stringify(failures))
   const [first] = denials
   if (first !== undefined) throw refusal(attributes, first)
+}
+
+/** Does what the binding asks for when something is found. */
+function act(
+  finding: Finding,
+  policy: Policy,
+  binding: Binding,
+  attributes: AdmissionAttributes,
+  denials: Denial[],
+  failures: Fields[],
+): void {
+  const { message } = finding
+  const actions: readonly string[] = binding.spec['validationActions'] ?? []
+  if (actions.includes('Deny')) denials.push({ ...finding, policy: policy.name, binding: binding.name })
+  if (actions.includes('Warn'))
+    attributes.warn(
+      `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${message}`,
+    )
+  if (actions.includes('Audit'))
+    failures.push({
+      message,
+      policy: policy.name,
+      binding: binding.name,
+      expressionIndex: finding.index,
+      validationActions: actions,
+    })
 }
 
 const CODES: Readonly<Record<string, number>> = {
@@ -184,9 +156,10 @@ const CODES: Readonly<Record<string, number>> = {
   Invalid: 422,
 }
 
-function refusal(attributes: AdmissionAttributes, { policy, binding, message, reason }: Finding): StatusError {
+function refusal(attributes: AdmissionAttributes, { policy, binding, message, reason }: Denial): StatusError {
   const { row, name } = attributes
-  const text = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}' denied request: ${message}`
+  const by = `ValidatingAdmissionPolicy '${policy}'${binding === undefined ? '' : ` with binding '${binding}'`}`
+  const text = `${by} denied request: ${message}`
   const base = forbidden({ group: row.group, resource: row.resource }, name, text)
   return new StatusError(CODES[reason] ?? 422, reason, base.message, {
     ...base.details,
@@ -194,100 +167,56 @@ function refusal(attributes: AdmissionAttributes, { policy, binding, message, re
   })
 }
 
-function findingsOf(
-  policy: Policy,
-  binding: Binding,
-  variables: Map<string, Value>,
-  attributes: AdmissionAttributes,
-  reads: CacheReads,
-  host: AdmissionHost,
-): readonly Finding[] {
-  const fails = policy.spec['failurePolicy'] !== 'Ignore'
-  const finding = (message: string, reason = 'Invalid'): Finding => ({ policy, binding, message, reason })
-  const params = paramsOf(policy, binding, attributes, reads, host)
-  if ('error' in params) return fails ? [finding(`failed to configure binding: ${params.error}`)] : []
+/** Changes nothing: it may be run again when the authorizer has to be waited for. */
+function evaluate({ definition, param }: Invocation<Policy>, variables: Map<string, Value>, fails: boolean): Outcome {
   const findings: Finding[] = []
-  for (const param of params.found) {
-    const budget: Budget = { used: 0, limit: POLICY_BUDGET }
-    const all = new Map(variables).set('params', wrap((param ?? null) as Json, DYN))
-    const outcome = evaluateConditions(policy.conditions, all, budget)
-    if ('error' in outcome) {
-      if (fails) findings.push(finding(outcome.error))
-      continue
-    }
-    if (!outcome.matches) continue
-    all.set('variables', lazyVariables(policy.variables, all, budget))
-    for (const rule of policy.rules) {
-      try {
-        if (rule.expression.run(all, budget) === true) continue
-        findings.push(finding(messageOf(rule, all, budget), rule.reason))
-      } catch (error) {
-        if (!(error instanceof ExpressionError)) throw error
-        if (fails) findings.push(finding(`expression '${rule.source}' resulted in error: ${error.message}`))
-      }
-    }
-    annotate(policy, all, budget, attributes)
+  const notes = new Map<string, string>()
+  const budget: Budget = { used: 0, limit: POLICY_BUDGET }
+  variables.set('params', wrap((param ?? null) as Json, DYN))
+  const matched = evaluateConditions(definition.conditions, withoutNamespace(variables), budget)
+  if ('error' in matched) {
+    if (fails) findings.push({ message: matched.error, reason: 'Invalid', index: 0 })
+    return { findings, notes }
   }
-  return findings
+  if (!matched.matches) return { findings, notes }
+  variables.set('variables', lazyVariables(definition.variables, variables, budget))
+  for (const [index, rule] of definition.rules.entries()) {
+    try {
+      if (rule.expression.run(variables, budget) === true) continue
+      findings.push({ message: messageOf(rule, variables, budget), reason: rule.reason, index })
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error
+      const spent = error instanceof BudgetSpent
+      const message = spent ? error.message : `expression '${rule.source}' resulted in error: ${error.message}`
+      // What was found before does not count once the budget is spent.
+      if (spent) findings.length = 0
+      if (fails) findings.push({ message, reason: 'Invalid', index: spent ? 0 : index })
+      if (spent) return { findings, notes }
+    }
+  }
+  for (const { key, expression } of definition.annotations) {
+    const value = textOf(expression, variables, budget)
+    if (value !== undefined && value !== '') notes.set(`${definition.name}/${key}`, value)
+  }
+  return { findings, notes }
 }
 
 /** The rule's own words, made or written, or the rule itself. */
 function messageOf(rule: Rule, variables: ReadonlyMap<string, Value>, budget: Budget): string {
   if (rule.messageExpression !== undefined) {
-    try {
-      const made = rule.messageExpression.run(variables, budget)
-      if (typeof made === 'string') {
-        const text = made.trim()
-        if (text !== '' && !text.includes('\n') && text.length <= 5 * 1024) return text
-      }
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error
-    }
+    const text = textOf(rule.messageExpression, variables, budget)
+    if (text !== undefined && text !== '' && !text.includes('\n') && text.length <= 5 * 1024) return text
   }
   return rule.message === '' ? `failed expression: ${rule.source}` : rule.message
 }
 
-function annotate(
-  policy: Policy,
-  variables: ReadonlyMap<string, Value>,
-  budget: Budget,
-  attributes: AdmissionAttributes,
-): void {
-  for (const { key, expression } of policy.annotations) {
-    try {
-      const value = expression.run(variables, budget)
-      if (typeof value === 'string' && value.trim() !== '') attributes.annotate?.(`${policy.name}/${key}`, value.trim())
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error
-    }
+/** undefined for what is no text, or could not be evaluated. */
+function textOf(expression: Expression, variables: ReadonlyMap<string, Value>, budget: Budget): string | undefined {
+  try {
+    const made = expression.run(variables, budget)
+    return typeof made === 'string' ? made.trim() : undefined
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    return undefined
   }
-}
-
-type Params = { readonly found: readonly (KubeObject | undefined)[] } | { readonly error: string }
-
-function paramsOf(
-  { spec }: Policy,
-  binding: Binding,
-  attributes: AdmissionAttributes,
-  reads: CacheReads,
-  host: AdmissionHost,
-): Params {
-  const kind: Fields | undefined = spec['paramKind']
-  const ref: Fields | undefined = binding.spec['paramRef']
-  if (kind === undefined || ref === undefined) return { found: [undefined] }
-  const { group, version } = parseApiVersion(kind['apiVersion'] ?? '')
-  const row = host.scheme.findKind(group, version, kind['kind'] ?? '')
-  if (row === undefined)
-    return { error: `failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind['kind']}'` }
-  const namespace: string = ref['namespace'] ?? (row.namespaced ? attributes.namespace : '')
-  if (row.namespaced && namespace === '')
-    return { error: 'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources' }
-  const found = ref['name']
-    ? [reads.get(row.group, row.resource, namespace, ref['name'])].filter((object) => object !== undefined)
-    : reads
-        .list(row.group, row.resource, namespace)
-        .filter((object) => labelSelectorOf(ref['selector']).matches(object.metadata.labels ?? {}))
-  if (found.length > 0) return { found: found.map((object) => host.convertNow(object, row)) }
-  if ((ref['parameterNotFoundAction'] ?? 'Deny') === 'Allow') return { found: [] }
-  return { error: 'no params found for policy binding with `Deny` parameterNotFoundAction' }
 }

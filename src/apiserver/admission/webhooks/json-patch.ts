@@ -1,59 +1,94 @@
-/** JSON patches that webhooks answer with: applied, or why not, in the words that their authors know. */
+/** JSON patches of webhooks and policies: applied, or why not, in the words that their authors know. */
 import type { Json } from '../../../api/object.ts'
-import { applyJsonPatch, decodeJsonPatch } from '../../../api/patch/json-patch.ts'
+import { applyJsonPatch, decodeJsonPatch, type Operation } from '../../../api/patch/json-patch.ts'
+import { StatusError } from '../../../api/status.ts'
 
-type Operation = ReturnType<typeof decodeJsonPatch>['operations'][number]
+/** A test of the patch found something else than it expects. */
+export class TestFailed extends Error {}
 
 /** @throws Error with the first operation that does not apply */
-export function applyWebhookPatch(document: Json, patch: Json): Json {
-  const { operations } = decodeJsonPatch(patch)
+export const applyWebhookPatch = (document: Json, patch: Json): Json =>
+  applyOperations(document, decodeJsonPatch(patch).operations)
+
+/** @throws Error with the first operation that does not apply, TestFailed */
+export function applyOperations(document: Json, operations: readonly Operation[]): Json {
   let current = document
   for (const operation of operations) {
     try {
       current = applyJsonPatch(current, [operation])
     } catch (cause) {
-      throw new Error(reason(current, operation), { cause })
+      const found = reason(current, operation)
+      throw operation.op === 'test' && found.startsWith('testing')
+        ? new TestFailed(found, { cause })
+        : new Error(found, { cause })
     }
   }
   return current
 }
 
+const MISSING = 'missing value'
+
 function reason(document: Json, { op, path, from }: Operation): string {
   const pointer = path ?? ''
-  const parent = pointer.slice(0, pointer.lastIndexOf('/'))
-  const key = pointer.slice(pointer.lastIndexOf('/') + 1)
-  const hasParent = holder(document, parent)
+  const parent = holder(document, pointer)
   switch (op) {
     case 'add':
-      return hasParent
-        ? `error in add for path: '${pointer}': Unable to access invalid index: ${key}: invalid index referenced`
-        : `add operation does not apply: doc is missing path: ${JSON.stringify(pointer)}: missing value`
+      return parent === undefined
+        ? `add operation does not apply: doc is missing path: ${JSON.stringify(pointer)}: ${MISSING}`
+        : `error in add for path: '${pointer}': ${wrongIndex(keyOf(pointer))}`
     case 'remove':
-      return hasParent
-        ? `error in remove for path: '${pointer}': Unable to remove nonexistent key: ${key}: missing value`
-        : `remove operation does not apply: doc is missing path: ${JSON.stringify(pointer)}: missing value`
+      return parent === undefined
+        ? `remove operation does not apply: doc is missing path: ${JSON.stringify(pointer)}: ${MISSING}`
+        : `error in remove for path: '${pointer}': ${notRemoved(parent, keyOf(pointer))}`
     case 'replace':
-      return hasParent
-        ? `replace operation does not apply: doc is missing key: ${pointer}: missing value`
-        : `replace operation does not apply: doc is missing path: ${pointer}: missing value`
+      return `replace operation does not apply: doc is missing ${parent === undefined ? 'path' : 'key'}: ${pointer}: ${MISSING}`
     case 'test':
-      return `testing value ${pointer} failed: test failed`
+      return parent === undefined && pointer !== ''
+        ? `test operation does not apply: is missing path: ${pointer}: ${MISSING}`
+        : `testing value ${pointer} failed: test failed`
     case 'move':
-      return `move operation does not apply: doc is missing from path: ${from ?? ''}: missing value`
-    case 'copy':
-      return `copy operation does not apply: doc is missing from path: ${JSON.stringify(from ?? '')}: missing value`
+    case 'copy': {
+      if (from === undefined) return `${op} operation failed to decode from: operation, missing from field: ${MISSING}`
+      const source = holder(document, from)
+      if (source === undefined) return `${op} operation does not apply: doc is missing from path: ${from}: ${MISSING}`
+      const key = keyOf(from)
+      if (op === 'move' && !Object.hasOwn(source, key))
+        return `error in move for path: '${key}': ${notRemoved(source, key)}`
+      return `${op} operation does not apply: doc is missing destination path: ${pointer}: ${MISSING}`
+    }
     default:
       return `Unexpected kind: ${op}`
   }
 }
 
-/** Whether there is an object or a list at the pointer. */
-function holder(document: Json, pointer: string): boolean {
+const keyOf = (pointer: string) => unescaped(pointer.slice(pointer.lastIndexOf('/') + 1))
+const unescaped = (part: string) => part.replace(/~[01]/g, (found) => (found === '~1' ? '/' : '~'))
+
+const wrongIndex = (key: string) =>
+  /^[+-]?\d+$/.test(key)
+    ? `Unable to access invalid index: ${key}: invalid index referenced`
+    : `value was not a proper array index: '${key}': strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`
+
+const notRemoved = (parent: object, key: string) =>
+  Array.isArray(parent) ? wrongIndex(key) : `Unable to remove nonexistent key: ${key}: ${MISSING}`
+
+/** The object or list that has, or could have, what the pointer names; undefined when there is none. */
+function holder(document: Json, pointer: string): object | undefined {
+  const parts = pointer.split('/').slice(1)
+  if (parts.length === 0) return undefined
   let current: unknown = document
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replace(/~[01]/g, (found) => (found === '~1' ? '/' : '~'))
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) return false
+  for (const part of parts.slice(0, -1)) {
+    const key = unescaped(part)
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) return undefined
     current = (current as Readonly<Record<string, unknown>>)[key]
   }
-  return typeof current === 'object' && current !== null
+  return typeof current === 'object' && current !== null ? current : undefined
+}
+
+/** What is wrong, without what a client's own patch would be told around it. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof StatusError)) return error instanceof Error ? error.message : String(error)
+  const text = error.message
+  const at = text.indexOf(' cannot be handled as a ')
+  return at < 0 ? text : text.slice(text.indexOf(': ', at) + 2)
 }

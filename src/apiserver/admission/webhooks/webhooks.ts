@@ -18,9 +18,9 @@ import type {
 } from '../plugin.ts'
 import { type Condition, conditionsOf, evaluateConditions } from '../policies/conditions.ts'
 import { POLICY_BUDGET, requestVariables } from '../policies/expression.ts'
-import { changed, mayRun, ranReinvocable, requireAll } from '../reinvocation.ts'
+import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
 import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
-import { applyWebhookPatch } from './json-patch.ts'
+import { applyWebhookPatch, reasonOf } from './json-patch.ts'
 import { configuresAdmission, type Matcher, matcherOf, matchingRow, selects } from './match.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
@@ -161,13 +161,12 @@ async function mutateAll(
   reads: CacheReads,
 ): Promise<KubeObject> {
   const again = attributes.reinvocation
-  // What the other plugins changed in their second run concerns the webhooks too.
-  if (again?.isSecond && again.last !== attributes.object) requireAll(again)
+  const runs = runsOf(again, 'webhooks', attributes.object)
   let current = attributes
   for (const hook of hooks) {
     const [matched] = await matching([hook], current, reads, asker.host)
     if (matched === undefined) continue
-    if (!mayRun(again, hook.id)) continue
+    if (!mayRun(again, runs, hook.id)) continue
     const asked = await ask(asker, matched, current, true)
     const ifNeeded = hook.spec['reinvocationPolicy'] === 'IfNeeded'
     if (asked !== undefined) {
@@ -177,13 +176,13 @@ async function mutateAll(
         const next = await patched(answer, object, matched, attributes)
         if (next !== object) {
           current = { ...current, object: await asker.host.toWorking(next, attributes.row) }
-          changed(again)
+          changed(again, runs)
         }
       }
     }
-    if (ifNeeded) ranReinvocable(again, hook.id)
+    if (ifNeeded) ranReinvocable(runs, hook.id)
   }
-  if (again !== undefined) again.last = current.object
+  if (runs !== undefined) runs.last = current.object
   return current.object as KubeObject
 }
 
@@ -203,14 +202,6 @@ async function patched(
   } catch (error) {
     throw internalError(new Error(reasonOf(error), { cause: error }))
   }
-}
-
-/** What is wrong, without what a client's own patch would be told around it. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof StatusError)) return error instanceof Error ? error.message : String(error)
-  const text = error.message
-  const at = text.indexOf(' cannot be handled as a ')
-  return at < 0 ? text : text.slice(text.indexOf(': ', at) + 2)
 }
 
 export const validatingAdmissionWebhook =

@@ -3,7 +3,8 @@
  * certificates, devices, API extension. Most differ only in rules and in which fields count for their generation.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import * as admission from '../../../api/validation/admissionregistration.ts'
+import * as policies from '../../../api/validation/admission-policies.ts'
+import { validateWebhookConfiguration } from '../../../api/validation/admissionregistration.ts'
 import * as autoscaling from '../../../api/validation/autoscaling.ts'
 import * as certificates from '../../../api/validation/certificates.ts'
 import { same } from '../../../api/validation/common.ts'
@@ -15,9 +16,11 @@ import { ipAddress, pathName, subdomainName } from '../../../api/validation/name
 import * as networking from '../../../api/validation/networking.ts'
 import * as policy from '../../../api/validation/policy.ts'
 import * as rbac from '../../../api/validation/rbac.ts'
-import { validateRuntimeClass, validateRuntimeClassUpdate } from '../../../api/validation/runtime-class.ts'
+import * as slices from '../../../api/validation/resource-slices.ts'
+import { validateRuntimeClass } from '../../../api/validation/runtime-class.ts'
 import * as small from '../../../api/validation/small-kinds.ts'
 import * as storage from '../../../api/validation/storage.ts'
+import * as warnings from '../../../api/validation/warnings.ts'
 import { beginDefinitionDeletion } from '../../customresources/definition.ts'
 import { validateDefinition, validateDefinitionUpdate } from '../../customresources/validate-definition.ts'
 import { definitionWarnings } from '../../customresources/warnings.ts'
@@ -72,6 +75,12 @@ function kind({ validate, validateUpdate, counts, status, validateStatus, more }
   }
 }
 
+/** The same is told of a new object and of an updated one. */
+const warned = (tell: (object: KubeObject) => readonly string[]): Partial<Strategy> => ({
+  warningsOnCreate: tell,
+  warningsOnUpdate: tell,
+})
+
 const SPEC = ['spec'] as const
 const CONDITIONAL: Partial<Strategy> = { allowUnconditionalUpdate: false }
 const ROLES: Partial<Strategy> = {
@@ -83,7 +92,7 @@ const ROLES: Partial<Strategy> = {
 const bindingOf = (validate: Validate): Strategy =>
   kind({ validate, validateUpdate: (object, old) => rbac.validateBindingUpdate(object, old, validate), more: ROLES })
 
-const webhooks = kind({ validate: admission.validateWebhookConfiguration, counts: ['webhooks'], more: CONDITIONAL })
+const webhooks = kind({ validate: validateWebhookConfiguration, counts: ['webhooks'], more: CONDITIONAL })
 
 /** A device taint's time is when it was first asked for. */
 const timedTaint = (taint: Fields, now: string): Fields => (taint['timeAdded'] ? taint : { ...taint, timeAdded: now })
@@ -163,7 +172,11 @@ const certificateSigningRequests: Strategy = {
 }
 
 const csiDrivers: Strategy = {
-  ...kind({ validate: storage.validateCSIDriver, validateUpdate: storage.validateCSIDriverUpdate, more: CONDITIONAL }),
+  ...kind({
+    validate: storage.validateCSIDriver,
+    validateUpdate: storage.validateCSIDriverUpdate,
+    more: { ...CONDITIONAL, ...warned(warnings.csiDriverWarnings) },
+  }),
   prepareForUpdate(object, old) {
     const counted = ['tokenRequests', 'requiresRepublish', 'seLinuxMount']
     return nextGeneration(
@@ -174,7 +187,7 @@ const csiDrivers: Strategy = {
   },
 }
 
-const signerSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
+const specSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
   fieldLabels: fields.map((field) => `spec.${field}`),
   selectableFields: (object) =>
     Object.fromEntries(fields.map((field) => [`spec.${field}`, object['spec']?.[field] ?? ''])),
@@ -203,6 +216,8 @@ const customResourceDefinitions: Strategy = {
   }),
   prepareForCreate: (object) => withStoredVersions({ ...withMeta(object, { generation: 1 }), status: NEW_DEFINITION }),
   beginDeletion: beginDefinitionDeletion,
+  preconditionFailed: 'precondition failed',
+  allowUnconditionalUpdate: false,
   standardFinalizersOnly: false,
   warningsOnCreate: definitionWarnings,
   warningsOnUpdate: definitionWarnings,
@@ -235,16 +250,15 @@ export const clusterStrategies: Strategies = {
   }),
   'runtimeclasses.node.k8s.io': kind({
     validate: validateRuntimeClass,
-    validateUpdate: validateRuntimeClassUpdate,
-    more: CONDITIONAL,
+    validateUpdate: () => [],
+    more: { ...CONDITIONAL, ...warned(warnings.runtimeClassWarnings) },
   }),
   'storageclasses.storage.k8s.io': kind({
     validate: storage.validateStorageClass,
-    validateUpdate: storage.validateStorageClassUpdate,
+    more: warned(warnings.storageClassWarnings),
   }),
   'volumeattachments.storage.k8s.io': kind({
     validate: storage.validateVolumeAttachment,
-    validateUpdate: storage.validateVolumeAttachmentUpdate,
     status: { attached: false },
     more: CONDITIONAL,
   }),
@@ -258,7 +272,7 @@ export const clusterStrategies: Strategies = {
   'csistoragecapacities.storage.k8s.io': kind({
     validate: storage.validateCSIStorageCapacity,
     validateUpdate: storage.validateCSIStorageCapacityUpdate,
-    more: CONDITIONAL,
+    more: { ...CONDITIONAL, ...warned(warnings.storageCapacityWarnings) },
   }),
   'volumeattributesclasses.storage.k8s.io': kind({
     validate: storage.validateVolumeAttributesClass,
@@ -270,6 +284,7 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     status: { loadBalancer: {} },
     validateStatus: (object) => networking.validateIngressStatus(object),
+    more: { warningsOnCreate: warnings.ingressWarnings },
   }),
   'ingressclasses.networking.k8s.io': kind({
     validate: networking.validateIngressClass,
@@ -279,7 +294,6 @@ export const clusterStrategies: Strategies = {
   'networkpolicies.networking.k8s.io': kind({ validate: networking.validateNetworkPolicy, counts: SPEC }),
   'ipaddresses.networking.k8s.io': kind({
     validate: networking.validateIPAddress,
-    validateUpdate: networking.validateIPAddressUpdate,
     more: { validateName: (name) => ipAddress(name) },
   }),
   'servicecidrs.networking.k8s.io': kind({
@@ -308,34 +322,34 @@ export const clusterStrategies: Strategies = {
   'clustertrustbundles.certificates.k8s.io': kind({
     validate: certificates.validateClusterTrustBundle,
     validateUpdate: certificates.validateClusterTrustBundleUpdate,
-    more: { validateName: trustBundleName, ...signerSelectable('signerName') },
+    more: { validateName: trustBundleName, ...specSelectable('signerName') },
   }),
   'podcertificaterequests.certificates.k8s.io': kind({
     validate: certificates.validatePodCertificateRequest,
     validateUpdate: certificates.validatePodCertificateRequestUpdate,
     status: {},
-    more: signerSelectable('signerName', 'podName', 'nodeName'),
+    more: specSelectable('signerName', 'podName', 'nodeName'),
   }),
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,
   'validatingadmissionpolicies.admissionregistration.k8s.io': kind({
-    validate: admission.validateValidatingAdmissionPolicy,
+    validate: policies.validateValidatingAdmissionPolicy,
     counts: SPEC,
     status: {},
     more: CONDITIONAL,
   }),
   'mutatingadmissionpolicies.admissionregistration.k8s.io': kind({
-    validate: admission.validateMutatingAdmissionPolicy,
+    validate: policies.validateMutatingAdmissionPolicy,
     counts: SPEC,
     more: CONDITIONAL,
   }),
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': kind({
-    validate: admission.validatePolicyBinding,
+    validate: policies.validatePolicyBinding,
     counts: SPEC,
     more: CONDITIONAL,
   }),
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': kind({
-    validate: admission.validatePolicyBinding,
+    validate: policies.validatePolicyBinding,
     counts: SPEC,
     more: CONDITIONAL,
   }),
@@ -358,7 +372,7 @@ export const clusterStrategies: Strategies = {
   'deviceclasses.resource.k8s.io': kind({ validate: devices.validateDeviceClass, counts: SPEC }),
   'resourceclaims.resource.k8s.io': kind({
     validate: devices.validateResourceClaim,
-    validateUpdate: devices.validateResourceClaimUpdate,
+    validateUpdate: () => [],
     status: {},
   }),
   'resourceclaimtemplates.resource.k8s.io': kind({
@@ -366,10 +380,14 @@ export const clusterStrategies: Strategies = {
     validateUpdate: devices.validateResourceClaimTemplateUpdate,
   }),
   'resourceslices.resource.k8s.io': kind({
-    validate: devices.validateResourceSlice,
-    validateUpdate: devices.validateResourceSliceUpdate,
+    validate: (object) => slices.validateResourceSlice(object),
+    validateUpdate: slices.validateResourceSlice,
     counts: SPEC,
-    more: signerSelectable('driver', 'nodeName'),
+    more: {
+      ...specSelectable('driver', 'nodeName'),
+      ...warned(slices.resourceSliceWarnings),
+      fieldLabelProblem: (label) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${label}`,
+    },
   }),
   'devicetaintrules.resource.k8s.io': deviceTaintRules,
   'storageversionmigrations.storagemigration.k8s.io': kind({

@@ -1,0 +1,49 @@
+/** Calls that are not calls: has(), and the macros over lists, maps and optionals. */
+import { CelSyntaxError } from './issues.ts'
+import type { MacroName, Node } from './parse.ts'
+
+const MACROS = new Set<string>([
+  'all',
+  'exists',
+  'exists_one',
+  'existsOne',
+  'map',
+  'filter',
+  'transformList',
+  'transformMap',
+  'optMap',
+  'optFlatMap',
+])
+export function hasMacro(args: readonly Node[], at: number): Node {
+  const [operand] = args
+  if (args.length === 1 && operand?.kind === 'select' && !operand.test) return { ...operand, test: true, at }
+  throw new CelSyntaxError(operand?.at ?? at, 'invalid argument to has() macro')
+}
+
+export function methodCall(target: Node, name: string, args: readonly Node[], at: number): Node {
+  if (!MACROS.has(name) || !isMacroCall(name, args.length)) return { kind: 'call', name, target, args, at }
+  const variables = name.startsWith('transform') || (args.length === 3 && name !== 'map') ? 2 : 1
+  const vars: string[] = []
+  for (const variable of args.slice(0, variables)) {
+    if (variable.kind !== 'ident') throw new CelSyntaxError(variable.at, 'argument must be a simple name')
+    vars.push(variable.name)
+  }
+  return { kind: 'macro', name: name as MacroName, target, vars, args: args.slice(variables), at }
+}
+
+function isMacroCall(name: string, count: number): boolean {
+  switch (name) {
+    case 'all':
+    case 'exists':
+    case 'exists_one':
+    case 'existsOne':
+    case 'map':
+      return count === 2 || count === 3
+    case 'filter':
+    case 'optMap':
+    case 'optFlatMap':
+      return count === 2
+    default:
+      return count === 3 || count === 4
+  }
+}

@@ -1,0 +1,243 @@
+/** Rules of admission policies and their bindings (KEP-3488, KEP-3962). */
+
+import type { Fields, KubeObject } from '../object.ts'
+import { FAILURE_POLICIES, MATCH_POLICIES, matchConditions, oneOf, operationsRule } from './admissionregistration.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { validateLabelSelector } from './labels.ts'
+import { dns1035Label, dns1123Subdomain } from './names.ts'
+import { conditionCompiler, type PolicyExpressions, policyExpressions } from './policy-expressions.ts'
+
+function matchResources(value: Fields, path: string, errors: FieldError[]): void {
+  if (value['matchPolicy'] === undefined) errors.push(required(`${path}.matchPolicy`))
+  else oneOf(value['matchPolicy'], `${path}.matchPolicy`, MATCH_POLICIES, errors)
+  for (const field of ['namespaceSelector', 'objectSelector'])
+    if (value[field] === undefined) errors.push(required(`${path}.${field}`))
+    else validateLabelSelector(value[field], `${path}.${field}`, errors)
+  for (const field of ['resourceRules', 'excludeResourceRules'])
+    value[field]?.forEach((rule: Fields, i: number) => {
+      const at = `${path}.${field}[${i}]`
+      operationsRule(rule, at, false, errors)
+      rule['resourceNames']?.forEach((name: string, j: number) => {
+        if (rule['resourceNames'].indexOf(name) < j)
+          errors.push({
+            type: 'FieldValueDuplicate',
+            field: `${at}.resourceNames[${j}]`,
+            message: `Duplicate value: ${JSON.stringify(name)}`,
+          })
+      })
+    })
+}
+
+function paramKind(value: Fields | undefined, errors: FieldError[]): void {
+  if (value === undefined) return
+  const { apiVersion = '', kind = '' } = value
+  if (apiVersion === '') errors.push(required('spec.paramKind.apiVersion'))
+  else {
+    const parts = apiVersion.split('/')
+    if (parts.length > 2)
+      errors.push(invalid('spec.paramKind.apiVersion', apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
+    else
+      for (const message of dns1035Label(parts.at(-1)))
+        errors.push(invalid('spec.paramKind.apiVersion', parts.at(-1), message))
+  }
+  if (kind === '') errors.push(required('spec.paramKind.kind'))
+  else
+    for (const message of dns1035Label(kind.toLowerCase()))
+      errors.push(invalid('spec.paramKind.kind', kind, `may have mixed case, but should otherwise match: ${message}`))
+}
+
+function matchConstraints(spec: Fields, errors: FieldError[]): void {
+  const value: Fields | undefined = spec['matchConstraints']
+  if (value === undefined) {
+    errors.push(required('spec.matchConstraints'))
+    return
+  }
+  matchResources(value, 'spec.matchConstraints', errors)
+  if (!value['resourceRules']?.length) errors.push(required('spec.matchConstraints.resourceRules'))
+}
+
+export function validateValidatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  oneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
+  paramKind(spec['paramKind'], errors)
+  matchConstraints(spec, errors)
+  matchConditions(
+    spec['matchConditions'] ?? [],
+    'spec.matchConditions',
+    errors,
+    conditionCompiler(spec['paramKind'] !== undefined),
+  )
+  const expressions = policyExpressions(spec, errors)
+  variables(spec['variables'] ?? [], errors, expressions)
+  const { validations = [], auditAnnotations = [] } = spec
+  if (validations.length === 0 && auditAnnotations.length === 0) {
+    const detail = 'validations or auditAnnotations must contain at least one item'
+    errors.push(required('spec.validations', detail), required('spec.auditAnnotations', detail))
+    return errors
+  }
+  validations.forEach((validation: Fields, i: number) => {
+    policyValidation(validation, `spec.validations[${i}]`, errors, expressions)
+  })
+  auditAnnotations.forEach(({ key = '', valueExpression = '' }: Fields, i: number) => {
+    const path = `spec.auditAnnotations[${i}]`
+    if (key === '') errors.push(required(`${path}.key`))
+    if (valueExpression.trim() === '')
+      errors.push(required(`${path}.valueExpression`, 'valueExpression is not specified'))
+    else expressions.audit(valueExpression, `${path}.valueExpression`)
+  })
+  return errors
+}
+
+function variables(list: readonly Fields[], errors: FieldError[], expressions?: PolicyExpressions): void {
+  const names = new Set<string>()
+  list.forEach(({ name = '', expression = '' }, i) => {
+    const path = `spec.variables[${i}]`
+    if (name === '' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      if (name === '') errors.push(required(`${path}.name`, 'name is not specified'))
+      else errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'))
+    } else if (names.has(name))
+      errors.push({
+        type: 'FieldValueDuplicate',
+        field: `${path}.name`,
+        message: `Duplicate value: ${JSON.stringify(name)}`,
+      })
+    names.add(name)
+    if (expression.trim() === '') errors.push(required(`${path}.expression`, 'expression is not specified'))
+    else expressions?.variable(expression, name, `${path}.expression`)
+  })
+}
+
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
+
+function policyValidation(
+  validation: Fields,
+  path: string,
+  errors: FieldError[],
+  expressions: PolicyExpressions,
+): void {
+  const { expression = '', message = '', messageExpression = '', reason } = validation
+  if (expression.trim() === '') errors.push(required(`${path}.expression`, 'expression is not specified'))
+  else expressions.rule(expression, `${path}.expression`)
+  if (messageExpression !== '' && messageExpression.trim() === '')
+    errors.push(invalid(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'))
+  else expressions.message(messageExpression, `${path}.messageExpression`)
+  if (message !== '' && message.trim() === '')
+    errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'))
+  else if (/[\n\r]/.test(message.trim()))
+    errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'))
+  else if (expression.includes('\n') && message === '')
+    errors.push(required(`${path}.message`, 'message must be specified if expression contains line breaks'))
+  oneOf(reason, `${path}.reason`, REASONS, errors)
+}
+
+export function validateMutatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  oneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
+  paramKind(spec['paramKind'], errors)
+  matchConstraints(spec, errors)
+  matchConditions(
+    spec['matchConditions'] ?? [],
+    'spec.matchConditions',
+    errors,
+    conditionCompiler(spec['paramKind'] !== undefined),
+  )
+  mutatingOperations(spec['matchConstraints'] ?? {}, errors)
+  const expressions = policyExpressions(spec, errors)
+  variables(spec['variables'] ?? [], errors, expressions)
+  const mutations: readonly Fields[] = spec['mutations'] ?? []
+  if (mutations.length === 0) errors.push(required('spec.mutations', 'mutations must contain at least one item'))
+  mutations.forEach((mutation, i) => {
+    policyMutation(mutation, `spec.mutations[${i}]`, errors, expressions)
+  })
+  if (!spec['reinvocationPolicy']) errors.push(required('spec.reinvocationPolicy'))
+  else oneOf(spec['reinvocationPolicy'], 'spec.reinvocationPolicy', ['IfNeeded', 'Never'], errors)
+  return errors
+}
+
+/** What is deleted cannot be changed. */
+function mutatingOperations({ resourceRules = [] }: Fields, errors: FieldError[]): void {
+  for (const rule of resourceRules as readonly Fields[])
+    for (const operation of (rule['operations'] ?? []) as readonly string[])
+      if (operation === 'DELETE')
+        errors.push(
+          notSupported('spec.matchConstraints.resourceRules.operations', operation, [
+            '*',
+            'CONNECT',
+            'CREATE',
+            'UPDATE',
+          ]),
+        )
+}
+
+function policyMutation(mutation: Fields, path: string, errors: FieldError[], expressions: PolicyExpressions): void {
+  const type: string = mutation['patchType'] ?? ''
+  if (type === '') {
+    errors.push(required(`${path}.patchType`))
+    return
+  }
+  const fields: { readonly [type: string]: string } = {
+    ApplyConfiguration: 'applyConfiguration',
+    JSONPatch: 'jsonPatch',
+  }
+  if (!Object.hasOwn(fields, type)) {
+    errors.push(notSupported(`${path}.patchType`, type, Object.keys(fields)))
+    return
+  }
+  const own = fields[type]!
+  for (const field of Object.values(fields))
+    if (field !== own && mutation[field] !== undefined)
+      errors.push(forbiddenField(`${path}.${field}`, `may not be specified when patchType is ${type}`))
+  if (mutation[own] === undefined)
+    errors.push(required(`${path}.${own}`, `must be specified when patchType is ${type}`))
+  else if (!mutation[own].expression?.trim()) errors.push(required(`${path}.${own}.expression`))
+  else if (own === 'jsonPatch') expressions.patch(mutation[own].expression, `${path}.${own}.expression`)
+  else expressions.configuration(mutation[own].expression, `${path}.${own}.expression`)
+}
+
+export function validatePolicyBinding(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const last: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  const name: string = spec['policyName'] ?? ''
+  const mutating = object.kind === 'MutatingAdmissionPolicyBinding'
+  if (mutating && name === '') last.push(required('spec.policyName'))
+  if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid('spec.policyName', name, message))
+  if (spec['paramRef'] !== undefined) paramRef(spec['paramRef'], errors)
+  if (spec['matchResources'] !== undefined) matchResources(spec['matchResources'], 'spec.matchResources', errors)
+  if (!mutating) actions(spec['validationActions'] ?? [], errors)
+  return [...errors, ...last]
+}
+
+function actions(list: readonly string[], errors: FieldError[]): void {
+  list.forEach((action, i) => {
+    oneOf(action, `spec.validationActions[${i}]`, ['Audit', 'Deny', 'Warn'], errors)
+    if (list.indexOf(action) < i)
+      errors.push({
+        type: 'FieldValueDuplicate',
+        field: `spec.validationActions[${i}]`,
+        message: `Duplicate value: ${JSON.stringify(action)}`,
+      })
+  })
+  if (list.includes('Deny') && list.includes('Warn'))
+    errors.push(
+      invalid(
+        'spec.validationActions',
+        list,
+        'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+      ),
+    )
+}
+
+function paramRef({ name, selector, parameterNotFoundAction: action }: Fields, errors: FieldError[]): void {
+  const path = 'spec.paramRef'
+  if (name) {
+    for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
+    if (selector !== undefined) errors.push(forbiddenField(`${path}.name`, 'name and selector are mutually exclusive'))
+  } else if (selector !== undefined) validateLabelSelector(selector, `${path}.selector`, errors)
+  else errors.push(required(path, 'one of name or selector must be specified'))
+  if (action === undefined) errors.push(required(`${path}.parameterNotFoundAction`))
+  else if (action !== 'Allow' && action !== 'Deny')
+    errors.push(notSupported(`${path}.parameterNotFoundAction`, action, ['Deny', 'Allow']))
+}

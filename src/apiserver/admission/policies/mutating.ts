@@ -1,0 +1,171 @@
+/**
+ * MutatingAdmissionPolicy (KEP-3962): changes to requests in CEL, as apply configurations or JSON patches, bound to where
+ * they are made. Runs before the mutating webhooks, and again when something changed the object after it.
+ */
+import { DYN } from '../../../api/cel/types.ts'
+import { type Value, wrap } from '../../../api/cel/values.ts'
+import { sameJson } from '../../../api/fields/values.ts'
+import type { Fields, Json, KubeObject } from '../../../api/object.ts'
+import { forbidden, StatusError } from '../../../api/status.ts'
+import { whenDecided } from '../../auth/decided.ts'
+import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
+import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
+import { reviewOf } from '../webhooks/call.ts'
+import { evaluateConditions, withoutNamespace } from './conditions.ts'
+import {
+  type Definition,
+  definitionsOf,
+  type Invocation,
+  invocationsOf,
+  isExempt,
+  type Shown,
+  showing,
+} from './definitions.ts'
+import { lazyVariables, POLICY_BUDGET, requestVariables } from './expression.ts'
+import { MutationError } from './mutation-error.ts'
+import { applyMutation, evaluateMutation, type Mutation, mutationsOf, takeBack, targetOf } from './mutations.ts'
+
+interface Policy extends Definition {
+  readonly mutations: readonly Mutation[]
+  readonly ifNeeded: boolean
+}
+
+const policyOf = (definition: Definition): Policy => ({
+  ...definition,
+  mutations: mutationsOf(definition.spec),
+  ifNeeded: definition.spec['reinvocationPolicy'] === 'IfNeeded',
+})
+
+export const mutatingAdmissionPolicy: AdmissionPluginFactory = (reads, host) => {
+  const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'] as const
+  const current = definitionsOf(reads, host, resources, policyOf)
+  return {
+    name: 'MutatingAdmissionPolicy',
+    handles: (operation) => operation !== 'DELETE',
+    mutate(attributes) {
+      const all = current()
+      const object = attributes.object as KubeObject
+      if (all.length === 0 || isExempt(attributes)) return object
+      return mutateAll(all, attributes, reads, host)
+    },
+  }
+}
+
+/** Why a policy denies a request. */
+interface Failure {
+  readonly policy: Policy
+  readonly message: string
+  readonly reason: 'Forbidden' | 'Invalid'
+}
+
+const by = (policy: Policy, binding: string, message: string) =>
+  `policy '${policy.name}' with binding '${binding}' denied request: ${message}`
+
+/** One after the other, each with what those before it made. */
+async function mutateAll(
+  policies: readonly Policy[],
+  attributes: AdmissionAttributes,
+  reads: CacheReads,
+  host: AdmissionHost,
+): Promise<KubeObject> {
+  const again = attributes.reinvocation
+  const runs = runsOf(again, 'policies', attributes.object)
+  const failures: Failure[] = []
+  const invocations: Invocation<Policy>[] = []
+  for (const found of invocationsOf(policies, attributes, reads, host)) {
+    if (!('wrong' in found)) {
+      invocations.push(found)
+      continue
+    }
+    const { definition, binding, wrong } = found
+    const message =
+      binding === undefined
+        ? `policy ${JSON.stringify(definition.name)} denied request: ${wrong}`
+        : by(definition, binding.name, wrong)
+    failures.push({ policy: definition, message, reason: 'Forbidden' })
+  }
+  let current = attributes
+  let ran = false
+  for (const invocation of invocations) {
+    const { definition, binding, row, param } = invocation
+    const key = JSON.stringify([definition.name, binding.name, param?.metadata.namespace, param?.metadata.name])
+    const fail = (error: MutationError) =>
+      failures.push({ policy: definition, message: by(definition, binding.name, error.message), reason: 'Invalid' })
+    const shown = await showing(current, host)(row)
+    const evaluated = evaluation(invocation, attributes, reads, host)
+    if (!(await conditionsHold(invocation, shown, evaluated, fail))) continue
+    if (!mayRun(again, runs, key)) continue
+    let object = shown.object
+    for (const mutation of definition.mutations) {
+      if (object === undefined) continue
+      try {
+        const made = await evaluated({ ...shown, object }, (variables) =>
+          evaluateMutation(mutation, variables, { used: 0, limit: POLICY_BUDGET }),
+        )
+        const next = applyMutation(mutation, made, object, targetOf(row, attributes.subresource))
+        takeBack(row, attributes.row)
+        object = next
+        ran = true
+      } catch (error) {
+        if (!(error instanceof MutationError)) throw error
+        fail(error)
+      }
+    }
+    if (object !== undefined && object !== shown.object && !sameJson(object as never, shown.object as never)) {
+      current = { ...current, object: await host.toWorking(object, row) }
+      changed(again, runs)
+    }
+    if (definition.ifNeeded) ranReinvocable(runs, key)
+  }
+  // Even those that ran last are told of what they changed themselves.
+  if (ran) changed(again, runs)
+  refuse(failures, attributes)
+  if (runs !== undefined) runs.last = current.object
+  return current.object as KubeObject
+}
+
+type Evaluated = <T>(shown: Shown, body: (variables: Map<string, Value>) => T) => T | Promise<T>
+
+/** Evaluates with the variables of an invocation; again, where the authorizer has to be waited for. */
+function evaluation(
+  { definition, param }: Invocation<Policy>,
+  attributes: AdmissionAttributes,
+  reads: CacheReads,
+  host: AdmissionHost,
+): Evaluated {
+  return (shown, body) =>
+    whenDecided(host.authorizer, (authorizer) => {
+      const { request } = reviewOf(attributes, shown, '') as { request: Fields }
+      const variables = requestVariables(attributes, { ...shown, request }, reads, authorizer)
+      variables.set('params', wrap((param ?? null) as Json, DYN))
+      variables.set('variables', lazyVariables(definition.variables, variables, { used: 0, limit: POLICY_BUDGET }))
+      return body(variables)
+    })
+}
+
+async function conditionsHold(
+  { definition: { conditions } }: Invocation<Policy>,
+  shown: Shown,
+  evaluated: Evaluated,
+  fail: (error: MutationError) => void,
+): Promise<boolean> {
+  if (conditions.length === 0) return true
+  const outcome = await evaluated(shown, (variables) =>
+    evaluateConditions(conditions, withoutNamespace(variables), { used: 0, limit: POLICY_BUDGET }),
+  )
+  if (!('error' in outcome)) return outcome.matches
+  fail(new MutationError(outcome.error))
+  return false
+}
+
+/** @throws StatusError 403 when a policy failed that must not */
+function refuse(failures: readonly Failure[], { row, name }: AdmissionAttributes): void {
+  const denying = failures.filter(({ policy }) => policy.spec['failurePolicy'] !== 'Ignore')
+  const [first] = denying
+  if (first === undefined) return
+  const { details } = forbidden({ group: row.group, resource: row.resource }, name, '')
+  throw new StatusError(403, first.reason, first.message, {
+    ...details,
+    causes: denying.map(({ message }) => ({ message })),
+  })
+}

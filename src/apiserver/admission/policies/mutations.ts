@@ -1,0 +1,136 @@
+/** The mutations of a policy: an expression each, and how what it makes changes the object. */
+
+import type { Budget } from '../../../api/cel/eval.ts'
+import { misnamed } from '../../../api/cel/mutation.ts'
+import { configurationOf } from '../../../api/cel/native.ts'
+import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
+import { decodeBody } from '../../../api/codec/decode.ts'
+import { applyDefaults } from '../../../api/defaults/defaults.ts'
+import { atomicPaths } from '../../../api/fields/atomics.ts'
+import { merge } from '../../../api/fields/merge.ts'
+import { shapeOf } from '../../../api/fields/shape.ts'
+import { configurationErrors, joinErrors } from '../../../api/fields/validate.ts'
+import type { Fields, Json, JsonObject, KubeObject } from '../../../api/object.ts'
+import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
+import { StatusError } from '../../../api/status.ts'
+import { reasonOf } from '../webhooks/json-patch.ts'
+import { compile, type Expression, ExpressionError } from './expression.ts'
+import { fitted } from './fitted.ts'
+import { MutationError, printKind } from './mutation-error.ts'
+import { applyPolicyPatch } from './policy-patch.ts'
+
+export interface Mutation {
+  readonly source: string
+  readonly expression: Expression
+  readonly isPatch: boolean
+}
+
+export const mutationsOf = (spec: Fields): readonly Mutation[] =>
+  ((spec['mutations'] ?? []) as readonly Fields[]).map(({ patchType, jsonPatch, applyConfiguration }) => {
+    const isPatch = patchType === 'JSONPatch'
+    const source: string = (isPatch ? jsonPatch : applyConfiguration)?.expression ?? ''
+    return { source, expression: compile(source, true), isPatch }
+  })
+
+/** The kind that a request is about: its resource's, or another one at a subresource (`Scale`). */
+export interface Target {
+  readonly kind: ResourceRow | SubresourceRow
+  /** Not known where the resource's group and version are published: nothing can be merged into it. */
+  readonly foreign: boolean
+}
+
+export function targetOf(row: ResourceRow, subresource: string): Target {
+  const sub = subresource === '' ? undefined : row.subresources.find(({ name }) => name === subresource)
+  if (sub === undefined || sub.kind === row.kind) return { kind: row, foreign: false }
+  return { kind: sub, foreign: sub.group !== row.group || sub.version !== row.version }
+}
+
+/**
+ * What the expression makes of the variables.
+ *
+ * @throws MutationError
+ */
+export function evaluateMutation(
+  { expression, source }: Mutation,
+  variables: ReadonlyMap<string, Value>,
+  budget: Budget,
+): Value {
+  try {
+    return expression.run(variables, budget)
+  } catch (error) {
+    if (error instanceof ExpressionError)
+      throw new MutationError(`expression '${source}' resulted in error: ${error.message}`)
+    throw error
+  }
+}
+
+/**
+ * The object with what the expression made.
+ *
+ * @throws MutationError, or StatusError 500 for a patched object that cannot be read
+ */
+export function applyMutation(mutation: Mutation, made: Value, object: KubeObject, target: Target): KubeObject {
+  try {
+    return mutation.isPatch ? applyPolicyPatch(made, object, target.kind) : applyConfiguration(made, object, target)
+  } catch (error) {
+    if (error instanceof CelError) throw new MutationError(error.message)
+    throw error
+  }
+}
+
+const APPLYING = 'error applying patch'
+const TYPING = `${APPLYING}: failed to convert patch object to typed object`
+
+function applyConfiguration(made: Value, object: KubeObject, target: Target): KubeObject {
+  if (!(made instanceof MessageValue))
+    throw new MutationError('unsupported return type from ApplyConfiguration expression: null_type')
+  const wrong = misnamed(made, 'Object')
+  if (wrong !== undefined) throw new MutationError(`type mismatch: ${wrong}`)
+  const { apiVersion, kind } = object as { readonly apiVersion?: string; readonly kind?: string }
+  const applied = { ...configurationOf(made), apiVersion, kind } as JsonObject
+  const { schema } = target.kind
+  if (target.foreign) throw new MutationError(`${TYPING}: no corresponding type for ${printKind(target.kind)}`)
+  const errors = configurationErrors(applied, schema)
+  if (errors.length > 0) throw new MutationError(`${TYPING}: ${joinErrors(errors)}`)
+  const atomics = atomicPaths(applied, schema)
+  if (atomics.length > 0)
+    throw new MutationError(
+      `${APPLYING}: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
+    )
+  const merged = merge(
+    shapeOf(schema),
+    object as unknown as Json,
+    fitted(applied, target.kind),
+  ) as unknown as KubeObject
+  if (merged === object) return object
+  return readBack(merged, target.kind)
+}
+
+function readBack(merged: KubeObject, kind: ResourceRow | SubresourceRow): KubeObject {
+  try {
+    const decoded = decodeBody({ kind: 'object', object: merged }, kind, { fieldValidation: 'Ignore' }).object
+    return applyDefaults(decoded, kind.schema)
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    // Each value is read for itself there: no message says which.
+    const reason = reasonOf(error).replace(/Go struct field \S+ of type/, 'Go value of type')
+    throw new MutationError(`unable to convert unstructured object to ${printKind(kind)}: ${reason}`)
+  }
+}
+
+/**
+ * Kubernetes cannot take an object of a built-in kind back that it has shown in another version than the request's.
+ *
+ * @throws MutationError saying so
+ */
+export function takeBack(shown: ResourceRow, requested: ResourceRow): void {
+  if (shown === requested || shown.custom !== undefined) return
+  if (shown.group === requested.group)
+    throw new MutationError(
+      `converting (${shown.version}.${shown.kind}) to (${requested.version}.${requested.kind}): unknown conversion`,
+    )
+  const target = requested.group === '' ? requested.version : `${requested.group}/${requested.version}`
+  throw new MutationError(
+    `${shown.version}.${shown.kind} is not suitable for converting to ${JSON.stringify(target)} in scheme "pkg/runtime/scheme.go:111"`,
+  )
+}
