@@ -112,6 +112,11 @@ test('what is wrong with the command line is one line, and exit 2', async () => 
     ['up', '--nodes', '-1'],
     ['up', '--components', 'apiserver,bogus'],
     ['up', '--components', 'scheduler'],
+    ['up', '--authorization-mode', 'Node,Bogus'],
+    ['up', '--authorization-mode', 'RBAC,RBAC'],
+    ['up', '--authorization-mode', 'RBAC', '--authorization-config', 'file'],
+    ['up', '--oidc-required-claim', 'bogus'],
+    ['up', '--oidc-client-id', 'x', '--authentication-config', 'file'],
     ['up', 'something'],
     ['bogus'],
   ]
@@ -120,6 +125,29 @@ test('what is wrong with the command line is one line, and exit 2', async () => 
       const ended = await skiff(...args)
       assert.equal(ended.code, 2, args.join(' '))
       oneLine(ended)
+    }),
+  )
+})
+
+test('what is wrong in a file or in flags that belong together is one line, exit 1, and nothing is left running', async () => {
+  await using directory = temporary()
+  const file = join(directory.path, 'file')
+  writeFileSync(
+    file,
+    'kind: AuthenticationConfiguration\napiVersion: apiserver.config.k8s.io/v1\njwt: [{issuer: {}}]\n',
+  )
+  const cases: readonly (readonly [RegExp, ...string[]])[] = [
+    [/file: \[jwt\[0\]\.issuer\.url: Required value, /, '--authentication-config', file],
+    [/cannot read .*nothing: ENOENT/, '--authorization-config', join(directory.path, 'nothing')],
+    [/oidc-issuer-url and oidc-client-id must be specified together/, '--oidc-client-id', 'x'],
+    [/authorization config file not passed/, '--authorization-mode', 'Webhook'],
+    [/error loading config file .*file/, '--authentication-token-webhook-config-file', file],
+  ]
+  await Promise.all(
+    cases.map(async ([why, ...args], i) => {
+      const ended = await skiff(...alone(join(directory.path, String(i))), ...args)
+      assert.equal(ended.code, 1, args.join(' '))
+      assert.match(oneLine(ended), why)
     }),
   )
 })

@@ -23,7 +23,7 @@ const FLAGS: readonly Flag[] = [
   [
     '--authorization-mode <list>',
     'who decides, in order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
-    list,
+    modes,
   ],
   ['--authorization-webhook-config-file <file>', 'a kubeconfig that says where the webhook is'],
   ['--authorization-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
@@ -43,10 +43,23 @@ const FLAGS: readonly Flag[] = [
   ['--oidc-signing-algs <list>', 'how tokens may be signed (default: RS256)', list],
 ]
 
+/** A file says it all, or flags do. */
+const CONFLICTS: Readonly<Record<string, string[]>> = {
+  authenticationConfig: [
+    ...['oidcIssuerUrl', 'oidcClientId', 'oidcUsernameClaim', 'oidcUsernamePrefix', 'oidcGroupsClaim'],
+    ...['oidcGroupsPrefix', 'oidcCaFile', 'oidcRequiredClaim', 'oidcSigningAlgs'],
+  ],
+  authorizationConfig: [
+    ...['authorizationMode', 'authorizationWebhookConfigFile', 'authorizationWebhookVersion'],
+    ...['authorizationWebhookCacheAuthorizedTtl', 'authorizationWebhookCacheUnauthorizedTtl'],
+  ],
+}
+
 /** For commander. */
 export const securityOptions = (): readonly Option[] =>
   FLAGS.map(([flags, description, parse]) => {
     const option = new Option(flags, description)
+    option.conflicts(CONFLICTS[option.attributeName()] ?? [])
     return parse === undefined ? option : option.argParser(parse as (text: string, before: unknown) => unknown)
   })
 
@@ -75,6 +88,18 @@ function list(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...names]
 }
 
+function modes(text: string, before?: readonly string[]): readonly string[] {
+  const all = list(text, before)
+  const wrong = all.find((name, i) => !MODES.includes(name) || all.indexOf(name) < i)
+  if (wrong === undefined) return all
+  throw new InvalidArgumentError(
+    MODES.includes(wrong) ? `"${wrong}" is there twice.` : `there is no "${wrong}"; use ${MODES.join(', ')}.`,
+  )
+}
+
+const MODES = ['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny']
+
 function pairs(text: string, before: readonly string[] = []): readonly string[] {
+  if (text.indexOf('=') <= 0) throw new InvalidArgumentError('must be claim=value.')
   return [...before, text]
 }

@@ -41,8 +41,10 @@ export async function loadAuthentication(
   options: AuthenticationOptions,
   issuer: string,
 ): Promise<Authentication | undefined> {
-  const webhook = await tokenWebhook(runtime, options, issuer)
   const { authenticationConfig: file } = options
+  if (file !== undefined && usesOidcFlags(options))
+    throw new StartError('authentication-config file and oidc-* flags are mutually exclusive')
+  const webhook = await tokenWebhook(runtime, options, issuer)
   const text = file === undefined ? '' : readText(file)
   const configuration = await configured(options, text, [issuer])
   if (configuration === undefined)
@@ -108,22 +110,22 @@ async function tokenWebhook(
 
 const WEBHOOK_TIMEOUT_MS = 30_000
 
+const usesOidcFlags = (options: AuthenticationOptions): boolean =>
+  Object.entries(options).some(([name, value]) => name.startsWith('oidc') && value !== undefined)
+
 async function configured(
   options: AuthenticationOptions,
   text: string,
   disallowedIssuers: readonly string[],
 ): Promise<AuthenticationConfiguration | undefined> {
   const { authenticationConfig: file, oidcCaFile } = options
-  const flagged = Object.entries(options).some(([name, value]) => name.startsWith('oidc') && value !== undefined)
-  if (file !== undefined && flagged)
-    throw new StartError('authentication-config file and oidc-* flags are mutually exclusive')
   if (file !== undefined)
     return parsed(file, text, async () =>
       (await import('../apiserver/auth/config/authentication.ts')).parseAuthenticationConfiguration(text, {
         disallowedIssuers,
       }),
     )
-  if (!flagged) return undefined
+  if (!usesOidcFlags(options)) return undefined
   const ca = oidcCaFile === undefined ? undefined : readText(oidcCaFile)
   const { oidcConfiguration } = await import('../apiserver/auth/config/oidc-flags.ts')
   return fromFlags(() => oidcConfiguration(options, ca, { disallowedIssuers }))
