@@ -1,0 +1,186 @@
+/**
+ * After the storm: everything comes to rest in bounded time, nobody goes on writing, and what is left is what should be:
+ * nothing half deleted without a reason, no reference to what is gone, and as many pods as were asked for.
+ */
+import type { Fields, KubeObject } from '../../../src/api/object.ts'
+import { describe, isMarked } from './laws/laws.ts'
+import { USER_FINALIZER } from './laws/objects.ts'
+import { isControlledBy } from './ownership.ts'
+import type { Truth } from './truth.ts'
+import { viewKey } from './view.ts'
+import { clusterScoped } from './workload.ts'
+import type { World } from './world.ts'
+
+/** Looked at so often until everything is as it should be, and no longer than that. */
+const LOOK_MS = 20_000
+const LONGEST_MS = 300_000
+/** What the user holds is let go, and what was made meanwhile too. */
+const ROUNDS = 5
+/** Then nothing may happen any more, or nearly: lists and watches are taken up again, a status comes late. */
+const WINDOW_MS = 60_000
+/** Containers that end by themselves once may yet do so: who is busy for so many windows goes on for ever. */
+const WINDOWS = 4
+/** Of one component about one resource, in the window. */
+const MOST_REQUESTS = 8
+
+export async function comesToRest(world: World, letGo: (object: KubeObject) => Promise<void>): Promise<void> {
+  const { runtime, truth } = world
+  await settle(world)
+  for (let round = 0; round < ROUNDS; round++) {
+    const held = truth.list().filter(({ metadata }) => metadata.finalizers?.includes(USER_FINALIZER))
+    if (held.length === 0) break
+    await runtime.complete(Promise.all(held.map((object) => letGo(object).catch(() => {}))), { maxSteps: 2_000_000 })
+    await settle(world)
+  }
+  world.note('from here on there should be peace')
+  let busy: readonly string[] = []
+  for (let window = 0; window < WINDOWS; window++) {
+    world.countAnew()
+    await runtime.advance(WINDOW_MS)
+    busy = [...world.requests]
+      .filter(([, count]) => count > MOST_REQUESTS)
+      .map(([what, count]) => `${what} (${count} times)`)
+    if (busy.length === 0) break
+  }
+  if (busy.length > 0) world.failed(`no peace: still in the last ${WINDOW_MS / 1000} s ${busy.join(', ')}`)
+  for (const problem of problemsOf(world)) world.failed(problem)
+}
+
+async function settle(world: World): Promise<void> {
+  for (let waited = 0; waited < LONGEST_MS; waited += LOOK_MS) {
+    world.countAnew()
+    await world.runtime.advance(LOOK_MS)
+    const requests = [...world.requests.values()].reduce((sum, count) => sum + count, 0)
+    if (requests <= MOST_REQUESTS && problemsOf(world, true).length === 0) return
+  }
+}
+
+/** `held`: finalizers of the user are a reason to be there. */
+function problemsOf(world: World, held = false): readonly string[] {
+  const problems: string[] = []
+  const failed = (problem: string) => problems.push(problem)
+  const { truth } = world
+  checkViews(world, failed)
+  for (const object of truth.list()) checkObject({ truth, held, failed }, object)
+  problems.push(...world.containers.problems())
+  return problems
+}
+
+interface Look {
+  readonly truth: Truth
+  readonly held: boolean
+  readonly failed: (problem: string) => void
+}
+
+function checkViews({ components, truth }: World, failed: (problem: string) => void): void {
+  for (const { life, name } of components) {
+    for (const view of life?.views.values() ?? []) {
+      const parts = view.path.split('/')
+      const resource = parts[parts.length - 1] ?? ''
+      const selector = view.query.get('fieldSelector') ?? ''
+      if (view.query.has('labelSelector') || parts.includes('namespaces') || !(selector in selectors)) continue
+      const all = truth.list(resource).filter((object) => selectors[selector]?.(object))
+      const expected = all.map((object) => `${viewKey(object)} ${object.metadata.resourceVersion}`).sort()
+      const seen = [...view.items].map(([key, version]) => `${key} ${version}`).sort()
+      if (all.length > 0 && expected.join() !== seen.join())
+        failed(`${name} has another view of ${view.path}: ${seen} instead of ${expected}`)
+    }
+  }
+}
+
+const onNode = (name: string) => (object: KubeObject) => object['spec'].nodeName === name
+const selectors: Readonly<Record<string, (object: KubeObject) => boolean>> = {
+  '': () => true,
+  'spec.nodeName=node-1': onNode('node-1'),
+  'spec.nodeName=node-2': onNode('node-2'),
+}
+
+function checkObject(look: Look, object: KubeObject): void {
+  const { failed } = look
+  if (isMarked(object)) {
+    if (!waitsForEver(look, object))
+      failed(`${describe(object)} is still being deleted: ${object.metadata.finalizers ?? 'no finalizers'}`)
+    return
+  }
+  checkOwners(look, object)
+  if (object.kind === 'Pod') checkPod(look, object)
+  if (object.kind === 'ReplicaSet' || object.kind === 'ReplicationController') checkReplicas(look, object)
+  if (object.kind === 'Deployment') checkDeployment(look, object)
+}
+
+/**
+ * As seen on a real cluster: owners of each other that were all deleted in the foreground wait for each other for ever (the
+ * collector breaks a cycle only at a member that is not waiting itself), and so does a namespaced owner for a cluster-scoped
+ * dependent, which cannot have it and is never collected. A namespace waits for them.
+ */
+function waitsForEver(look: Look, object: KubeObject, path: ReadonlySet<string> = new Set()): boolean {
+  const { truth } = look
+  const { uid = '', name = '', finalizers = [] } = object.metadata
+  if (path.has(uid)) return true
+  if (look.held && finalizers.includes(USER_FINALIZER)) return true
+  const further = new Set([...path, uid])
+  if (object.kind === 'Namespace')
+    return truth.list().some((other) => other.metadata.namespace === name && waitsForEver(look, other, further))
+  if (object.kind === 'PersistentVolumeClaim' && finalizers.includes('kubernetes.io/pvc-protection'))
+    return truth
+      .list('pods')
+      .some((pod) => pod.metadata.namespace === object.metadata.namespace && usesClaim(pod, name))
+  if (!finalizers.includes('foregroundDeletion')) return false
+  return truth.dependentsOf(uid).some((other) => {
+    if (!other.metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true))
+      return false
+    return (clusterScoped.has(other.kind) && !clusterScoped.has(object.kind)) || waitsForEver(look, other, further)
+  })
+}
+
+const usesClaim = (pod: KubeObject, name: string): boolean =>
+  (pod['spec'].volumes ?? []).some((volume: Fields) => volume['persistentVolumeClaim']?.claimName === name)
+
+function checkOwners({ truth, failed }: Look, object: KubeObject): void {
+  const owners = object.metadata.ownerReferences ?? []
+  // A cluster-scoped object cannot have a namespaced owner; the collector leaves such a one alone.
+  if (clusterScoped.has(object.kind) && owners.some(({ kind }) => !clusterScoped.has(kind))) return
+  for (const owner of owners) {
+    const found = truth.ofUid(owner.uid)
+    const valid =
+      found !== undefined &&
+      found.kind === owner.kind &&
+      found.metadata.name === owner.name &&
+      (found.metadata.namespace === undefined || found.metadata.namespace === object.metadata.namespace)
+    if (!valid) failed(`${describe(object)} still names ${owner.kind} ${owner.name} (${owner.uid})`)
+  }
+}
+
+const isActive = (pod: KubeObject): boolean =>
+  !isMarked(pod) && pod['status'].phase !== 'Succeeded' && pod['status'].phase !== 'Failed'
+
+function checkPod({ failed }: Look, pod: KubeObject): void {
+  const { phase, conditions = [] } = pod['status']
+  const claims = (pod['spec'].volumes ?? []).some((volume: Fields) => volume['persistentVolumeClaim'] !== undefined)
+  if (pod['spec'].nodeName === undefined) failed(`${describe(pod)} was not scheduled`)
+  else if (phase === 'Pending' && !claims) failed(`${describe(pod)} is still Pending`)
+  const never = pod.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
+  const ready = conditions.find(({ type }: Fields) => type === 'Ready')?.status
+  if (phase === 'Running' && !never && ready !== 'True') failed(`${describe(pod)} runs and is not ready`)
+}
+
+function checkReplicas({ truth, failed }: Look, set: KubeObject): void {
+  const pods = truth.list('pods').filter((pod) => isControlledBy(pod, set) && isActive(pod))
+  const { replicas } = set['spec']
+  if (pods.length !== replicas) failed(`${describe(set)} has ${pods.length} pods instead of ${replicas}`)
+  const { status } = set
+  if ((status.replicas ?? 0) !== pods.length)
+    failed(`${describe(set)} counts ${status.replicas} of ${pods.length} pods`)
+  if (status.observedGeneration !== set.metadata.generation) failed(`${describe(set)} was not observed as it is now`)
+}
+
+function checkDeployment({ truth, failed }: Look, deployment: KubeObject): void {
+  const sets = truth.list('replicasets').filter((set) => isControlledBy(set, deployment) && !isMarked(set))
+  const wanted: number = deployment['spec'].replicas
+  const total = sets.reduce((sum, set) => sum + set['spec'].replicas, 0)
+  const never = deployment['spec'].template.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
+  if (never ? total < Math.min(wanted, 1) : total !== wanted)
+    failed(`${describe(deployment)} has replica sets for ${total} pods instead of ${wanted}`)
+  if (deployment['status'].observedGeneration !== deployment.metadata.generation)
+    failed(`${describe(deployment)} was not observed as it is now`)
+}

@@ -1,0 +1,88 @@
+/** What the store has really held, change by change in the order of its revisions: what every law is measured against. */
+import type { KubeObject } from '../../../src/api/object.ts'
+import { builtinScheme } from '../../../src/api/scheme/scheme.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
+
+export interface Place {
+  /** Plural, as in paths. Kinds of this simulation have different ones in all groups. */
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface Change extends Place {
+  readonly before: KubeObject | undefined
+  readonly after: KubeObject | undefined
+}
+
+export interface Truth {
+  find(place: Place): KubeObject | undefined
+  ofUid(uid: string): KubeObject | undefined
+  list(resource?: string): readonly KubeObject[]
+  /** Every object that names this owner. */
+  dependentsOf(uid: string): readonly KubeObject[]
+  resourceOf(object: KubeObject): string
+}
+
+/** Not objects of anybody's graph, and most of all writes. */
+const IGNORED = new Set(['events', 'leases', 'clusterroles', 'clusterrolebindings', 'apiservices'])
+const root = '/registry/'
+
+const resources = new Map<string, string>()
+for (const row of builtinScheme().rows())
+  if (row.storagePrefix !== '' && !resources.has(row.storagePrefix)) resources.set(row.storagePrefix, row.resource)
+
+/** Follows the store from its beginning; `changed` is called within each commit. */
+export function followTruth(storage: Storage, changed: (change: Change) => void): Truth {
+  const objects = new Map<string, KubeObject>()
+  const uids = new Map<string, KubeObject>()
+  const key = ({ resource, namespace, name }: Place) => `${resource}/${namespace}/${name}`
+
+  storage.subscribe(root, 0, {
+    events(events) {
+      for (const event of events) {
+        const place = placeOf(event.key)
+        if (place === undefined) continue
+        const before = objects.get(key(place))
+        let after: KubeObject | undefined
+        if (event.value === undefined) objects.delete(key(place))
+        else {
+          const stored = JSON.parse(Buffer.from(event.value).toString()) as KubeObject
+          after = { ...stored, metadata: { ...stored.metadata, resourceVersion: String(event.revision) } }
+          objects.set(key(place), after)
+          uids.set(after.metadata.uid ?? '', after)
+        }
+        if (before !== undefined && before.metadata.uid !== after?.metadata.uid) uids.delete(before.metadata.uid ?? '')
+        changed({ ...place, before, after })
+      }
+    },
+  })
+  const resourceOf = (object: KubeObject) => resourceOfKind.get(object.kind) ?? ''
+  return {
+    find: (place) => objects.get(key(place)),
+    ofUid: (uid) => uids.get(uid),
+    list: (resource) =>
+      [...objects]
+        .filter(([at]) => resource === undefined || at.startsWith(`${resource}/`))
+        .map(([, object]) => object),
+    dependentsOf: (uid) =>
+      [...objects.values()].filter((object) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid)),
+    resourceOf,
+  }
+}
+
+const resourceOfKind = new Map<string, string>()
+for (const row of builtinScheme().rows())
+  if (!resourceOfKind.has(row.kind) && row.storagePrefix !== '') resourceOfKind.set(row.kind, row.resource)
+
+/** undefined for what is ignored. */
+function placeOf(key: string): Place | undefined {
+  const parts = key.slice(root.length).split('/')
+  const two = resources.get(`${parts[0]}/${parts[1]}`)
+  const resource = two ?? resources.get(parts[0] ?? '')
+  if (resource === undefined || IGNORED.has(resource)) return undefined
+  const rest = parts.slice(two === undefined ? 1 : 2)
+  return rest.length === 1
+    ? { resource, namespace: '', name: rest[0] ?? '' }
+    : { resource, namespace: rest[0] ?? '', name: rest[1] ?? '' }
+}

@@ -1,0 +1,209 @@
+/**
+ * The way between one life of a component and the API server: who is dead sends nothing and hears nothing; answers get lost,
+ * requests fail, watches break; and the laws see everything that passes.
+ */
+import type { Fields, KubeObject } from '../../../src/api/object.ts'
+import type { ApiRequest, ApiResponse, Handler, WatchEvent } from '../../../src/api/request.ts'
+import { StatusError } from '../../../src/api/status.ts'
+import { sleep } from '../../../src/base/clock.ts'
+import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
+import type { StreamReader } from '../../../src/base/stream.ts'
+import type { Place } from './truth.ts'
+import { createView, type View } from './view.ts'
+
+/** A process from its start to its kill. */
+export interface Life {
+  readonly component: string
+  readonly signal: AbortSignal
+  /** What its reflectors have been told, by list. */
+  readonly views: Map<string, View>
+  readonly watches: Set<Cuttable>
+}
+
+export type Cut = 'closed' | 'broken' | 'expired'
+
+export interface Cuttable {
+  cut(how: Cut): void
+}
+
+export interface Passing {
+  readonly life: Life
+  readonly user: string
+  readonly method: string
+  /** name '': the whole collection. */
+  readonly place: Place
+  readonly subresource: string
+  readonly body: Fields
+  readonly query: URLSearchParams
+}
+
+export interface WireTaps {
+  /** Just before the server gets it. */
+  arrives(passing: Passing): void
+  /** When the server has done it, whether or not the answer gets through. */
+  done(passing: Passing, response: ApiResponse | StatusError): void
+  /** An object has reached the component, by list or watch. */
+  delivered(life: Life, object: KubeObject, type: 'first list' | 'list' | WatchEvent['type']): void
+  failed(reason: string): void
+}
+
+export interface WireOptions {
+  readonly runtime: SimulatedRuntime
+  readonly handler: Handler
+  readonly life: Life
+  readonly taps: WireTaps
+  /** Share of requests that something happens to. */
+  readonly chaos: () => number
+}
+
+const never = () => new Promise<never>(() => {})
+const lost = () => new Error('socket hang up')
+const EXPIRED = new StatusError(410, 'Expired', 'too old resource version')
+
+export function wire({ runtime, handler, life, taps, chaos }: WireOptions): Handler {
+  const { random, clock } = runtime
+  const chance = (share: number) => share > 0 && random.float() < share
+
+  return async (request) => {
+    if (life.signal.aborted) return never()
+    const passing = passingOf(life, request)
+    const isWatch = request.query.get('watch') === 'true'
+    const failure = chance(chaos()) ? failureOf(passing, isWatch) : undefined
+    if (failure === 'late') await sleep(clock, 1000 + random.float() * 30_000)
+    if (life.signal.aborted) return never()
+    if (failure === 'request lost') throw lost()
+    if (failure instanceof StatusError) throw failure
+    taps.arrives(passing)
+    const response = await answered(() => (isTokenRequest(passing) ? tokenAnswer(request) : handler(request)))
+    taps.done(passing, response)
+    if (life.signal.aborted) return never()
+    if (response instanceof StatusError && response.code >= 500 && response.code !== 504)
+      taps.failed(`${request.method} ${request.path}: ${response.code} ${response.message}`)
+    if (failure === 'answer lost' || failure === 'late') {
+      if (!(response instanceof StatusError) && response.kind === 'watch') response.events.close()
+      throw lost()
+    }
+    if (response instanceof StatusError) throw response
+    return see(request, response)
+  }
+
+  function failureOf({ method, body, subresource }: Passing, isWatch: boolean) {
+    const versioned = method === 'PUT' || body['preconditions']?.resourceVersion !== undefined
+    const choices = [
+      'request lost' as const,
+      new StatusError(500, 'InternalError', 'made up'),
+      new StatusError(429, 'TooManyRequests', 'made up', { retryAfterSeconds: 1 }),
+      ...(method === 'GET' ? [] : ['answer lost' as const, 'answer lost' as const, 'late' as const]),
+      ...(versioned || body['metadata']?.resourceVersion !== undefined || subresource === 'status'
+        ? [new StatusError(409, 'Conflict', 'made up'), new StatusError(409, 'Conflict', 'made up')]
+        : []),
+      ...(isWatch ? [EXPIRED] : []),
+    ]
+    return choices[Math.floor(random.float() * choices.length)]
+  }
+
+  function see(request: ApiRequest, response: ApiResponse): ApiResponse {
+    if (response.kind === 'list') {
+      const view = viewOf(request)
+      const first = view.version === undefined
+      const objects = response.items.map((item) => item.object)
+      view.replace(objects, response.list.metadata.resourceVersion ?? '')
+      for (const object of objects) taps.delivered(life, object, first ? 'first list' : 'list')
+      return response
+    }
+    if (response.kind !== 'watch') return response
+    const view = viewOf(request)
+    view.resume(request.query.get('resourceVersion') ?? '')
+    return { ...response, events: cuttable(response.events, view) }
+  }
+
+  function viewOf({ path, query }: ApiRequest): View {
+    const id = ['labelSelector', 'fieldSelector'].reduce((all, name) => `${all} ${query.get(name) ?? ''}`, path)
+    let view = life.views.get(id)
+    if (view === undefined) {
+      view = createView(path, query, (reason) => taps.failed(`${life.component}: ${reason}`))
+      life.views.set(id, view)
+    }
+    return view
+  }
+
+  function cuttable(events: StreamReader<WatchEvent>, view: View): StreamReader<WatchEvent> {
+    let broken: Cut | undefined
+    const isBroken = () => broken === 'broken' || broken === 'expired'
+    const take = (event: WatchEvent) => {
+      view.apply(event)
+      if (event.type !== 'BOOKMARK' && event.type !== 'ERROR') taps.delivered(life, event.object, event.type)
+    }
+    const reader: StreamReader<WatchEvent> & Cuttable = {
+      async next() {
+        if (broken === undefined && chance(chaos() / 4)) reader.cut(random.float() < 0.5 ? 'broken' : 'expired')
+        for (;;) {
+          if (broken === 'expired') {
+            broken = 'closed'
+            return { type: 'ERROR', object: EXPIRED.toStatus() as never }
+          }
+          if (broken === 'broken') throw lost()
+          const event = await events.next()
+          if (life.signal.aborted) return never()
+          if (isBroken()) continue
+          if (event !== undefined) take(event)
+          else life.watches.delete(reader)
+          return event
+        }
+      },
+      drain() {
+        if (isBroken()) return []
+        const all = events.drain()
+        for (const event of all) take(event)
+        return all
+      },
+      get closed() {
+        return events.closed
+      },
+      close: (error) => {
+        life.watches.delete(reader)
+        events.close(error)
+      },
+      cut(how) {
+        broken = how
+        life.watches.delete(reader)
+        events.close()
+      },
+    }
+    life.watches.add(reader)
+    return reader
+  }
+}
+
+async function answered(ask: () => ApiResponse | Promise<ApiResponse>): Promise<ApiResponse | StatusError> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof StatusError) return error
+    throw error
+  }
+}
+
+function passingOf(life: Life, request: ApiRequest): Passing {
+  const [, api, ...rest] = request.path.split('/')
+  const parts = rest.slice(api === 'api' ? 1 : 2)
+  const scoped = parts[0] === 'namespaces' && parts.length > 2 && parts[2] !== 'status' && parts[2] !== 'finalize'
+  const [resource = '', name = '', subresource = ''] = scoped ? parts.slice(2) : parts
+  return {
+    life,
+    user: request.user?.name ?? '',
+    method: request.method,
+    place: { resource, namespace: scoped ? (parts[1] ?? '') : '', name },
+    subresource,
+    body: request.body?.kind === 'object' ? request.body.object : {},
+    query: request.query,
+  }
+}
+
+const isTokenRequest = ({ method, subresource }: Passing) => method === 'POST' && subresource === 'token'
+
+/** The API server under test signs no tokens. */
+function tokenAnswer({ body }: ApiRequest): ApiResponse {
+  const object = body?.kind === 'object' ? body.object : { apiVersion: '', kind: '', metadata: {} }
+  return { kind: 'object', status: 201, object: { ...object, status: { token: 'token' } } }
+}

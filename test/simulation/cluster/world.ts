@@ -1,0 +1,256 @@
+/**
+ * A whole cluster under simulation: API server over the memory store, controllers, scheduler, nodes; each of them can be
+ * killed and started again, and everything they say to each other passes the wire and the laws.
+ */
+import type { UserInfo } from '../../../src/api/request.ts'
+import { StatusError } from '../../../src/api/status.ts'
+import type { Runtime } from '../../../src/base/runtime.ts'
+import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { createClient, inProcessTransport } from '../../../src/client/transport.ts'
+import { startControllerManager } from '../../../src/controllers/manager.ts'
+import { startKubelet } from '../../../src/kubelet/kubelet.ts'
+import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresses.ts'
+import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
+import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated.ts'
+import { stoppable } from '../../../src/kubelet/stoppable.ts'
+import { startScheduler } from '../../../src/scheduler/scheduler.ts'
+import { openStorage } from '../../../src/storage/open.ts'
+import { ADMIN, startTestApi } from '../../harness.ts'
+import { causeLaw } from './laws/causes.ts'
+import { collectorLaw } from './laws/collector.ts'
+import { type ContainerLaw, containerLaw } from './laws/containers.ts'
+import type { Law } from './laws/laws.ts'
+import { type ObjectLaw, objectLaw } from './laws/objects.ts'
+import { type Change, followTruth, type Truth } from './truth.ts'
+import { type Life, type WireTaps, wire } from './wire.ts'
+
+export interface Component {
+  readonly name: string
+  /** undefined while it is down. */
+  readonly life: Life | undefined
+  /** Killed: nothing of it happens any more, wherever it was. */
+  kill(): void
+  /** Started anew, once it is down. */
+  start(): void
+  /** It runs and has seen what there was to see. */
+  readonly ready: boolean
+}
+
+export interface World {
+  readonly runtime: SimulatedRuntime
+  readonly truth: Truth
+  readonly user: Client
+  readonly components: readonly Component[]
+  readonly objects: ObjectLaw
+  readonly containers: ContainerLaw
+  readonly failures: readonly string[]
+  /** Requests that components made, without heartbeats: who does what to what. */
+  readonly requests: ReadonlyMap<string, number>
+  /** Share of requests that go wrong. */
+  chaos: number
+  failed(reason: string): void
+  note(what: string): void
+  /** The node's machine starts anew: what ran on it is gone. Its kubelet must be down. */
+  reboot(node: string): void
+  countAnew(): void
+  stop(): Promise<void>
+}
+
+const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
+const many = { maxSteps: 2_000_000 }
+const RESTART_MS = 1000
+
+export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): Promise<World> {
+  const log = runtime.log.named('simulation')
+  const storage = await runtime.complete(openStorage({ runtime, driver: 'memory' }))
+  const api = await runtime.complete(startTestApi(runtime, { storage }), many)
+  const failures: string[] = []
+  let requests = new Map<string, number>()
+  const failed = (reason: string) => {
+    log.info(1, `BROKEN: ${reason}`)
+    if (failures.length < 20) failures.push(reason)
+  }
+  const laws: Law[] = []
+  const truth = followTruth(storage, (change) => {
+    tell(change)
+    for (const law of laws) law.changed?.(change)
+  })
+  const parts = { runtime, truth, failed }
+  const objects = objectLaw(parts)
+  const containers = containerLaw(parts)
+  laws.push(objects, containers, causeLaw(parts), collectorLaw(parts))
+
+  function tell({ resource, namespace, name, before, after }: Change): void {
+    if (runtime.log.level < 1) return
+    const what = before === undefined ? 'created' : after === undefined ? 'gone' : 'changed'
+    const { resourceVersion, deletionTimestamp, finalizers, ownerReferences } = (after ?? before)?.metadata ?? {}
+    const owners = ownerReferences?.map((owner) => `${owner.kind}/${owner.name}`)
+    const phase = (after ?? before)?.['status']?.phase
+    log.info(1, `${resource} ${namespace}/${name} ${what}`, {
+      resourceVersion,
+      deletionTimestamp,
+      finalizers,
+      owners,
+      phase,
+    })
+  }
+
+  const taps: WireTaps = {
+    failed,
+    arrives(passing) {
+      for (const law of laws) law.arrives?.(passing)
+    },
+    done(passing, response) {
+      const { user, method, place, subresource, life } = passing
+      if (life.component !== 'user' && place.resource !== 'leases' && place.resource !== '') {
+        const what = `${user} ${method} ${place.resource}${subresource === '' ? '' : `/${subresource}`}`
+        requests.set(what, (requests.get(what) ?? 0) + 1)
+        log.info(2, `${what} ${place.namespace}/${place.name}`, {
+          status: response instanceof StatusError ? `${response.code} ${response.message}` : response.status,
+        })
+      }
+      for (const law of laws) law.done?.(passing, response)
+    },
+    delivered(life, object, type) {
+      for (const law of laws) law.delivered?.(life, object, type)
+    },
+  }
+  let chaos = 0
+  function clientOf(life: Life, user: UserInfo, userAgent: string, own: Runtime = runtime): Client {
+    const handler = wire({ runtime, handler: api.handler, life, taps, chaos: () => chaos })
+    return createClient(own, inProcessTransport(handler), { user, userAgent })
+  }
+  const newLife = (component: string, signal: AbortSignal): Life => ({
+    component,
+    signal,
+    views: new Map(),
+    watches: new Set(),
+  })
+
+  function component(name: string, begin: (life: Life, own: Runtime) => Promise<unknown>): Component {
+    let life: Life | undefined
+    let stop = new AbortController()
+    let ready = false
+    const kill = () => {
+      stop.abort()
+      life = undefined
+      ready = false
+    }
+    const start = () => {
+      if (life !== undefined) return
+      stop = new AbortController()
+      const own = newLife(name, stop.signal)
+      life = own
+      begin(own, stoppable(runtime, own.signal)).then(
+        () => {
+          if (life === own) ready = true
+        },
+        (error) => {
+          if (own.signal.aborted) return
+          // Whatever runs it starts it again.
+          log.info(1, `${name} does not start: ${error}`)
+          kill()
+          runtime.clock.setTimer(RESTART_MS, 'restart', start)
+        },
+      )
+    }
+    return {
+      name,
+      kill,
+      start,
+      get life() {
+        return life
+      },
+      get ready() {
+        return ready
+      },
+    }
+  }
+
+  const controllers = component('controllers', (life, own) =>
+    startControllerManager({
+      runtime: own,
+      clientFor: ({ user, userAgent }) => clientOf(life, user, userAgent, own),
+      rootCa: 'CA',
+      signal: life.signal,
+    }),
+  )
+  const scheduler = component('scheduler', (life, own) =>
+    startScheduler({ runtime: own, client: clientOf(life, SCHEDULER, 'kube-scheduler', own), signal: life.signal }),
+  )
+  const machines = new Map<string, ContainerRuntime>()
+  const power = new Map<string, AbortController>()
+  const reboot = (node: string) => {
+    power.get(node)?.abort()
+    const on = new AbortController()
+    power.set(node, on)
+    containers.reboots(node)
+    const addresses = createPodAddresses(podCIDROf(Number(node.slice('node-'.length)) - 1))
+    const machine = createSimulatedRuntime(stoppable(runtime, on.signal), addresses)
+    machines.set(node, containers.watch(node, machine, on.signal))
+  }
+  const nodes = Array.from({ length: nodeCount }, (_, index) => {
+    const name = `node-${index + 1}`
+    reboot(name)
+    const user = { name: `system:node:${name}`, groups: ['system:nodes', 'system:authenticated'] }
+    return component(name, (life, own) =>
+      startKubelet({
+        runtime: own,
+        client: clientOf(life, user, 'kubelet', own),
+        nodeName: name,
+        signal: life.signal,
+        containerRuntime: usedBy(life, machines.get(name) as ContainerRuntime),
+      }),
+    )
+  })
+  const components = [controllers, scheduler, ...nodes]
+  const userLife = newLife('user', new AbortController().signal)
+
+  await runtime.complete(api.namespace('kube-node-lease'), many)
+  for (const one of components) one.start()
+  await runtime.run({ until: () => components.every(({ ready }) => ready), ...many })
+  return {
+    runtime,
+    truth,
+    user: clientOf(userLife, ADMIN, 'user'),
+    components,
+    objects,
+    containers,
+    failures,
+    get requests() {
+      return requests
+    },
+    get chaos() {
+      return chaos
+    },
+    set chaos(share) {
+      chaos = share
+    },
+    failed,
+    note: (what) => log.info(1, `* ${what}`),
+    reboot,
+    countAnew() {
+      requests = new Map()
+    },
+    async stop() {
+      for (const one of components) one.kill()
+      await runtime.complete(api.stop(), many)
+    },
+  }
+}
+
+/** What a kubelet asks of the runtime is done, but once it is dead it hears no answer, and asks nothing more. */
+function usedBy({ signal }: Life, containers: ContainerRuntime): ContainerRuntime {
+  const never = new Promise<never>(() => {})
+  const methods = Object.entries(containers).map(([name, method]) => {
+    if (name === 'containerEvents') return [name, method]
+    const call = async (...given: readonly unknown[]) => {
+      if (signal.aborted) return never
+      const answer = await (method as (...given: readonly unknown[]) => Promise<unknown>)(...given)
+      return signal.aborted ? never : answer
+    }
+    return [name, call]
+  })
+  return Object.fromEntries(methods) as ContainerRuntime
+}
