@@ -15,13 +15,17 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/X509SHA256=[0-9a-f]{64}/g, 'X509SHA256=<hash>'],
   [/127\.0\.0\.1:\d{2,}/g, '127.0.0.1:<port>'],
   [/^LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t.*$/g, '<ca>'],
+  [/(object not decodable revision=)\d+/g, '$1<rv>'],
   [/(in record|in the precondition) \(\d+\)/g, '$1 (<rv>)'],
 ]
+
+const UNORDERED: Readonly<Record<string, string>> = { resources: 'name', conditions: 'type' }
 
 /** A normalizer for one case: the numbering of uids and versions goes on from answer to answer. */
 export function createNormalizer(namespace: string): (text: string) => unknown {
   const uids = new Map<string, string>()
   const versions = new Map<string, string>()
+  let own = false
   const nameFor = (names: Map<string, string>, prefix: string, value: string): string => {
     let name = names.get(value)
     if (name === undefined) {
@@ -35,6 +39,13 @@ export function createNormalizer(namespace: string): (text: string) => unknown {
     for (const [pattern, replacement] of replacements) out = out.replace(pattern, replacement)
     return out
   }
+  /** Of one group's definitions Kubernetes lists the resources as a map gives them; two loops race for conditions. */
+  const inFixedOrder = (key: string, list: readonly unknown[]): readonly unknown[] => {
+    const by = own ? UNORDERED[key] : undefined
+    if (by === undefined) return list
+    const nameOf = (item: unknown) => String((item as Record<string, unknown> | null)?.[by] ?? '')
+    return [...list].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  }
   const tableCell = (cell: unknown): unknown =>
     typeof cell === 'string'
       ? normalizeText(cell)
@@ -44,13 +55,17 @@ export function createNormalizer(namespace: string): (text: string) => unknown {
   const normalizeValue = (value: unknown, key: string, inList: boolean): unknown => {
     if (typeof value === 'string') {
       if (key === 'resourceVersion') return value === '' ? value : inList ? '<rv>' : nameFor(versions, 'rv', value)
+      // A hash of the group's name, which is the case's own.
+      if (key === 'storageVersionHash' && own) return '<hash>'
       if (key === 'continue') return value === '' ? value : '<continue>'
       return normalizeText(value)
     }
     if (typeof value === 'number')
       return (key === 'nodePort' || key === 'healthCheckNodePort') && value >= 30000 ? '<port>' : value
     if (Array.isArray(value))
-      return value.map((item) => (key === 'cells' ? tableCell(item) : normalizeValue(item, key, false)))
+      return inFixedOrder(key, value).map((item) =>
+        key === 'cells' ? tableCell(item) : normalizeValue(item, key, false),
+      )
     if (value === null || typeof value !== 'object') return value
     const object = value as Record<string, unknown>
     const isList = /List$|^Table$/.test(String(object['kind'] ?? ''))
@@ -60,6 +75,7 @@ export function createNormalizer(namespace: string): (text: string) => unknown {
     return sorted
   }
   return (text) => {
+    own = text.includes(`${namespace}.example.com`) || text.includes(`${namespace}.k8s.io`)
     if (/^\s*[{[]/.test(text)) {
       const parsed = parseDocuments(text)
       if (parsed !== undefined)

@@ -19,8 +19,8 @@ export interface Step {
   readonly h?: Readonly<Record<string, string>>
   /** A recorder waits a moment before: what the steps before changed reaches a real server's caches later than its answer. */
   readonly settle?: boolean
-  /** Asked again until the answer holds this text: what a server does by itself takes it a moment. */
-  readonly until?: string
+  /** Asked again until the answer holds all these texts: what a server does by itself takes it a moment. */
+  readonly until?: string | readonly string[]
 }
 
 export interface Answer {

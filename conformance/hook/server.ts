@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { conversionResponse } from './conversion.ts'
 
 const file = (name: string) => readFileSync(new URL(name, import.meta.url))
 
@@ -114,7 +115,12 @@ export function startHookServer(port = 0): Promise<HookServer> {
         outgoing.writeHead(fixed[0], { 'content-type': 'application/json' })
         return void outgoing.end(fixed[1])
       }
-      const { request } = JSON.parse(Buffer.concat(chunks).toString())
+      const review = JSON.parse(Buffer.concat(chunks).toString())
+      if (url.pathname.startsWith('/convert/')) {
+        outgoing.writeHead(200, { 'content-type': 'application/json' })
+        return void outgoing.end(JSON.stringify(conversionResponse(way, review)))
+      }
+      const { request } = review
       const response = answers[way]?.(request, url.searchParams) ?? { allowed: true }
       outgoing.writeHead(200, { 'content-type': 'application/json' })
       outgoing.end(

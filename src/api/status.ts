@@ -105,6 +105,7 @@ export const serviceUnavailable = (message: string) => new StatusError(503, 'Ser
 export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
   new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
 
+export const isBadRequest = (error: unknown): boolean => error instanceof StatusError && error.code === 400
 export const isNotFound = (error: unknown): boolean => error instanceof StatusError && error.reason === 'NotFound'
 export const isConflict = (error: unknown): boolean => error instanceof StatusError && error.reason === 'Conflict'
 export const isAlreadyExists = (error: unknown): boolean =>

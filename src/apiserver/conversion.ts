@@ -47,7 +47,8 @@ export function createConversion(scheme: Scheme, webhook: WebhookConversion): Co
   let counted: { generation: number; byPrefix: ReadonlyMap<string, number> } | undefined
   return {
     hasOtherVersions(row) {
-      if (row.custom !== undefined) return row.custom.versions.length > 1
+      // Entries may be of a version that the definition has given up.
+      if (row.custom !== undefined) return true
       if (counted?.generation !== scheme.generation) {
         const byPrefix = new Map<string, number>()
         for (const { storagePrefix } of scheme.rows())

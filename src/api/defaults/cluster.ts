@@ -126,10 +126,25 @@ function deviceCount(value: Fields): Fields | undefined {
 
 const webhookService: Defaulter = (value) => absent(value, { port: 443 })
 
-function customResourceNames(value: Fields): Fields | undefined {
-  const kind: string = value['kind'] ?? ''
-  if (kind === '') return undefined
-  return missing(value, { singular: kind.toLowerCase(), listKind: `${kind}List` })
+/** A definition with a status remembers at least the version that is stored. */
+function storedVersions({ spec, status }: Fields): Fields | undefined {
+  const known: readonly string[] = status?.storedVersions ?? []
+  const versions: readonly Fields[] = spec?.versions ?? []
+  const storage = versions.find((version) => version['storage'] === true)?.['name']
+  if (!status || known.length > 0 || storage === undefined) return undefined
+  return { status: { ...status, storedVersions: [storage] } }
+}
+
+/** Names that are asked for; those in status are what was accepted of them. */
+function customResource(spec: Fields): Fields | undefined {
+  const names: Fields = spec['names'] ?? {}
+  const kind: string = names['kind'] ?? ''
+  const named = kind === '' ? undefined : missing(names, { singular: kind.toLowerCase(), listKind: `${kind}List` })
+  if (spec['conversion'] && named === undefined) return undefined
+  return {
+    ...(spec['conversion'] ? {} : { conversion: { strategy: 'None' } }),
+    ...(named === undefined ? {} : { names: { ...names, ...named } }),
+  }
 }
 
 const apiextensions = (name: string) => `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`
@@ -169,8 +184,8 @@ export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
   [api('resource.v1.DeviceToleration')]: (value) => missing(value, { operator: 'Equal' }),
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference': webhookService,
   [apiextensions('ServiceReference')]: webhookService,
-  [apiextensions('CustomResourceDefinitionNames')]: customResourceNames,
-  [apiextensions('CustomResourceDefinition')]: ofSpec((spec) =>
-    spec['conversion'] ? undefined : { conversion: { strategy: 'None' } },
-  ),
+  [apiextensions('CustomResourceDefinition')]: (definition) => ({
+    ...ofSpec(customResource)(definition),
+    ...storedVersions(definition),
+  }),
 }

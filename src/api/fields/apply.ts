@@ -9,6 +9,7 @@ import { type Managed, readManaged, sameManager, writeManaged } from './managed.
 import { fieldSetOf, merge } from './merge.ts'
 import { printPath } from './pathelement.ts'
 import { prune } from './prune.ts'
+import { reconciledWithSchema } from './reconcile.ts'
 import { emptyObject, type Shape, shapeOf } from './shape.ts'
 import { resetSet, stripped, trackUpdate, type VersionedObject, withManagedFields } from './update.ts'
 import { configurationErrors, joinErrors } from './validate.ts'
@@ -139,7 +140,7 @@ function tryApply(options: ApplyOptions): Outcome {
 /** Entries before the apply: an object that never had any is owned by before-first-apply. */
 function entriesBefore(options: ApplyOptions): readonly Managed[] {
   const { live } = options
-  const known = readManaged(live?.metadata.managedFields)
+  const known = reconciledWithSchema(readManaged(live?.metadata.managedFields), options.apiVersion, options.schema)
   if (known.length > 0 || live === undefined) return known
   try {
     return trackUpdate([], { ...options, live: undefined, next: live, manager: BEFORE_FIRST_APPLY })
@@ -176,7 +177,7 @@ function effects(
       continue
     }
     const { convert } = options
-    const before = mergeable('failed to convert old object: ', () => convert(live, apiVersion))
+    const before = mergeable('', () => convert(live, apiVersion))
     const after = mergeable('failed to convert new object: ', () => convert(object, apiVersion))
     known.set(
       apiVersion,

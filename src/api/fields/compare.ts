@@ -210,13 +210,15 @@ function keyedElement(keys: readonly ListKey[], item: Json): Element {
   const order: Value[] = []
   for (const key of keys) {
     const value = own(item, key.name) ?? key.default
-    if (value === undefined) {
-      throw new NotMergeable(
-        `associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)`,
-      )
-    }
+    if (value === undefined) continue
     text += `${order.length > 0 ? ',' : ''}${key.prefix}${JSON.stringify(value)}`
     order.push(value)
+  }
+  if (order.length === 0) {
+    const names = keys.map(({ name }) => JSON.stringify(name)).join(' ')
+    throw new NotMergeable(
+      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+    )
   }
   return { element: `${text}}`, order }
 }

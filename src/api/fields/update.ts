@@ -11,6 +11,7 @@ import {
   sameManager,
   writeManaged,
 } from './managed.ts'
+import { reconciledWithSchema } from './reconcile.ts'
 import { emptyObject, shapeOf } from './shape.ts'
 import { sameJson } from './values.ts'
 
@@ -90,7 +91,7 @@ export function updateManagedFields(options: UpdateManagedFieldsOptions): KubeOb
   if (known.length === 0 && live !== undefined) return withManagedFields(next, undefined)
   let managed: readonly Managed[]
   try {
-    managed = trackUpdate(known, options)
+    managed = trackUpdate(reconciledWithSchema(known, options.apiVersion, options.schema), options)
   } catch (error) {
     if (!(error instanceof NotMergeable)) throw error
     managed = known

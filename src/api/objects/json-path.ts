@@ -57,7 +57,7 @@ function path(parser: Parser): Step[] {
       }
       const name = fieldName(parser)
       if (name !== '') steps.push({ kind: 'field', name })
-    } else if (c === '[') steps.push(bracket(parser))
+    } else if (c === '[') steps.push(...bracket(parser))
     else break
   }
   return steps
@@ -76,26 +76,22 @@ function fieldName(parser: Parser): string {
   return name
 }
 
-function bracket(parser: Parser): Step {
+function bracket(parser: Parser): readonly Step[] {
   const { text } = parser
   const inside = matchingBracket(text, parser.at)
   parser.at += inside.length + 2
-  if (inside.startsWith('?(') && inside.endsWith(')')) return filter(inside.slice(2, -1))
-  if (inside === '*') return { kind: 'wildcard' }
+  if (inside.startsWith('?(') && inside.endsWith(')')) return [filter(inside.slice(2, -1))]
+  if (inside === '*') return [{ kind: 'wildcard' }]
   if (/^'[^']*'(,\s*'[^']*')*$/.test(inside)) {
     const names = inside.split(',').map((name) => name.trim().slice(1, -1))
-    return names.length === 1 ? { kind: 'field', name: names[0] as string } : { kind: 'union', names }
+    // One name in quotes is read like one after a point: points within divide it.
+    return names.length === 1 ? path({ text: `.${names[0]}`, at: 0 }) : [{ kind: 'union', names }]
   }
   const slice = /^(-?\d*)(?::(-?\d*))?(?::(-?\d*))?$/.exec(inside)
   if (slice === null) throw new SyntaxError(`invalid array index ${inside}`)
   const number = (part: string | undefined) => (part === undefined || part === '' ? undefined : Number(part))
-  return {
-    kind: 'slice',
-    start: number(slice[1]),
-    end: number(slice[2]),
-    step: number(slice[3]) ?? 1,
-    single: !inside.includes(':'),
-  }
+  const [start, end] = [number(slice[1]), number(slice[2])]
+  return [{ kind: 'slice', start, end, step: number(slice[3]) ?? 1, single: !inside.includes(':') }]
 }
 
 function matchingBracket(text: string, at: number): string {

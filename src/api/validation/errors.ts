@@ -97,6 +97,11 @@ export const forbiddenField = (field: string, detail: string): FieldError => ({
   field,
   message: `Forbidden: ${detail}`,
 })
+export const internal = (field: string, detail: string): FieldError => ({
+  type: 'InternalError',
+  field,
+  message: `Internal error: ${detail}`,
+})
 export const tooLong = (field: string, maxBytes: number): FieldError => ({
   type: 'FieldValueTooLong',
   field,
@@ -113,21 +118,18 @@ export const notFoundField = (field: string, value: Json | undefined): FieldErro
   message: `Not found: ${printValue(value)}`,
 })
 
-/** The 422 Status for field errors: `Kind.group "name" is invalid: …`, one cause per error, equal ones once. */
+/** The 422 Status for field errors: `Kind.group "name" is invalid: …` with equal ones once, and a cause per error. */
 export function invalidError(
   kind: { group: string; kind: string },
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
   const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const byText = new Map<string, StatusCause>()
-  for (const { type, field, message } of errors) {
-    const text = `${field === '' ? '<nil>' : field}: ${message}`
-    if (!byText.has(text)) byText.set(text, { reason: type, message, field: field === '' ? '<nil>' : field })
-  }
-  const texts = [...byText.keys()]
+  const causes = errors.map(
+    ({ type, field, message }): StatusCause => ({ reason: type, message, field: field === '' ? '<nil>' : field }),
+  )
+  const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))]
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
-  const causes = [...byText.values()]
   return new StatusError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid${errors.length ? `: ${text}` : ''}`, {
     ...(name === '' ? {} : { name }),
     ...(kind.group === '' ? {} : { group: kind.group }),

@@ -43,7 +43,8 @@ function cell(type: string, value: Json, nowMs: number): Json {
     case 'string':
       return text(value)
     case 'date': {
-      if (typeof value !== 'string') return '<invalid>'
+      if (typeof value !== 'string') return null
+      if (value === '') return '<unknown>'
       return Number.isNaN(Date.parse(value)) ? '<invalid>' : age(value, nowMs)
     }
     default:

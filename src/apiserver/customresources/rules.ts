@@ -19,7 +19,7 @@ import {
   type ValidationRule,
 } from '../../api/schema/structural/structural.ts'
 import { deepEqual, stableText } from '../../api/schema/structural/validate-value.ts'
-import { type FieldError, forbiddenField, invalid, required } from '../../api/validation/errors.ts'
+import { type FieldError, forbiddenField, internal, invalid, required } from '../../api/validation/errors.ts'
 import { internalRule } from './internal.ts'
 
 /** Kubernetes' limits: of a rule's estimate, of a definition's, of one rule at work and of all for one object. */
@@ -28,6 +28,9 @@ const DEFINITION_ESTIMATE = 100_000_000
 const COST_PER_CALL = 1_000_000
 const COST_PER_OBJECT = 10_000_000
 const LONGEST_MESSAGE = 5 * 1024
+
+const NO_TYPE =
+  'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
 
 interface CompiledRule {
   readonly rule: ValidationRule
@@ -144,7 +147,10 @@ function ruleErrors(
   const errors: FieldError[] = []
   const structural = structuralOf(schema)
   const self = typeOfSchema(structural, place.root)
-  if (self === undefined) return errors
+  if (self === undefined) {
+    if (structural.rules.length > 0) errors.push(internal(`${path}.x-kubernetes-validations`, NO_TYPE))
+    return errors
+  }
   const cardinality = place.cardinality ?? maxCardinality(self)
   compiledRules(structural, place.root).forEach((one, i) => {
     const at = `${path}.x-kubernetes-validations[${i}]`
@@ -201,6 +207,13 @@ export function validateRules(object: KubeObject, old: KubeObject | undefined, s
   walk(object as unknown as Json, old as unknown as Json | undefined, schema, '', true, run)
   const tolerated = run.tolerated.sort((a, b) => (a.field < b.field ? -1 : 1))
   return { failed: run.errors, tolerated }
+}
+
+/** The rules of a part of an object, or of a default, that stands at `path`. */
+export function rulesOf(value: Json, schema: Structural, path: string, root: boolean): readonly FieldError[] {
+  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
+  walk(value, undefined, schema, path, root, run)
+  return run.errors
 }
 
 function walk(value: Json, old: Json | undefined, schema: Structural, path: string, root: boolean, run: Run): void {

@@ -5,10 +5,14 @@ import type { ScalePaths } from '../../api/scheme/resource.ts'
 import { internalError } from '../../api/status.ts'
 import { nested } from './strategy.ts'
 
-/** @throws StatusError 500 when the resource does not say how many replicas it wants */
-export function customScaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
+/**
+ * `absent`: how many replicas a resource wants that does not say it.
+ *
+ * @throws StatusError 500 when it does not say it and there is no `absent`
+ */
+export function customScaleOf(object: KubeObject, paths: ScalePaths, absent?: number): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
-  const specReplicas = integerAt(object, paths.specReplicasPath)
+  const specReplicas = integerAt(object, paths.specReplicasPath) ?? absent
   if (specReplicas === undefined)
     throw internalError(new Error(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`))
   const selector = paths.labelSelectorPath === '' ? undefined : textAt(object, paths.labelSelectorPath)

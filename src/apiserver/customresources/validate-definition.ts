@@ -24,7 +24,7 @@ import { dns1035Label, dns1123Subdomain } from '../../api/validation/names.ts'
 import { approvalOf, isProtectedGroup } from '../loops/crd-names.ts'
 import { internalSchema, internalVersions } from './internal.ts'
 import { isTrue } from './rows.ts'
-import { checkRulesOf } from './rules.ts'
+import { checkRulesOf, rulesOf } from './rules.ts'
 
 export function validateDefinition(object: KubeObject): readonly FieldError[] {
   return [...nameErrors(object), ...specErrors(object), ...storedVersionErrors(object), ...approvalErrors(object)]
@@ -41,10 +41,6 @@ export function validateDefinitionUpdate(object: KubeObject, old: KubeObject): r
   immutable('spec.names.plural', spec['names']?.plural, before['names']?.plural, errors)
   if (approvalErrors(old).length === 0) errors.push(...approvalErrors(object))
   return errors
-}
-
-export function validateDefinitionStatusUpdate(object: KubeObject): readonly FieldError[] {
-  return storedVersionErrors(object)
 }
 
 function nameErrors(object: KubeObject): readonly FieldError[] {
@@ -66,10 +62,9 @@ function storedVersionErrors(object: KubeObject): readonly FieldError[] {
     ]
   const versions: readonly Fields[] = object['spec']?.versions ?? []
   const errors: FieldError[] = []
-  const storage = versions.filter((version) => version['storage'] === true).at(-1)
-  if (storage === undefined || versions.filter((version) => version['storage'] === true).length > 1)
-    errors.push(invalid('status.storedVersions', stored, `must have the storage version ${storage?.['name'] ?? ''}`))
-  else if (!stored.includes(storage['name']))
+  const stores = versions.filter((version) => version['storage'] === true)
+  const storage = stores.at(-1)
+  if (storage !== undefined && (stores.length > 1 || !stored.includes(storage['name'])))
     errors.push(invalid('status.storedVersions', stored, `must have the storage version ${storage['name']}`))
   stored.forEach((name, i) => {
     if (!versions.some((version) => version['name'] === name))
@@ -152,7 +147,7 @@ function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   const shared = sharedOf(versions)
   const at = (i: number) => `spec.versions[${i}]`
   for (const [i, version] of versions.entries()) versionErrors(version, at(i), shared, errors)
-  listErrors(versions, shared, errors)
+  listErrors(versions, spec['versions'] !== undefined && spec['versions'] !== null, shared, errors)
   const [first] = versions
   if (first?.['name'])
     for (const message of dns1035Label(first['name'])) errors.push(invalid('spec.version', first['name'], message))
@@ -174,8 +169,9 @@ function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   return errors
 }
 
-function listErrors(versions: readonly Fields[], shared: Shared, errors: FieldError[]): void {
-  const shown = () => internalVersions(versions, shared)
+/** `given`: whether there is a list at all, be it empty. */
+function listErrors(versions: readonly Fields[], given: boolean, shared: Shared, errors: FieldError[]): void {
+  const shown = () => (versions.length === 0 && !given ? null : internalVersions(versions, shared))
   const names = versions.map((version) => version['name'] ?? '')
   if (new Set(names).size < names.length)
     errors.push(invalid('spec.versions', shown(), 'must contain unique version names'))
@@ -277,7 +273,7 @@ function wholeSchemaErrors(version: Fields, path: string, status: boolean): read
   const structure = convertible ? structureErrors(schema, at) : []
   errors.push(...structure)
   const structural = convertible && structure.length === 0
-  if (structural) errors.push(...defaultErrors(structuralOf(schema), at))
+  if (structural) errors.push(...defaultErrors(structuralOf(schema), at, rulesOf))
   errors.push(...schemaErrors(schema, at, structural ? checkRulesOf(schema) : undefined))
   return errors
 }
@@ -345,16 +341,18 @@ function selectableErrors(
     errors.push(invalid(path, '', `may only be set when ${words}`))
     return
   }
-  if (fields.length > MOST_SELECTABLE) errors.push(tooMany(path, fields.length, MOST_SELECTABLE))
   const seen = new Set<string>()
+  const valid = new Set<string>()
   fields.forEach(({ jsonPath = '' }, i) => {
     const at = `${path}[${i}].jsonPath`
     const wrong = selectablePathError(jsonPath, schema)
     if (jsonPath === '') errors.push(required(at))
     else if (wrong !== undefined) errors.push(invalid(at, jsonPath, wrong))
+    else valid.add(jsonPath)
     if (jsonPath !== '' && seen.has(jsonPath)) errors.push(duplicate(at, jsonPath))
     seen.add(jsonPath)
   })
+  if (valid.size > MOST_SELECTABLE) errors.push(tooMany(path, fields.length, MOST_SELECTABLE))
 }
 
 function selectablePathError(text: string, root: JSONSchemaProps): string | undefined {
@@ -366,6 +364,7 @@ function selectablePathError(text: string, root: JSONSchemaProps): string | unde
   const names = text.slice(1).split('.')
   if (['metadata', 'apiVersion', 'kind'].includes(names[0] as string)) return nowhere
   for (const name of names) {
+    if (name.includes('[')) return 'is an invalid path: array notation is not allowed'
     const properties: JSONSchemaProps['properties'] = schema?.properties
     schema = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
     if (schema === undefined) return nowhere

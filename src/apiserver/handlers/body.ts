@@ -4,6 +4,7 @@ import { applyDefaults } from '../../api/defaults/defaults.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
+import { withMetadata } from '../registry/deletion.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
 import { deleteOptionsOfQuery, type WriteOptions } from './options.ts'
@@ -18,7 +19,14 @@ export function decodeObject(
   warnings.push(...decoded.warnings)
   if (request.audit !== undefined) request.audit.requestObject = decoded.object
   request.trace?.step('decoding')
-  return applyDefaults(decoded.object, row.schema)
+  return withoutStrayNamespace(applyDefaults(decoded.object, row.schema), row)
+}
+
+/** A custom resource of the cluster forgets the namespace it was sent with. */
+function withoutStrayNamespace(object: KubeObject, row: ResourceRow | SubresourceRow): KubeObject {
+  if (!('custom' in row) || row.custom === undefined || row.namespaced || object.metadata.namespace === undefined)
+    return object
+  return withMetadata(object, { namespace: undefined })
 }
 
 function decodeWith(decodeProtobuf: ProtobufDecoder | undefined, fieldValidation: WriteOptions['fieldValidation']) {

@@ -30,13 +30,16 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
   const fetched = new Map<string, KubeObject | NotMergeable>()
   const convert = (object: KubeObject, apiVersion: string): VersionedObject | undefined => {
     const schema = schemaOf(resource, apiVersion)
-    if (schema === undefined) return undefined
+    if (schema === undefined) {
+      if (row.custom === undefined) return undefined
+      throw new NotMergeable(`request to convert CR to an invalid group/version: ${apiVersion}`)
+    }
     const key = row.custom?.conversion === 'Webhook' ? JSON.stringify([apiVersion, object]) : ''
     const other = fetched.get(key) ?? context.otherVersion(object, row, apiVersion)
     if (other instanceof Promise) throw new Wanted(key, other)
     if (other instanceof NotMergeable) throw other
     if (other === undefined) return undefined
-    const wrong = row.custom === undefined ? [] : misfits(other, schema)
+    const wrong = row.custom === undefined ? [] : configurationErrors(other as unknown as Json, schema)
     if (wrong.length > 0) throw new NotMergeable(joinErrors(wrong))
     return { object: other, schema }
   }

@@ -5,8 +5,9 @@
 import type { ApiRequest, ApiResponse, RequestInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
-import { StatusError } from '../../api/status.ts'
+import { methodNotSupported, notFound, StatusError } from '../../api/status.ts'
 import { segmentsOf } from '../filters/request-info.ts'
+import { groupResource } from '../registry/registry.ts'
 
 export interface Route {
   readonly row: ResourceRow
@@ -59,13 +60,17 @@ export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo):
     if (request.method !== 'GET') throw notAllowed()
     return { row, subresource: undefined, action: listOrWatch(row, info), watchPath: false, rest: '' }
   }
-  if (!row.namespaced && namespaced) throw noSuchResource()
+  if (!row.namespaced && namespaced) {
+    if (row.custom !== undefined) return undefined
+    throw noSuchResource()
+  }
   if (sub === undefined) {
     const action = name === undefined ? collectionAction(row, request, info) : itemAction(row, request)
     return { row, subresource: undefined, action, watchPath: false, rest: '' }
   }
   const subresource = row.subresources.find((candidate) => candidate.name === sub)
-  if (subresource === undefined) throw noSuchResource()
+  if (subresource === undefined)
+    throw row.custom === undefined ? noSuchResource() : notFound(groupResource(row), name ?? '')
   const rest = behind.length === 0 ? '' : `/${behind.join('/')}`
   if (CONNECT.has(sub)) {
     if (rest !== '' && sub !== 'proxy') throw noSuchResource()
@@ -73,7 +78,8 @@ export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo):
   }
   if (rest !== '') throw noSuchResource()
   const action = SUBRESOURCE_ACTIONS[request.method]
-  if (action === undefined || !subresource.verbs.includes(action)) throw notAllowed()
+  if (action === undefined || !subresource.verbs.includes(action))
+    throw row.custom === undefined ? notAllowed() : methodNotSupported(groupResource(row), info.verb)
   return { row, subresource, action, watchPath: false, rest }
 }
 

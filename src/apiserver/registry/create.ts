@@ -75,7 +75,7 @@ async function createBegun(
   const canonical = await storedObject(registry, row, canonicalObject(object, ''))
   if (context.dryRun) {
     const existing = registry.current(row, key)
-    if (existing !== undefined) throw exists(context, name, existing.object)
+    if (existing !== undefined) throw exists(context, object.metadata, existing.object)
     return canonical
   }
   const result = await registry.storage.write({
@@ -87,7 +87,7 @@ async function createBegun(
   })
   if (result.ok) return writtenObject(registry, row, key, canonical, result.revision)
   const current = result.current
-  throw exists(context, name, current && registry.decode(current.value, current.modRevision))
+  throw exists(context, object.metadata, current && registry.decode(current.value, current.modRevision))
 }
 
 /** Fills, validates and canonicalizes what a create (or a create by update) is about to store. */
@@ -131,8 +131,19 @@ export function leaseOf({ kindStrategy }: WriteContext, object: KubeObject): { r
   return seconds === undefined ? {} : { leaseSeconds: seconds }
 }
 
-function exists({ row }: WriteContext, name: string, existing: KubeObject | undefined): StatusError {
-  const error = alreadyExists(groupResource(row), name)
+function exists(
+  { row }: WriteContext,
+  { name = '', generateName = '' }: KubeObject['metadata'],
+  existing: KubeObject | undefined,
+): StatusError {
+  const error = generateName === '' ? alreadyExists(groupResource(row), name) : notUnique(groupResource(row), name)
   if (existing?.metadata.deletionTimestamp === undefined) return error
   return new StatusError(error.code, error.reason, `object is being deleted: ${error.message}`, error.details)
+}
+
+/** A generated name that is taken, time and again. */
+function notUnique(resource: ReturnType<typeof groupResource>, name: string): StatusError {
+  const { code, reason, message, details } = alreadyExists(resource, name)
+  const text = `${message}, the server was not able to generate a unique name for the object`
+  return new StatusError(code, reason, text, { ...details, retryAfterSeconds: 1 })
 }

@@ -2,7 +2,7 @@
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { conflict, notFound } from '../../api/status.ts'
-import { checkPreconditions, deleteStep } from './deletion.ts'
+import { checkOwnPreconditions, checkPreconditions, deleteStep } from './deletion.ts'
 import { canonicalObject } from './metadata.ts'
 import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'
@@ -54,20 +54,23 @@ export async function deleteObject(
       )
     const { revision } = found
     const existing = await readable(registry, row, key, found)
-    checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
+    if (kindStrategy.preconditionFailed === undefined)
+      checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
+    else checkOwnPreconditions(groupResource(row), existing, preconditions, kindStrategy.preconditionFailed)
     await validate(existing)
     const step = deleteStep(kindStrategy, existing, options, context)
-    if (step.action === 'keep') return kept(step.object)
+    if (step.action === 'keep') return kept(found.object)
     const next = canonicalObject(step.object, String(revision))
-    if (step.action === 'update' && sameObject(next, existing)) return kept(existing)
-    if (context.dryRun) return step.action === 'update' ? kept(next) : gone(context, next)
+    if (step.action === 'update' && sameObject(next, existing)) return kept(found.object)
+    const stored = row.custom === undefined ? step.object : await registry.toStored(row, step.object)
+    if (context.dryRun)
+      return step.action === 'update' ? kept(canonicalObject(stored, String(revision))) : gone(context, next)
     if (step.action === 'remove') {
       const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
       if (result.ok) return gone(context, canonicalObject(step.object, String(result.revision)))
       found = foundNow(registry, result.current)
       continue
     }
-    const stored = row.custom === undefined ? step.object : await registry.toStored(row, step.object)
     const result = await registry.storage.write({
       type: 'put',
       key,
@@ -78,7 +81,7 @@ export async function deleteObject(
       found = foundNow(registry, result.current)
       continue
     }
-    const written = canonicalObject(step.object, String(result.revision))
+    const written = canonicalObject(stored, String(result.revision))
     if (step.action === 'update') return kept(written)
     marked = written
     // The mark was this delete's own write, so its precondition moves on with it.

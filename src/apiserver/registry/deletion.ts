@@ -52,6 +52,25 @@ export function checkPreconditions(
     )
 }
 
+/** The same of a kind whose deletion begins with a step of its own. @throws StatusError 409 */
+export function checkOwnPreconditions(
+  resource: { readonly group: string; readonly resource: string },
+  object: KubeObject,
+  preconditions: DeleteOptions['preconditions'],
+  words: string,
+): void {
+  const { uid, resourceVersion } = preconditions ?? {}
+  const { name = '', uid: has = '', resourceVersion: at = '' } = object.metadata
+  if (uid !== undefined && uid !== has)
+    throw conflict(resource, name, `${words}: UID in precondition: ${uid}, UID in object meta: ${has}`)
+  if (resourceVersion !== undefined && resourceVersion !== at)
+    throw conflict(
+      resource,
+      name,
+      `${words}: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${at}`,
+    )
+}
+
 /** What beforeDelete found: whether the kind ends gracefully, and the object with its grace period set. */
 export type Grace =
   /** Not a graceful kind, or its grace is over: nothing stands in the way but finalizers. */

@@ -31,7 +31,7 @@ export function unreadableList(
   return new StatusError(
     500,
     'StorageReadError',
-    `failed to read one or more ${resource}.${group} from the storage: ${messages.join(', ')}`,
+    `failed to read one or more ${resource}.${group} from the storage: ${messages[0]}${messages.length > 1 ? ` (and ${messages.length - 1} more)` : ''}`,
     {
       name: 'list',
       group,

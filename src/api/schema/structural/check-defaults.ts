@@ -6,24 +6,32 @@ import { prune } from './prune.ts'
 import { additionalSchema, isObject, type Structural } from './structural.ts'
 import { deepEqual, validateValue } from './validate-value.ts'
 
-export function defaultErrors(schema: Structural, path: string): readonly FieldError[] {
+/** What a schema's rules say of a value that stands at `path`. */
+export type Rules = (value: Json, schema: Structural, path: string, root: boolean) => readonly FieldError[]
+
+export function defaultErrors(schema: Structural, path: string, rules: Rules): readonly FieldError[] {
   const errors: FieldError[] = []
-  walk(schema, path, true, errors)
+  walk(schema, path, true, { errors, rules })
   return errors
 }
 
-function walk(schema: Structural, path: string, root: boolean, errors: FieldError[]): void {
-  if (schema.default !== undefined) check(schema, schema.default, `${path}.default`, root, errors)
-  for (const [name, property] of schema.properties) {
-    if (root && name === 'metadata') continue
-    walk(property, `${path}.properties[${name}]`, false, errors)
-  }
-  if (schema.items !== undefined) walk(schema.items, `${path}.items`, false, errors)
-  const additional = additionalSchema(schema)
-  if (additional !== undefined) walk(additional, `${path}.additionalProperties`, false, errors)
+interface Run {
+  readonly errors: FieldError[]
+  readonly rules: Rules
 }
 
-function check(schema: Structural, value: Json, path: string, root: boolean, errors: FieldError[]): void {
+function walk(schema: Structural, path: string, root: boolean, run: Run): void {
+  if (schema.default !== undefined) check(schema, schema.default, `${path}.default`, root, run)
+  for (const [name, property] of schema.properties) {
+    if (root && name === 'metadata') continue
+    walk(property, `${path}.properties[${name}]`, false, run)
+  }
+  if (schema.items !== undefined) walk(schema.items, `${path}.items`, false, run)
+  const additional = additionalSchema(schema)
+  if (additional !== undefined) walk(additional, `${path}.additionalProperties`, false, run)
+}
+
+function check(schema: Structural, value: Json, path: string, root: boolean, { errors, rules }: Run): void {
   if (root || schema.embedded) {
     const given = isObject(value) ? value : {}
     const missing = ['apiVersion', 'kind'].filter((name) => given[name] === undefined)
@@ -37,8 +45,9 @@ function check(schema: Structural, value: Json, path: string, root: boolean, err
     errors.push(invalid(path, value, 'must not have unknown fields'))
     return
   }
-  errors.push(...validateValue(value, schema.props, path))
-  errors.push(...validateListTypes(value, schema, path))
+  const wrong = [...validateValue(value, schema.props, path), ...validateListTypes(value, schema, path)]
+  errors.push(...wrong)
+  if (wrong.length === 0) errors.push(...rules(value, schema, path, root))
 }
 
 /** A default may stand at any place: as a property of an object it is pruned like one. */

@@ -57,7 +57,7 @@ function node(schema: JSONSchemaProps, path: string, level: Level, errors: Field
   if (typeof additional === 'object' && additional !== null)
     node(additional, `${path}.additionalProperties`, 'property', errors)
   if (level === 'root' || embedded) metaErrors(schema, path, level === 'root', errors)
-  alternatives(schema, path, intOrString, errors)
+  alternatives(schema, path, errors)
 }
 
 function isSchema(items: JSONSchemaProps['items']): items is JSONSchemaProps {
@@ -116,9 +116,9 @@ function metaErrors({ properties = {} }: JSONSchemaProps, path: string, root: bo
 
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }] as const
 
-function alternatives(schema: JSONSchemaProps, path: string, intOrString: boolean, errors: FieldError[]): void {
+function alternatives(schema: JSONSchemaProps, path: string, errors: FieldError[]): void {
   const either = (anyOf: readonly JSONSchemaProps[] | undefined) =>
-    intOrString && anyOf !== undefined && deepEqual(anyOf as never, INT_OR_STRING as never)
+    anyOf !== undefined && deepEqual(anyOf as never, INT_OR_STRING as never)
   schema.allOf?.forEach((inner, i) => {
     const skip = i === 0 && schema.anyOf === undefined && either(inner.anyOf)
     valueOnly(skip ? { ...inner, anyOf: [] } : inner, `${path}.allOf[${i}]`, errors)

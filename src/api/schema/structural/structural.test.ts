@@ -127,7 +127,7 @@ test('defaults must be valid and known', () => {
     properties: { a: { type: 'integer', default: 'x' }, b: { type: 'object', default: { z: 1 } } },
   })
   assert.deepEqual(
-    defaultErrors(bad, 's').map(({ message }) => message),
+    defaultErrors(bad, 's', () => []).map(({ message }) => message),
     [
       'Invalid value: "string":  in body must be of type integer: "string"',
       'Invalid value: {"z":1}: must not have unknown fields',

@@ -156,13 +156,12 @@ function alternatives(value: Json, schemas: readonly JSONSchemaProps[], path: st
 function checkString(value: string, schema: JSONSchemaProps, path: string, run: Run): void {
   const { errors } = run.result
   const { maxLength, minLength, pattern, format } = schema
-  if (maxLength !== undefined || minLength !== undefined) {
-    const length = [...value].length
-    if (maxLength !== undefined && length > maxLength) errors.push(tooLong(at(run, path), maxLength))
-    if (minLength !== undefined && length < minLength)
-      errors.push(invalid(at(run, path), value, `${path} in body should be at least ${minLength} chars long`))
-  }
-  if (pattern !== undefined && pattern !== '' && !patternFound(pattern, value))
+  const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
+  // Of these only the first is told.
+  if (maxLength !== undefined && length > maxLength) errors.push(tooLong(at(run, path), maxLength))
+  else if (minLength !== undefined && length < minLength)
+    errors.push(invalid(at(run, path), value, `${path} in body should be at least ${minLength} chars long`))
+  else if (pattern !== undefined && pattern !== '' && !patternFound(pattern, value))
     errors.push(invalid(at(run, path), value, `${path} in body should match '${pattern}'`))
   const accepts = format === undefined ? undefined : formatCheck(format)
   if (accepts !== undefined && !accepts(value))

@@ -9,7 +9,7 @@ import { apiVersionOf } from '../../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ApiResponse, StoredObject } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
-import { notFound } from '../../../api/status.ts'
+import { badRequest, isBadRequest, notFound, StatusError } from '../../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
 import { customScaleOf, withCustomReplicas } from '../../customresources/scale.ts'
 import { withMetadata } from '../../registry/deletion.ts'
@@ -22,9 +22,9 @@ import type { ResourceRequest } from '../context.ts'
 import { negotiate } from '../negotiate.ts'
 import { type WriteOptions, writeOptions } from '../options.ts'
 import { patchedScale } from '../patch.ts'
-import { encoded } from '../respond.ts'
 import { admitUpdate } from '../update.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
+import { encoded } from '../respond.ts'
 
 /** The Scale of a workload. ReplicationControllers select by a plain map. */
 export function scaleOf(object: KubeObject, row: ResourceRow): KubeObject {
@@ -50,9 +50,14 @@ export function scaleOf(object: KubeObject, row: ResourceRow): KubeObject {
   }
 }
 
+/** The same where a custom resource does not say how many replicas it wants: none. */
+function lenientScale(object: KubeObject, row: ResourceRow): KubeObject {
+  return row.custom?.scale === undefined ? scaleOf(object, row) : customScaleOf(object, row.custom.scale, 0)
+}
+
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true, row })
+  const representation = negotiate(request, { row })
   const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return encoded(200, scaleOf(await readObject(resource, stored), row), representation, warnings)
@@ -74,12 +79,30 @@ async function readObject(
 export async function updateScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { request, info, row, subresource } = resource
   const options = writeOptions('UpdateOptions', request.query)
-  const sent = inNamespace(decodeObject(resource, subresource ?? row, options.fieldValidation), true, info.namespace)
+  const decoded = decodedScale(resource, () => decodeObject(resource, subresource ?? row, options.fieldValidation))
+  const sent = inNamespace(decoded, true, info.namespace)
   checkName(sent, info.name)
   return writeScale(resource, options, () => sent, sent.metadata.uid)
 }
 
+/** What is wrong with the Scale of a custom resource Kubernetes cannot tell. @throws StatusError 400 */
+function decodedScale({ row }: ResourceRequest, decode: () => KubeObject): KubeObject {
+  try {
+    return decode()
+  } catch (error) {
+    if (row.custom === undefined || !isBadRequest(error)) throw error
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"', error)
+  }
+}
+
 export async function patchScale(resource: ResourceRequest): Promise<ApiResponse> {
+  const { row, request } = resource
+  if (row.custom !== undefined && request.body?.contentType?.startsWith('application/apply-patch'))
+    throw new StatusError(
+      500,
+      '',
+      'failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1',
+    )
   const patch = patchedScale(resource)
   return writeScale(resource, patch.options, patch.next, undefined)
 }
@@ -91,7 +114,7 @@ async function writeScale(
   uid: string | undefined,
 ): Promise<ApiResponse> {
   const { context, request, row, info, warnings } = resource
-  const representation = negotiate(request, { list: false, protobuf: true, row })
+  const representation = negotiate(request, { row })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   // The workload's own rules, not those of a subresource: a change of replicas is a new generation.
   const write = {
@@ -102,16 +125,17 @@ async function writeScale(
     ...(uid === undefined ? {} : { uid }),
     async next(existing) {
       if (existing === undefined) throw notFound(groupResource(row), info.name)
-      const before = scaleOf(existing, row)
+      const before = lenientScale(existing, row)
       const made = await next(before)
       const scale = await admitUpdate(resource, attributes, made, before, write.warn)
-      validateScale(scale)
+      // A custom resource's own rules say what it may be scaled to.
+      if (row.custom === undefined) validateScale(scale)
       const replicas: number = scale['spec']?.replicas ?? 0
       const scaled = withMetadata(
         row.custom?.scale === undefined
           ? { ...existing, spec: { ...existing['spec'], replicas } }
           : withCustomReplicas(existing, row.custom.scale, replicas),
-        { resourceVersion: scale.metadata.resourceVersion },
+        { resourceVersion: scale.metadata.resourceVersion || existing.metadata.resourceVersion },
       )
       const tracked = updateManagedFields({
         live: existing,
@@ -122,18 +146,22 @@ async function writeScale(
         subresource: 'scale',
         time: write.now,
       })
-      return withMetadata(tracked, { managedFields: timeless(tracked.metadata.managedFields) })
+      const { managedFields } = tracked.metadata
+      // Who scales a custom resource takes the field from its owners and does not come to own it.
+      const entries = row.custom === undefined ? timeless(managedFields) : unscaled(managedFields)
+      return withMetadata(tracked, { managedFields: entries })
     },
     validateCreate: () => {},
     validateUpdate: (object, old) =>
       context.admission.validate(
-        admissionAttributes(resource, 'UPDATE', attributes, scaleOf(object, row), scaleOf(old, row)),
+        admissionAttributes(resource, 'UPDATE', attributes, lenientScale(object, row), lenientScale(old, row)),
       ),
   })
   const { object } = updated
   const revision = Number(object.metadata.resourceVersion ?? 0)
   const key = storageKey(row, info.namespace, info.name)
-  return encoded(200, scaleOf(await readObject(resource, { key, revision, object }), row), representation, warnings)
+  const written = await readObject(resource, { key, revision, object })
+  return encoded(200, lenientScale(written, row), representation, warnings)
 }
 
 /** Entries of the scale subresource carry no time, and those without a time come first. */
@@ -142,6 +170,10 @@ function timeless(entries: readonly ManagedFieldsEntry[] | undefined): readonly 
   const scale = entries.filter((entry) => entry.subresource === 'scale')
   const others = entries.filter((entry) => entry.subresource !== 'scale')
   return [...scale.map(({ time: _, ...entry }) => entry), ...others]
+}
+
+function unscaled(entries: readonly ManagedFieldsEntry[] | undefined): readonly ManagedFieldsEntry[] | undefined {
+  return entries?.filter((entry) => entry.subresource !== 'scale')
 }
 
 function validateScale(scale: KubeObject): void {

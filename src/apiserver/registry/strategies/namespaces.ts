@@ -31,6 +31,7 @@ export const namespaces: Strategy = {
   returnDeletedObject: true,
   fieldLabels: ['status.phase'],
   selectableFields: (object) => ({ 'status.phase': object['status']?.phase ?? '' }),
+  preconditionFailed: 'Precondition failed',
   beginDeletion(object, _options, context): KubeObject | undefined {
     if (!object['spec']?.finalizers?.length) return undefined
     if (object.metadata.deletionTimestamp !== undefined) return object

@@ -1,0 +1,208 @@
+/** Server-side apply of custom resources, their field managers across versions, and their status and scale. */
+import type { Case } from '../recording.ts'
+import {
+  about,
+  apply,
+  changed,
+  definition,
+  get,
+  integer,
+  list,
+  merge,
+  object,
+  path,
+  post,
+  put,
+  text,
+  version,
+  widget,
+} from './definitions.ts'
+
+const a = `${path('v1')}/a`
+const by = (manager: string, more = '') => `${a}?fieldManager=${manager}${more}`
+const map = (items: object, keys: readonly string[] = ['name']) =>
+  list(items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys })
+const set = list(text, { 'x-kubernetes-list-type': 'set' })
+
+const lists = object({
+  parts: map(object({ name: text, size: integer, tags: set }, { required: ['name'] })),
+  ports: map(object({ port: integer, protocol: { ...text, default: 'TCP' }, note: text }, { required: ['port'] }), [
+    'port',
+    'protocol',
+  ]),
+  tags: set,
+  plain: list(text),
+  whole: object({ x: integer, y: integer }, { 'x-kubernetes-map-type': 'atomic' }),
+  open: { type: 'object', additionalProperties: text },
+})
+
+const scale = {
+  specReplicasPath: '.spec.size',
+  statusReplicasPath: '.status.size',
+  labelSelectorPath: '.status.selector',
+}
+const counted = (more: object = {}) =>
+  version(
+    'v1',
+    object({ size: integer, other: text }),
+    { subresources: { status: {}, scale: { ...scale, ...more } } },
+    object({ size: integer, selector: text, o: object({ s: text }) }),
+  )
+const wanted = (replicas: unknown, more: object = {}) => ({
+  kind: 'Scale',
+  apiVersion: 'autoscaling/v1',
+  metadata: { name: 'a', namespace: '$NS', ...more },
+  spec: { replicas },
+})
+
+export function managerCases(): readonly Case[] {
+  return [
+    about('apply: lists and maps', definition([version('v1', lists)]), [
+      apply(
+        by('one'),
+        widget({
+          parts: [{ name: 'p', size: 1, tags: ['a'] }],
+          tags: ['a', 'b'],
+          plain: ['x'],
+          whole: { x: 1 },
+          open: { k: '1' },
+        }),
+      ),
+      apply(
+        by('two'),
+        widget({
+          parts: [
+            { name: 'q', size: 2 },
+            { name: 'p', tags: ['b'] },
+          ],
+          tags: ['b', 'c'],
+          open: { l: '2' },
+        }),
+      ),
+      apply(by('two'), widget({ plain: ['y'] })),
+      apply(by('two'), widget({ whole: { y: 2 } })),
+      apply(by('two', '&force=true'), widget({ whole: { y: 2 }, plain: ['y'] })),
+      apply(by('one'), widget({ parts: [{ name: 'p', size: 3 }], tags: ['a'] })),
+      apply(by('one'), widget({})),
+      apply(by('three'), widget({ ports: [{ port: 80 }, { port: 80, protocol: 'UDP' }] })),
+      apply(by('four'), widget({ ports: [{ port: 80, note: 'n' }] })),
+      apply(by('four'), widget({ ports: [{ port: 80 }, { port: 80 }] })),
+      apply(by('four'), widget({ ports: [{ protocol: 'TCP' }] })),
+      apply(by('four'), widget({ tags: ['z', 'z'] })),
+      apply(by('four'), widget({ parts: [{ size: 1 }] })),
+      apply(by('four'), widget({ bogus: 1 })),
+      apply(by('four'), widget({ parts: { name: 'x' } })),
+      merge(`${a}?fieldManager=five`, { spec: { parts: [{ name: 'p', size: 9 }] } }),
+      get(a),
+    ]),
+    about('apply: in several versions', definition([version('v1', lists), version('v2', lists)]), [
+      apply(by('one'), widget({ tags: ['a'], open: { k: '1' } })),
+      apply(`${path('v2')}/a?fieldManager=one`, widget({ tags: ['b'] }, {}, 'v2')),
+      apply(`${path('v2')}/a?fieldManager=two`, widget({ tags: ['c'], whole: { x: 1 } }, {}, 'v2')),
+      apply(by('three'), widget({ whole: { x: 2 } })),
+      merge(`${path('v2')}/a?fieldManager=two`, { spec: { plain: ['p'] } }),
+      get(a),
+      ...changed({ spec: { versions: [version('v1', lists)] } }, [
+        get(a),
+        apply(by('two'), widget({ tags: ['d'] })),
+        apply(by('three'), widget({ whole: { x: 2 } })),
+        merge(`${a}?fieldManager=five`, { metadata: { labels: { x: 'y' } } }),
+      ]),
+    ]),
+    about(
+      'apply: a schema that changes',
+      definition([version('v1', object({ tags: list(text), o: object({ x: text, y: text }) }))]),
+      [
+        apply(by('one'), widget({ tags: ['a'], o: { x: '1' } })),
+        ...changed(
+          {
+            spec: {
+              versions: [
+                version(
+                  'v1',
+                  object({ tags: set, o: object({ x: text, y: text }, { 'x-kubernetes-map-type': 'atomic' }) }),
+                ),
+              ],
+            },
+          },
+          [
+            apply(by('two'), widget({ tags: ['b'] })),
+            apply(by('two'), widget({ o: { y: '1' } })),
+            apply(by('one'), widget({ tags: ['a', 'b'] })),
+            get(a),
+          ],
+        ),
+      ],
+    ),
+    about('status', definition([counted()]), [
+      post(path('v1'), widget({ size: 1 }, { status: { size: 1 } })),
+      put(
+        `${a}/status`,
+        widget(
+          { size: 9 },
+          {
+            status: { size: 2 },
+            metadata: { name: 'a', labels: { x: 'y' }, resourceVersion: '{{2.metadata.resourceVersion}}' },
+          },
+        ),
+      ),
+      put(`${a}/status`, widget({ size: 9 }, { status: { size: 2 } })),
+      merge(`${a}/status`, {
+        spec: { size: 9 },
+        metadata: { labels: { x: 'y' }, annotations: { q: 'r' } },
+        status: { size: 3 },
+      }),
+      merge(`${a}/status`, { status: { size: 'x' } }),
+      merge(`${a}/status`, { status: null }),
+      merge(a, { status: { size: 7 } }),
+      apply(`${a}/status?fieldManager=one`, widget(undefined, { status: { o: { s: 'x' } } })),
+      apply(`${a}/status?fieldManager=two`, widget({ size: 8 }, { status: { o: { s: 'y' } } })),
+      apply(by('two'), widget({ other: 'x' }, { status: { o: { s: 'y' } } })),
+      get(`${a}/status`),
+      merge(`${path('v1')}/none/status`, { status: {} }),
+      post(`${a}/status`, widget({})),
+      { m: 'DELETE', p: `${a}/status` },
+    ]),
+    about('scale', definition([counted()]), [
+      post(path('v1'), widget({ size: 1 })),
+      merge(`${a}/status`, { status: { size: 1, selector: 'x=y' } }),
+      get(`${a}/scale`),
+      put(`${a}/scale`, wanted(3)),
+      put(`${a}/scale`, wanted(4, { resourceVersion: '1' })),
+      put(`${a}/scale`, wanted(4, { name: 'other' })),
+      put(`${a}/scale`, wanted(-1)),
+      put(`${a}/scale`, wanted('x')),
+      put(`${a}/scale`, wanted(undefined)),
+      put(`${a}/scale`, { ...wanted(5), apiVersion: 'autoscaling/v2' }),
+      put(`${a}/scale`, { ...wanted(5), kind: 'Other' }),
+      merge(`${a}/scale?fieldManager=s`, { spec: { replicas: 6 } }),
+      merge(`${a}/scale`, { status: { replicas: 9 }, metadata: { labels: { x: 'y' } } }),
+      apply(`${a}/scale?fieldManager=t`, wanted(7)),
+      apply(`${a}/scale?fieldManager=t&force=true`, wanted(7)),
+      apply(by('u'), widget({ size: 8 })),
+      get(a),
+      get(`${path('v1')}/none/scale`),
+      merge(a, { spec: { size: null } }),
+      get(`${a}/scale`),
+      merge(`${a}/scale`, { spec: { replicas: 2 } }),
+      put(`${a}/scale?dryRun=All`, wanted(3)),
+    ]),
+    about('scale: paths that lead nowhere', definition([counted({ labelSelectorPath: '.spec.other' })]), [
+      post(path('v1'), widget({ size: -1 })),
+      post(path('v1'), widget({ size: 2147483648 })),
+      post(path('v1'), widget({ size: 0, other: 'a in (b)' })),
+      get(`${a}/scale`),
+      merge(`${a}/status`, { status: { size: -3 } }),
+      merge(a, { spec: { other: null } }),
+      get(`${a}/scale`),
+    ]),
+    about('no subresources', definition([version('v1', object({ size: integer }), {}, object({ size: integer }))]), [
+      post(path('v1'), widget({ size: 1 }, { status: { size: 1 } })),
+      get(`${a}/status`),
+      get(`${a}/scale`),
+      merge(a, { status: { size: 2 } }),
+      merge(`${a}/status`, { status: { size: 2 } }),
+      get(`${a}/other`),
+    ]),
+  ]
+}
