@@ -169,7 +169,11 @@ export function createGarbageCollector(
         monitors.stop()
       }
       signal.addEventListener('abort', stop, { once: true })
-      runWorkers(runtime, graphChanges, 1, async (change) => processGraphChange(builder, change), signal)
+      const process = async (change: GraphChange) => {
+        processGraphChange(builder, change)
+        operations.graphChanged()
+      }
+      runWorkers(runtime, graphChanges, 1, process, signal)
       await resync()
       await discoverEverything()
       // Nothing is decided before all that exists has been seen.

@@ -1,57 +1,41 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fields, KubeObject } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
-import { conflict } from '../../api/status.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { createClient, inProcessTransport } from '../../client/transport.ts'
 import { createOperations } from './operations.ts'
 
-const identity = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'n', name: 'a', uid: 'u' }
-const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'g' }
+const resource = {
+  group: '',
+  version: 'v1',
+  resource: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+  verbs: ['get', 'delete'],
+}
+const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u' }
 
-/** An object that is another one at every look: `states` are its owners then. */
-async function deletesOf(...states: readonly (readonly object[])[]) {
+test('an owner that many ask for at once is asked for once, and anew after the graph changed', async () => {
   const runtime = simulatedRuntime(1)
-  const deletes: Fields[] = []
-  let version = 0
-  const current = (): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: {
-      ...{ name: 'a', namespace: 'n', uid: 'u', resourceVersion: String(version) },
-      ownerReferences: (states[Math.min(version, states.length - 1)] ?? []) as never,
-    },
-  })
-  const handler: Handler = async ({ method, body }) => {
-    if (method === 'GET') return { kind: 'object', status: 200, object: current() }
-    const preconditions: Fields = body?.kind === 'object' ? body.object['preconditions'] : {}
-    deletes.push(preconditions)
-    if (preconditions['resourceVersion'] === String(version) && deletes.length > 2)
-      return { kind: 'object', status: 200, object: current() }
-    version++
-    throw conflict({ group: '', resource: 'ConfigMap' }, 'a', 'changed')
+  let asked = 0
+  const handler: Handler = async ({ path }) => {
+    asked++
+    const metadata = { name: 'owner', namespace: path.split('/')[4] ?? '', uid: String(asked) }
+    return { kind: 'object', status: 200, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata } }
   }
   const client = createClient(runtime, inProcessTransport(handler), { userAgent: 'test' })
-  const row = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: [] }
-  const { deleteObject } = createOperations(runtime, client, () => row)
-  const outcome = await runtime.complete(
-    deleteObject(identity, current(), 'Background').then(
-      () => 'deleted',
-      () => 'decided anew',
-    ),
-  )
-  return { outcome, versions: deletes.map(({ resourceVersion }) => resourceVersion) }
-}
+  const operations = createOperations(runtime, client, () => resource)
+  const ask = (namespace: string) => operations.getOwner(reference, resource, namespace)
 
-test('an object that only changed otherwise is deleted as it was last seen', async () => {
-  assert.deepEqual(await deletesOf([gone]), { outcome: 'deleted', versions: ['0', '1', '2'] })
-})
-
-test('an object that lost or got an owner since is not deleted: its owners are looked at again', async () => {
-  assert.deepEqual(await deletesOf([gone], []), { outcome: 'decided anew', versions: ['0'] })
-  assert.deepEqual(await deletesOf([gone], [gone], [gone, { ...gone, uid: 'other' }]), {
-    outcome: 'decided anew',
-    versions: ['0', '1'],
-  })
+  const both = [ask('a'), ask('a')]
+  const other = ask('b')
+  operations.graphChanged()
+  const later = ask('a')
+  const answers = await runtime.complete(Promise.all([...both, other, later]))
+  assert.equal(asked, 3)
+  assert.equal(answers[0], answers[1])
+  assert.equal(answers[2]?.metadata.namespace, 'b')
+  assert.notEqual(answers[3], answers[0])
+  await runtime.complete(ask('a'))
+  assert.equal(asked, 4)
 })

@@ -35,16 +35,32 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
     return found.namespaced ? resource.namespace(identity.namespace) : resource
   }
   const getObject = (identity: Identity) => clientOf(identity).get(identity.name)
+  const askedFor = new Map<string, Promise<KubeObject>>()
 
   return {
     resourceOf,
     getObject,
 
-    /** The owner a reference of `namespace`'s object means, by name. Rejects with NotFound when there is none. */
+    /**
+     * The owner a reference of `namespace`'s object means, by name. Rejects with NotFound when there is none. The dependents
+     * of one owner come together: who asks while the question is under way gets its answer too.
+     */
     getOwner(reference: OwnerReference, resource: DiscoveredResource, namespace: string): Promise<KubeObject> {
-      const all = client.resource(resource)
-      return (resource.namespaced ? all.namespace(namespace) : all).get(reference.name)
+      const scope = resource.namespaced ? namespace : ''
+      const key = [resource.group, resource.version, resource.resource, scope, reference.name].join('/')
+      const underWay = askedFor.get(key)
+      if (underWay !== undefined) return underWay
+      const answer = client.resource(resource).namespace(scope).get(reference.name)
+      const answered = () => {
+        if (askedFor.get(key) === answer) askedFor.delete(key)
+      }
+      askedFor.set(key, answer)
+      answer.then(answered, answered)
+      return answer
     },
+
+    /** What was asked before the graph changed is not told to who asks because it did. */
+    graphChanged: () => askedFor.clear(),
 
     /**
      * Deletes exactly what was looked at. When it changed since but its owners did not, the decision still stands, for the
