@@ -1,6 +1,7 @@
 /** Custom resources through a whole API server: established, served, converted, judged, gone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startHookServer } from '../conformance/hook/server.ts'
 import { startTestApi, type TestApi } from './harness.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -160,4 +161,38 @@ test('a conversion webhook that cannot be reached is an error, not a wrong answe
     const other = await api.request('GET', '/apis/t.example.com/v1beta1/things/a')
     assert.equal(other.code, 500)
     assert.match(other.body.message, /conversion webhook for t.example.com\/v1, Kind=Thing failed/)
+  }))
+
+test('a request is judged in its own version, and stored in the one that is stored', () =>
+  withApi(async (api) => {
+    const hook = await startHookServer()
+    const schema = (spec: object) => ({ openAPIV3Schema: { type: 'object', properties: { spec } } })
+    const integer = { type: 'integer', maximum: 9 }
+    const clientConfig = { url: `${hook.url}/convert/well`, caBundle: hook.ca }
+    const versions = [
+      { name: 'v1', served: true, storage: true, schema: schema({ type: 'object', properties: { size: integer } }) },
+      {
+        name: 'v2',
+        served: true,
+        storage: false,
+        schema: schema({
+          type: 'object',
+          required: ['scale'],
+          properties: { scale: { type: 'object', properties: { size: integer } } },
+        }),
+      },
+    ]
+    const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing', { versions, conversion }))
+    await until(api, 'things.t.example.com', established)
+    const path = '/apis/t.example.com/v2/things'
+    const unfit = await api.request('POST', path, thing({ size: 3 }, 'v2'))
+    assert.match(unfit.body.message, /spec.scale: Required value/)
+    const made = await api.request('POST', path, thing({ scale: { size: 3 } }, 'v2'))
+    assert.deepEqual([made.code, made.body.spec], [201, { scale: { size: 3 } }])
+    assert.deepEqual((await api.request('GET', '/apis/t.example.com/v1/things/a')).body.spec, { size: 3 })
+    const grown = await api.request('PATCH', `${path}/a`, { spec: { scale: { size: 99 } } }, MERGE)
+    assert.match(grown.body.message, /spec.scale.size in body should be less than or equal to 9/)
+    assert.equal((await api.request('DELETE', `${path}/a`)).code, 200)
+    hook.close()
   }))

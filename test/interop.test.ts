@@ -21,6 +21,8 @@ const TESTS = {
   TestLeaderElection: 'leader election hands over',
   TestServerSideApply: 'server-side apply with apply configurations',
   TestOperatorIsDeletedInTheForeground: 'an operator of controller-runtime, deleted in the foreground',
+  TestOperatorWithWebhooks:
+    'an operator as kubebuilder scaffolds it: two versions, conversion, defaulting and validating webhooks over TLS behind a Service',
 }
 
 describe('Go clients', { skip }, () => {

@@ -47,3 +47,37 @@ test('nothing is orphaned or collected before every group that can be discovered
   assert.ok(left !== undefined, 'what was orphaned lives on')
   assert.deepEqual((await runtime.complete(roles.list())).items, [])
 })
+
+test('a kind that comes is looked after at once, not at the next resync', async () => {
+  const runtime = simulatedRuntime(1)
+  const api = await runtime.complete(startTestApi(runtime))
+  await runtime.complete(api.namespace('n'))
+  const client = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
+  const { signal } = new AbortController()
+  const informers = createInformerFactory(runtime, client, signal)
+  informers.start()
+  await runtime.complete(createGarbageCollector({ runtime, client, informers, signal }).start())
+
+  const group = 't.example.com'
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const definition: KubeObject = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+  const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }
+  await runtime.complete(client.resource(definitions).create(definition))
+  await runtime.advance(2_000)
+  const things = client.resource({ group, version: 'v1', resource: 'things' }).namespace('n')
+  await runtime.complete(things.create({ apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'a' } }))
+  await runtime.complete(things.delete('a', { propagationPolicy: 'Foreground' }))
+  await runtime.advance(2_000)
+
+  assert.deepEqual((await runtime.complete(things.list())).items, [])
+})
