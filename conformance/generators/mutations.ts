@@ -111,6 +111,14 @@ export function mutatedCreates(corpus: readonly CorpusEntry[], rand: Chance, cou
   })
 }
 
+/** Every object as it is, created without being stored. */
+export function plainCreates(corpus: readonly CorpusEntry[]): readonly Case[] {
+  return corpus.map(({ path, object }) => ({
+    name: `${object.kind} ${object.metadata.name}`,
+    steps: [{ m: 'POST', p: `${path}?dryRun=All&fieldValidation=Strict`, b: JSON.stringify(object) }],
+  }))
+}
+
 const notUpdated = /Binding$|APIService|Namespace|CustomResource/
 
 export function mutatedUpdates(corpus: readonly CorpusEntry[], rand: Chance, count: number): readonly Case[] {

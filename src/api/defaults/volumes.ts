@@ -21,6 +21,8 @@ export const volumeDefaults: Readonly<Record<string, Defaulter>> = {
   [core('ProjectedVolumeSource')]: fileMode,
   [core('ServiceAccountTokenProjection')]: (value) => missing(value, { expirationSeconds: 3600 }),
   [core('HostPathVolumeSource')]: (value) => missing(value, { type: '' }),
+  [core('AzureDiskVolumeSource')]: (value) =>
+    missing(value, { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' }),
   [core('ImageVolumeSource')]: (value) =>
     value['pullPolicy'] ? undefined : { pullPolicy: pullPolicy(value['reference']) },
 }

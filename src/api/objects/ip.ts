@@ -43,3 +43,33 @@ export function parseIPv4(text: string): number | undefined {
   if (!isIPv4(text)) return undefined
   return text.split('.').reduce((bits, part) => bits * 256 + Number(part), 0)
 }
+
+/** `010.0.0.1` as `10.0.0.1`: what older parsers took such an address for. */
+export function withoutLeadingZeros(text: string): string {
+  return text.replace(/(^|[.:])0+(?=[0-9])/g, '$1')
+}
+
+/** The one spelling of an address (RFC 5952), or undefined when it is none. */
+export function canonicalIP(text: string): string | undefined {
+  if (isIPv4(text)) return text
+  const bits = parseIPv6(text)
+  if (bits === undefined) return undefined
+  if (bits >> 32n === 0xffffn) {
+    const v4 = Number(bits & 0xffffffffn)
+    return `::ffff:${[24, 16, 8, 0].map((shift) => (v4 >>> shift) & 255).join('.')}`
+  }
+  const groups = Array.from({ length: 8 }, (_, i) => Number((bits >> BigInt(112 - i * 16)) & 0xffffn))
+  const [start, length] = longestZeros(groups)
+  const hex = (part: readonly number[]) => part.map((group) => group.toString(16)).join(':')
+  return length < 2 ? hex(groups) : `${hex(groups.slice(0, start))}::${hex(groups.slice(start + length))}`
+}
+
+function longestZeros(groups: readonly number[]): readonly [number, number] {
+  let best: readonly [number, number] = [0, 0]
+  for (let i = 0; i < groups.length; i++) {
+    let end = i
+    while (end < groups.length && groups[end] === 0) end++
+    if (end - i > best[1]) best = [i, end - i]
+  }
+  return best
+}

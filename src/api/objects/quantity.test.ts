@@ -31,3 +31,16 @@ test('quantities compare and add by value, whatever their suffix', () => {
   assert.equal(addQuantities('500m', '1'), '1500m')
   assert.equal(quantityValue('1500m'), 2n)
 })
+
+test('a text that differs from the canonical one by a plus, leading zeros, a point or the exponent keeps its spelling', () => {
+  for (const text of ['+1', '05', '5.', '5.k', '1E3', '+1Ki', '001500m']) assert.equal(canonicalQuantity(text), text)
+  assert.equal(canonicalQuantity('5.0'), '5')
+  assert.equal(canonicalQuantity('+1000'), '1k')
+  assert.equal(canonicalQuantity('00'), '0')
+})
+
+test('only binary amounts are held to 64 bits', () => {
+  assert.equal(canonicalQuantity('100Ei'), '9223372036854775807')
+  assert.equal(canonicalQuantity('999999999999999999999'), '999999999999999999999')
+  assert.equal(canonicalQuantity('1e19'), '10e18')
+})

@@ -65,23 +65,17 @@ function parseAnew(text: string): Quantity {
   const unscaled = BigInt(`${number}${fraction}` || '0')
   const negative = sign === '-'
 
-  // Past a precision that fits 64 bits Kubernetes caps the value at the largest of them; within it, it does not.
-  const precision =
-    base === 10
-      ? 18 - number.length - fraction.length
-      : fraction === ''
-        ? 15 - number.length - Math.trunc((exponent * 3) / 10) - 1
-        : -1
-  const fast = precision >= 0 && (base === 2 || exponent - fraction.length >= -9)
   let nanos: bigint
-  if (base === 2) nanos = roundUpDivide(unscaled * 2n ** BigInt(exponent) * ONE, 10n ** BigInt(fraction.length))
-  else {
+  if (base === 2) {
+    nanos = roundUpDivide(unscaled * 2n ** BigInt(exponent) * ONE, 10n ** BigInt(fraction.length))
+    // Only binary amounts are held to 64 bits.
+    if (nanos > LARGEST) nanos = LARGEST
+  } else {
     if (exponent > 1000 || exponent < -1000)
       return { nanos: unscaled === 0n ? 0n : exponent > 0 ? signed(LARGEST, negative) : signed(1n, negative), format }
     const power = exponent - fraction.length + 9
     nanos = power >= 0 ? unscaled * 10n ** BigInt(power) : roundUpDivide(unscaled, 10n ** BigInt(-power))
   }
-  if (!fast && nanos > LARGEST) nanos = LARGEST
   return { nanos: signed(nanos, negative), format }
 }
 
@@ -124,16 +118,30 @@ export function formatQuantity({ nanos, format }: Quantity): string {
     mantissa /= 10n
     exponent++
   }
-  while (exponent % 3 !== 0 || (exponent > 18 && format !== 'DecimalExponent')) {
+  while (exponent % 3 !== 0) {
     mantissa *= 10n
     exponent--
   }
   if (format === 'DecimalExponent') return `${sign}${mantissa}${exponent === 0 ? '' : `e${exponent}`}`
-  return `${sign}${mantissa}${decimalSuffixes[exponent / 3 + 3]}`
+  // Past the largest suffix Kubernetes writes none.
+  return `${sign}${mantissa}${decimalSuffixes[exponent / 3 + 3] ?? ''}`
 }
 
-/** The canonical form of a text; throws QuantityError. */
-export const canonicalQuantity = (text: string): string => formatQuantity(parseQuantity(text))
+const plainNumber = /^([+-]?)0*([0-9]{1,18})\.?([A-Za-z]*[0-9]*)$/
+
+/**
+ * The canonical form of a text; throws QuantityError. A text that differs from it by no more than a plus sign, leading
+ * zeros, a point behind the number or the case of the exponent stays as it is, as in Kubernetes.
+ */
+export function canonicalQuantity(text: string): string {
+  const canonical = formatQuantity(parseQuantity(text))
+  if (text === canonical || canonical === '0') return canonical
+  const [, sign, digits = '', suffix = ''] = plainNumber.exec(text) ?? []
+  const binary = suffix.endsWith('i')
+  if (digits === '' || (binary && digits.length + Math.trunc((binaryExponents[suffix]! * 3) / 10) > 14))
+    return canonical
+  return `${sign === '-' ? '-' : ''}${digits}${suffix.replace(/^E(?=[0-9])/, 'e')}` === canonical ? text : canonical
+}
 
 /** The value in nanos of a text already known to be a quantity. */
 export const nanosOf = (text: string): bigint => parseQuantity(text).nanos

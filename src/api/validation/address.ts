@@ -1,5 +1,5 @@
 /** Rules of IP addresses and networks as fields: what may be an endpoint, how families are counted. */
-import { isIPv4, isIPv6, parseIPv4, parseIPv6 } from '../objects/ip.ts'
+import { isIPv4, isIPv6, parseIPv4, parseIPv6, withoutLeadingZeros } from '../objects/ip.ts'
 import { type FieldError, invalid } from './errors.ts'
 import { cidr, ipAddress } from './names.ts'
 import type { Rule } from './rules.ts'
@@ -8,7 +8,7 @@ import type { Rule } from './rules.ts'
 export const nonSpecialIP: Rule = (value, path, errors) => {
   const text: string = value ?? ''
   const say = (message: string) => errors.push(invalid(path, text, message))
-  const bits = addressBits(text)
+  const bits = addressBits(withoutLeadingZeros(text))
   if (bits === undefined) {
     say('must be a valid IP address')
     return
@@ -30,6 +30,17 @@ export const address: Rule = (value, path, errors) => {
 
 export const network: Rule = (value, path, errors) => {
   for (const message of cidr(value ?? '')) errors.push(invalid(path, value ?? '', message))
+}
+
+/** A CIDR of a field that names a network, not an address in one. */
+export function maskedNetwork(text: string): readonly string[] {
+  const messages = cidr(text)
+  const parsed = parseNetwork(text)
+  if (parsed === undefined) return messages
+  const behind = BigInt((parsed.family === 'IPv4' ? 32 : 128) - parsed.length)
+  return (parsed.address >> behind) << behind === parsed.address
+    ? []
+    : ['must not have bits set beyond the prefix length']
 }
 
 export type Family = 'IPv4' | 'IPv6'

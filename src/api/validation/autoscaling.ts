@@ -22,7 +22,6 @@ const LONGEST_PERIOD = 1800
 
 export function validateHorizontalPodAutoscaler(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  const last: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   const max: number = spec['maxReplicas'] ?? 0
   const min: number | undefined = spec['minReplicas']
@@ -31,10 +30,7 @@ export function validateHorizontalPodAutoscaler(object: KubeObject): readonly Fi
   reference(spec['scaleTargetRef'] ?? {}, 'spec.scaleTargetRef', errors)
   metrics(spec['metrics'] ?? [], min, errors)
   behavior(spec['behavior'], errors)
-  if (min !== undefined && min < 0) last.push(invalid('spec.minReplicas', min, 'must be greater than or equal to 0'))
-  if (max === 0) last.push(required('spec.maxReplicas'))
-  else if (max < 1) last.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to 1'))
-  return [...errors, ...last]
+  return errors
 }
 
 function reference({ apiVersion = '', kind = '', name = '' }: Fields, path: string, errors: FieldError[]): void {

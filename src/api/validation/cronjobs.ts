@@ -37,7 +37,6 @@ function validateCronJobSpec(spec: Fields, old: Fields | undefined, errors: Fiel
   nonNegativeField(spec['successfulJobsHistoryLimit'], 'spec.successfulJobsHistoryLimit', errors)
   nonNegativeField(spec['failedJobsHistoryLimit'], 'spec.failedJobsHistoryLimit', errors)
   validateTemplate(spec['jobTemplate']?.spec ?? {}, errors)
-  if (schedule === '') errors.push(required('spec.schedule'))
 }
 
 function validateSchedule(schedule: string, spec: Fields, old: Fields | undefined, errors: FieldError[]): void {

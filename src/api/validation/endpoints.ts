@@ -1,15 +1,14 @@
 /** Rules of Endpoints (core) and EndpointSlice (discovery.k8s.io). */
 import type { Fields, KubeObject } from '../object.ts'
-import { isIPv4, isIPv6 } from '../objects/ip.ts'
+import { canonicalIP, isIPv4, isIPv6 } from '../objects/ip.ts'
 import { address, nonSpecialIP } from './address.ts'
-import { IMMUTABLE, ifSet, says } from './common.ts'
+import { ifSet, says } from './common.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
 import { dns1123Label, dns1123Subdomain, ipAddress, labelValue, portNumber, qualifiedName } from './names.ts'
 import { check, each, ifPresent, type Rule, rows } from './rules.ts'
 import { PROTOCOLS } from './service.ts'
 
 const MAX_ENDPOINTS = 1000
-const MAX_ADDRESSES = 100
 const MAX_PORTS = 20000
 const MAX_HINTS = 8
 const MAX_TOPOLOGY = 16
@@ -62,24 +61,12 @@ export function validateEndpointSlice(object: KubeObject): readonly FieldError[]
   const type: string = object['addressType'] ?? ''
   if (type !== '' && !FAMILIES.includes(type)) errors.push(notSupported('addressType', type, FAMILIES))
   const all: readonly Fields[] = object['endpoints'] ?? []
+  slicePorts(object['ports'] ?? [], errors)
   if (all.length > MAX_ENDPOINTS) errors.push(tooMany('endpoints', all.length, MAX_ENDPOINTS))
   else
     all.forEach((endpoint, i) => {
       sliceEndpoint(endpoint, type, `endpoints[${i}]`, errors)
     })
-  slicePorts(object['ports'] ?? [], errors)
-  return [...errors, ...declared(object)]
-}
-
-/** What the types themselves declare; Kubernetes reports it behind the rest. */
-function declared(object: KubeObject): readonly FieldError[] {
-  const errors: FieldError[] = []
-  if (!object['addressType']) errors.push(required('addressType'))
-  object['endpoints']?.forEach((endpoint: Fields, i: number) => {
-    const count = endpoint['addresses']?.length ?? 0
-    if (count === 0) errors.push(required(`endpoints[${i}].addresses`))
-    else if (count > MAX_ADDRESSES) errors.push(tooMany(`endpoints[${i}].addresses`, count, MAX_ADDRESSES))
-  })
   return errors
 }
 
@@ -91,6 +78,8 @@ function sliceEndpoint(endpoint: Fields, type: string, path: string, errors: Fie
     if (ipAddress(text).length > 0) for (const message of ipAddress(text)) errors.push(invalid(at, text, message))
     else if (type === 'IPv4' && !isIPv4(text)) errors.push(invalid(at, text, 'must be an IPv4 address'))
     else if (type === 'IPv6' && !isIPv6(text)) errors.push(invalid(at, text, 'must be an IPv6 address'))
+    else if (canonicalIP(text) !== text)
+      errors.push(invalid(at, text, `must be in canonical form ("${canonicalIP(text)}")`))
     else nonSpecialIP(text, at, errors, { root: endpoint })
   })
   if (endpoint['nodeName'] !== undefined)
@@ -158,10 +147,4 @@ function slicePorts(ports: readonly Fields[], errors: FieldError[]): void {
     protocol(port['protocol'], `${path}.protocol`, errors)
     appProtocol(port['appProtocol'], `${path}.appProtocol`, errors)
   })
-}
-
-export function validateEndpointSliceUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const errors = [...validateEndpointSlice(object)]
-  if (object['addressType'] !== old['addressType']) errors.push(invalid('addressType', null, IMMUTABLE))
-  return errors
 }

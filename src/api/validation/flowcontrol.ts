@@ -159,28 +159,20 @@ export function validatePriorityLevelConfiguration(object: KubeObject): readonly
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   const type: string = spec['type'] ?? ''
-  const last: FieldError[] = []
   if (object.metadata.name === 'exempt' && type !== 'Exempt')
     errors.push(invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"))
   if (type === 'Exempt' && object.metadata.name !== 'exempt')
     errors.push(invalid('spec.type', type, "type must be 'Exempt' if and only if name is 'exempt'"))
-  if (type === '') last.push(required('spec.type'))
-  else if (type !== 'Exempt' && type !== 'Limited') errors.push(notSupported('spec.type', type, ['Exempt', 'Limited']))
-  if (type !== 'Limited' && spec['limited'] !== undefined) errors.push(forbiddenBare('spec.limited'))
+  if (type !== '' && type !== 'Exempt' && type !== 'Limited')
+    errors.push(notSupported('spec.type', type, ['Exempt', 'Limited']))
   if (type === 'Limited') {
     if (spec['exempt'] !== undefined) errors.push(forbiddenField('spec.exempt', 'must be nil if the type is Limited'))
-    if (spec['limited'] === undefined) last.push(required('spec.limited'))
-    else limited(spec['limited'], errors, last)
+    if (spec['limited'] !== undefined) limited(spec['limited'], errors)
   }
-  return [...errors, ...last]
+  return errors
 }
 
-/** A declared prohibition has no text of its own. */
-function forbiddenBare(field: string): FieldError {
-  return { type: 'FieldValueForbidden', field, message: 'Forbidden' }
-}
-
-function limited(value: Fields, errors: FieldError[], last: FieldError[]): void {
+function limited(value: Fields, errors: FieldError[]): void {
   const path = 'spec.limited'
   const shares: number = value['nominalConcurrencyShares'] ?? 0
   if (shares < 0) errors.push(invalid(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer'))
@@ -196,12 +188,7 @@ function limited(value: Fields, errors: FieldError[], last: FieldError[]): void 
   const at = `${path}.limitResponse`
   if (type !== '' && type !== 'Queue' && type !== 'Reject')
     errors.push(notSupported(`${at}.type`, type, ['Queue', 'Reject']))
-  if (type !== 'Queue' && queuing !== undefined) errors.push(forbiddenBare(`${at}.queuing`))
-  if (type === '') last.push(required(`${at}.type`))
-  if (type === 'Queue') {
-    if (queuing === undefined) last.push(required(`${at}.queuing`))
-    else queues(queuing, `${at}.queuing`, errors)
-  }
+  if (type === 'Queue' && queuing !== undefined) queues(queuing, `${at}.queuing`, errors)
 }
 
 const MAX_QUEUES = 10_000_000

@@ -1,9 +1,10 @@
 /**
  * Values as Kubernetes' messages print them when it holds them in its internal types: Go field names, every field of the
- * struct, nil for what is not there. Also the difference of two such values, as immutability errors show it.
+ * struct, nil for what is not there.
  */
 import type { Fields, Json } from '../object.ts'
 import { schemaOf } from '../schema/builtin.ts'
+import { asGiven, zeroValue } from '../schema/canonical.ts'
 import type { Field, Schema, StructSchema } from '../schema/schema.ts'
 
 /** The internal form of a value of this definition (`io.k8s.api.core.v1.ServicePort`). */
@@ -23,9 +24,14 @@ function structForm(schema: StructSchema, value: Fields): Json {
       if (value[field.name]) out[field.name] = value[field.name]
       continue
     }
-    out[field.goName] = fieldForm(field, value[field.name])
+    out[field.goName] = fieldForm(field, givenValue(value, field))
   }
   return out
+}
+
+/** An empty list or map is told from none, where it was given. */
+function givenValue(value: Fields, { name, schema }: Field): Json {
+  return asGiven(value, name, schema.type === 'list' ? [] : {})
 }
 
 /** Embedded metadata keeps its JSON names and leaves out what is empty. */
@@ -37,9 +43,13 @@ function metadataForm(metadata: Fields | undefined): { [key: string]: Json } {
 }
 
 function fieldForm(field: Field, value: Json | undefined): Json {
-  if (value === undefined || value === null) return field.pointer ? null : zeroForm(field.schema)
-  return valueForm(field.schema, value)
+  if (value !== undefined && value !== null) return valueForm(field.schema, value)
+  if (field.pointer || field.schema.type === 'bytes') return null
+  return field.schema.type === 'struct' ? zeroStructForm(field.schema) : zeroValue(field.schema)
 }
+
+const zeroStructForm = (schema: StructSchema): Json =>
+  schema.definition.startsWith('io.k8s.apimachinery.') ? {} : structForm(schema, {})
 
 function valueForm(schema: Schema, value: Json): Json {
   if (schema.type === 'struct') {
@@ -59,120 +69,4 @@ function valueForm(schema: Schema, value: Json): Json {
     return out
   }
   return value
-}
-
-function zeroForm(schema: Schema): Json {
-  switch (schema.type) {
-    case 'struct':
-      return schema.definition.startsWith('io.k8s.apimachinery.') ? {} : structForm(schema, {})
-    case 'list':
-    case 'map':
-    case 'any':
-    case 'bytes':
-    case 'time':
-    case 'microTime':
-      return null
-    case 'boolean':
-      return false
-    case 'int32':
-    case 'int64':
-    case 'number':
-    case 'intOrString':
-      return 0
-    case 'quantity':
-      return '0'
-    default:
-      return ''
-  }
-}
-
-/**
- * The lines that differ between two values printed one field a line, with three lines around each place: hunks of a
- * unified diff without file names. Each line ends with a newline; empty when they are equal.
- */
-export function difference(before: Json, after: Json): string {
-  const left = JSON.stringify(before, null, 1).split('\n')
-  const right = JSON.stringify(after, null, 1).split('\n')
-  const edits = lineEdits(left, right)
-  const hunks: string[] = []
-  const CONTEXT = 3
-  let at = 0
-  while (at < edits.length) {
-    if (edits[at]!.kind === ' ') {
-      at++
-      continue
-    }
-    const start = Math.max(0, at - CONTEXT)
-    let end = at
-    for (let quiet = 0, i = at; i < edits.length && quiet <= CONTEXT * 2; i++) {
-      if (edits[i]!.kind === ' ') quiet++
-      else {
-        quiet = 0
-        end = i
-      }
-    }
-    const stop = Math.min(edits.length, end + 1 + CONTEXT)
-    const slice = edits.slice(start, stop)
-    const range = (line: number, count: number) => (count === 1 ? `${line}` : `${line},${count}`)
-    const oldCount = slice.filter((e) => e.kind !== '+').length
-    const newCount = slice.filter((e) => e.kind !== '-').length
-    const oldLine = edits.slice(0, start).filter((e) => e.kind !== '+').length + 1
-    const newLine = edits.slice(0, start).filter((e) => e.kind !== '-').length + 1
-    hunks.push(
-      `@@ -${range(oldLine, oldCount)} +${range(newLine, newCount)} @@\n${slice.map((e) => `${e.kind}${e.text}\n`).join('')}`,
-    )
-    at = stop
-  }
-  return hunks.join('')
-}
-
-interface Edit {
-  readonly kind: ' ' | '-' | '+'
-  readonly text: string
-}
-
-/** A shortest edit script by longest common subsequence; common ends are cut off first, so the table stays small. */
-function lineEdits(left: readonly string[], right: readonly string[]): readonly Edit[] {
-  let head = 0
-  while (head < left.length && head < right.length && left[head] === right[head]) head++
-  let tail = 0
-  while (
-    tail < left.length - head &&
-    tail < right.length - head &&
-    left[left.length - 1 - tail] === right[right.length - 1 - tail]
-  )
-    tail++
-  const a = left.slice(head, left.length - tail)
-  const b = right.slice(head, right.length - tail)
-  const keep = (lines: readonly string[]): Edit[] => lines.map((text) => ({ kind: ' ', text }))
-  return [...keep(left.slice(0, head)), ...middleEdits(a, b), ...keep(left.slice(left.length - tail))]
-}
-
-/** Above this many cells the two middles are shown as wholly different: a bound on the work a request can ask for. */
-const MAX_CELLS = 4_000_000
-
-function middleEdits(a: readonly string[], b: readonly string[]): readonly Edit[] {
-  const removed = (text: string): Edit => ({ kind: '-', text })
-  const added = (text: string): Edit => ({ kind: '+', text })
-  if (a.length * b.length > MAX_CELLS) return [...a.map(removed), ...b.map(added)]
-  const width = b.length + 1
-  const common = new Uint32Array((a.length + 1) * width)
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      common[i * width + j] =
-        a[i] === b[j]
-          ? common[(i + 1) * width + j + 1]! + 1
-          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!)
-  const edits: Edit[] = []
-  let i = 0
-  let j = 0
-  while (i < a.length && j < b.length) {
-    if (a[i] === b[j]) {
-      edits.push({ kind: ' ', text: a[i]! })
-      i++
-      j++
-    } else if (common[(i + 1) * width + j]! >= common[i * width + j + 1]!) edits.push(removed(a[i++]!))
-    else edits.push(added(b[j++]!))
-  }
-  return [...edits, ...a.slice(i).map(removed), ...b.slice(j).map(added)]
 }

@@ -1,6 +1,7 @@
 /** Rules of networking.k8s.io: Ingress, IngressClass, NetworkPolicy, IPAddress, ServiceCIDR. */
 import type { Fields, KubeObject } from '../object.ts'
-import { addressBits, networkContains, parseNetwork } from './address.ts'
+import { asGiven } from '../schema/canonical.ts'
+import { addressBits, maskedNetwork, networkContains, parseNetwork } from './address.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
@@ -23,7 +24,6 @@ function say(format: Format, value: string, path: string, errors: FieldError[]):
 
 export function validateNetworkPolicy(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  const last: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   validateLabelSelector(spec['podSelector'], 'spec.podSelector', errors)
   for (const [direction, peers] of [
@@ -36,7 +36,7 @@ export function validateNetworkPolicy(object: KubeObject): readonly FieldError[]
         policyPort(port, `${path}.ports[${j}]`, errors)
       })
       rule[peers]?.forEach((peer: Fields, j: number) => {
-        policyPeer(peer, `${path}.${peers}[${j}]`, errors, last)
+        policyPeer(peer, `${path}.${peers}[${j}]`, errors)
       })
     })
   const types: readonly string[] = spec['policyTypes'] ?? []
@@ -46,7 +46,7 @@ export function validateNetworkPolicy(object: KubeObject): readonly FieldError[]
       if (type !== 'Ingress' && type !== 'Egress')
         errors.push(notSupported(`spec.policyTypes[${i}]`, type, ['Egress', 'Ingress']))
     })
-  return [...errors, ...last]
+  return errors
 }
 
 function policyPort({ protocol, port, endPort }: Fields, path: string, errors: FieldError[]): void {
@@ -65,27 +65,24 @@ function policyPort({ protocol, port, endPort }: Fields, path: string, errors: F
     errors.push(invalid(`${path}.endPort`, endPort, 'may not be specified when `port` is not specified'))
 }
 
-function policyPeer(peer: Fields, path: string, errors: FieldError[], last: FieldError[]): void {
+function policyPeer(peer: Fields, path: string, errors: FieldError[]): void {
   const present = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((field) => peer[field] !== undefined)
   for (const field of ['podSelector', 'namespaceSelector'])
     validateLabelSelector(peer[field], `${path}.${field}`, errors)
-  if (peer['ipBlock'] !== undefined) ipBlock(peer['ipBlock'], `${path}.ipBlock`, errors, last)
+  if (peer['ipBlock'] !== undefined) ipBlock(peer['ipBlock'], `${path}.ipBlock`, errors)
   if (present.length === 0) errors.push(required(path, 'must specify a peer'))
   else if (present.length > 1 && peer['ipBlock'] !== undefined)
     errors.push(forbiddenField(path, 'may not specify both ipBlock and another peer'))
 }
 
-function ipBlock(block: Fields, path: string, errors: FieldError[], last: FieldError[]): void {
+function ipBlock(block: Fields, path: string, errors: FieldError[]): void {
   const range: string = block['cidr'] ?? ''
-  if (range === '') {
-    last.push(required(`${path}.cidr`))
-    return
-  }
-  say(cidr, range, `${path}.cidr`, errors)
+  if (range === '') return
+  say(maskedNetwork, range, `${path}.cidr`, errors)
   const outer = parseNetwork(range)
   block['except']?.forEach((text: string, i: number) => {
     const at = `${path}.except[${i}]`
-    say(cidr, text, at, errors)
+    say(maskedNetwork, text, at, errors)
     const inner = parseNetwork(text)
     if (!outer || !inner) return
     if (!networkContains(outer, { family: inner.family, value: inner.address }) || inner.length <= outer.length)
@@ -237,13 +234,10 @@ export function domainPrefixedPath(text: string, path: string, errors: FieldErro
 
 function classParameters(parameters: Fields, errors: FieldError[]): void {
   const path = 'spec.parameters'
-  const last: FieldError[] = []
   const { apiGroup, kind = '', name = '', scope, namespace } = parameters
   if (apiGroup !== undefined) say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
-  if (kind === '') last.push(required(`${path}.kind`))
-  else say(pathSegmentName, kind, `${path}.kind`, errors)
-  if (name === '') last.push(required(`${path}.name`))
-  else say(pathSegmentName, name, `${path}.name`, errors)
+  if (kind !== '') say(pathSegmentName, kind, `${path}.kind`, errors)
+  if (name !== '') say(pathSegmentName, name, `${path}.name`, errors)
   if (scope === undefined) errors.push(required(`${path}.scope`))
   else if (scope !== 'Cluster' && scope !== 'Namespace')
     errors.push(notSupported(`${path}.scope`, scope, ['Cluster', 'Namespace']))
@@ -253,7 +247,6 @@ function classParameters(parameters: Fields, errors: FieldError[]): void {
     if (!namespace) errors.push(required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'"))
     else say(dns1123Label, namespace, `${path}.namespace`, errors)
   }
-  errors.push(...last)
 }
 
 export function validateIngressClassUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
@@ -265,22 +258,11 @@ export function validateIngressClassUpdate(object: KubeObject, old: KubeObject):
 
 export function validateIPAddress(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  const last: FieldError[] = []
-  const parent: Fields | undefined = object['spec']?.parentRef
-  if (parent === undefined) return [required('spec.parentRef')]
-  const { group = '', resource = '', namespace = '', name = '' } = parent
-  if (resource === '') last.push(required('spec.parentRef.resource'))
-  else say(pathSegmentName, resource, 'spec.parentRef.resource', errors)
+  const { group = '', resource = '', namespace = '', name = '' } = (object['spec']?.parentRef ?? {}) as Fields
+  if (resource !== '') say(pathSegmentName, resource, 'spec.parentRef.resource', errors)
   if (group !== '') say(dns1123Subdomain, group, 'spec.parentRef.group', errors)
-  if (name === '') last.push(required('spec.parentRef.name'))
-  else say(pathSegmentName, name, 'spec.parentRef.name', errors)
+  if (name !== '') say(pathSegmentName, name, 'spec.parentRef.name', errors)
   if (namespace !== '') say(pathSegmentName, namespace, 'spec.parentRef.namespace', errors)
-  return [...errors, ...last]
-}
-
-export function validateIPAddressUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const errors = [...validateIPAddress(object)]
-  if (!same(object['spec']?.parentRef, old['spec']?.parentRef)) errors.push(invalid('spec.parentRef', null, IMMUTABLE))
   return errors
 }
 
@@ -307,5 +289,5 @@ export function validateServiceCIDR(object: KubeObject): readonly FieldError[] {
 export function validateServiceCIDRUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
   return same(object['spec']?.cidrs, old['spec']?.cidrs)
     ? []
-    : [invalid('spec.cidrs', object['spec']?.cidrs ?? null, IMMUTABLE)]
+    : [invalid('spec.cidrs', asGiven(object['spec'], 'cidrs', []), IMMUTABLE)]
 }

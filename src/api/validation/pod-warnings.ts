@@ -3,6 +3,7 @@ import type { Fields, KubeObject } from '../object.ts'
 import { isWholeQuantity } from '../objects/quantity.ts'
 import { same } from './common.ts'
 import { dns1123Label } from './names.ts'
+import { fractional, isBytes, NODE_LABELS, OLD_VOLUMES, termWarnings } from './warnings.ts'
 
 export function podWarnings(pod: KubeObject, old?: KubeObject): string[] {
   const warnings: string[] = []
@@ -37,26 +38,6 @@ export function podTemplateUpdateWarnings(object: KubeObject, old: KubeObject): 
 export function podTemplateWarnings(template: Fields | undefined, path: string): string[] {
   if (!template) return []
   return specWarnings(template['spec'] ?? {}, template['metadata']?.annotations, `${path}.spec`, `${path}.metadata`)
-}
-
-const NODE_LABELS: Readonly<Record<string, string>> = {
-  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-}
-
-const VOLUMES: Readonly<Record<string, string>> = {
-  photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
-  gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
-  scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
-  flocker: 'deprecated in v1.22, non-functional in v1.25+',
-  storageos: 'deprecated in v1.22, non-functional in v1.25+',
-  quobyte: 'deprecated in v1.22, non-functional in v1.25+',
-  glusterfs: 'deprecated in v1.25, non-functional in v1.26+',
-  cephfs: 'deprecated in v1.28, non-functional in v1.31+',
-  rbd: 'deprecated in v1.28, non-functional in v1.31+',
 }
 
 const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
@@ -97,11 +78,6 @@ function specWarnings(
   return warnings
 }
 
-const isBytes = (name: string): boolean => name === 'memory' || name === 'ephemeral-storage' || name === 'storage'
-
-const fractional = (path: string, text: string): string =>
-  `${path}: fractional byte value ${JSON.stringify(text)} is invalid, must be an integer`
-
 function annotationWarnings(key: string, path: string): string[] {
   if (key.startsWith(APPARMOR)) {
     return [`${path}.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`]
@@ -119,23 +95,20 @@ function annotationWarnings(key: string, path: string): string[] {
 function affinityWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
   const node: Fields = spec['affinity']?.nodeAffinity ?? {}
-  const requirements = (term: Fields | undefined, at: string) => {
-    term?.['matchExpressions']?.forEach((expression: Fields, i: number) => {
-      const key = expression['key'] ?? ''
-      if (Object.hasOwn(NODE_LABELS, key))
-        warnings.push(`${at}.matchExpressions[${i}].key: ${key} is ${NODE_LABELS[key]}`)
-    })
-  }
   node['requiredDuringSchedulingIgnoredDuringExecution']?.nodeSelectorTerms?.forEach((term: Fields, i: number) => {
-    requirements(
-      term,
-      `${path}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${i}]`,
+    warnings.push(
+      ...termWarnings(
+        term,
+        `${path}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${i}]`,
+      ),
     )
   })
   node['preferredDuringSchedulingIgnoredDuringExecution']?.forEach((term: Fields, i: number) => {
-    requirements(
-      term['preference'],
-      `${path}.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${i}].preference`,
+    warnings.push(
+      ...termWarnings(
+        term['preference'],
+        `${path}.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${i}].preference`,
+      ),
     )
   })
   return warnings
@@ -152,8 +125,11 @@ function containerWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
   eachContainer(spec, path, (container, at) => {
     for (const side of ['limits', 'requests'] as const)
-      for (const [name, text] of Object.entries<string>(container['resources']?.[side] ?? {}))
-        if (isBytes(name) && !isWholeQuantity(text)) warnings.push(fractional(`${at}.resources.${side}[${name}]`, text))
+      for (const name of ['memory', 'ephemeral-storage']) {
+        const text: string | undefined = container['resources']?.[side]?.[name]
+        if (text !== undefined && !isWholeQuantity(text))
+          warnings.push(fractional(`${at}.resources.${side}[${name}]`, text))
+      }
     const seen = new Map<string, Fields>()
     container['env']?.forEach((variable: Fields, i: number) => {
       const earlier = seen.get(variable['name'])
@@ -173,8 +149,11 @@ function containerWarnings(spec: Fields, path: string): string[] {
 function volumeWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
   spec['volumes']?.forEach((volume: Fields, i: number) => {
-    for (const kind of Object.keys(VOLUMES))
-      if (volume[kind]) warnings.push(`${path}.volumes[${i}].${kind}: ${VOLUMES[kind]}`)
+    for (const kind of Object.keys(OLD_VOLUMES))
+      if (volume[kind]) warnings.push(`${path}.volumes[${i}].${kind}: ${OLD_VOLUMES[kind]}`)
+    const sources: readonly Fields[] | undefined = volume['projected']?.sources
+    if (sources?.some((source) => Object.keys(source).length === 0))
+      warnings.push(`volume ${JSON.stringify(volume['name'])} (Projected) has no sources provided`)
     const requests: Readonly<Record<string, string>> =
       volume['ephemeral']?.volumeClaimTemplate?.spec?.resources?.requests ?? {}
     for (const [name, text] of Object.entries(requests))

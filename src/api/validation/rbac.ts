@@ -14,30 +14,25 @@ export function validateRole(object: KubeObject): readonly FieldError[] {
 
 export function validateClusterRole(object: KubeObject): readonly FieldError[] {
   const errors = [...policyRules(object['rules'] ?? [], false)]
-  const verbs = errors.filter((error) => error.field.endsWith('.verbs'))
-  const others = errors.filter((error) => !error.field.endsWith('.verbs'))
   const aggregation: Fields | undefined = object['aggregationRule']
   if (aggregation !== undefined) {
     const selectors: readonly Fields[] = aggregation['clusterRoleSelectors'] ?? []
     const path = 'aggregationRule.clusterRoleSelectors'
     if (selectors.length === 0)
-      others.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'))
+      errors.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'))
     selectors.forEach((selector, i) => {
-      validateLabelSelector(selector, `${path}[${i}]`, others)
-      if (!isUsableSelector(selector)) others.push(invalid(`${path}[${i}]`, null, 'invalid label selector.'))
+      validateLabelSelector(selector, `${path}[${i}]`, errors)
+      if (!isUsableSelector(selector)) errors.push(invalid(`${path}[${i}]`, null, 'invalid label selector.'))
     })
   }
-  return [...others, ...verbs]
+  return errors
 }
 
-/** Verbs are declared as required by their type, and reported behind the rest. */
 function policyRules(rules: readonly Fields[], namespaced: boolean): readonly FieldError[] {
   const errors: FieldError[] = []
-  const verbs: FieldError[] = []
   rules.forEach((rule, i) => {
     const path = `rules[${i}]`
     const has = (field: string) => (rule[field]?.length ?? 0) > 0
-    if (!has('verbs')) verbs.push(required(`${path}.verbs`))
     if (has('nonResourceURLs')) {
       if (namespaced)
         errors.push(
@@ -62,7 +57,7 @@ function policyRules(rules: readonly Fields[], namespaced: boolean): readonly Fi
     if (!has('resources'))
       errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'))
   })
-  return [...errors, ...verbs]
+  return errors
 }
 
 export function validateRoleBinding(object: KubeObject): readonly FieldError[] {
@@ -79,30 +74,14 @@ function binding(object: KubeObject, kinds: readonly string[], namespaced: boole
   if (apiGroup !== GROUP) errors.push(notSupported('roleRef.apiGroup', apiGroup, [GROUP]))
   if (!kinds.includes(kind)) errors.push(notSupported('roleRef.kind', kind, kinds))
   if (name !== '') for (const message of pathSegmentName(name)) errors.push(invalid('roleRef.name', name, message))
-  const last: FieldError[] = name === '' ? [required('roleRef.name')] : []
   object['subjects']?.forEach((subject: Fields, i: number) => {
-    roleSubject(subject, namespaced, `subjects[${i}]`, errors, last)
+    roleSubject(subject, namespaced, `subjects[${i}]`, errors)
   })
-  return [...errors, ...sortDeclared(last)]
+  return errors
 }
 
-/** Declared rules are reported in the order of the fields: subjects before roleRef. */
-function sortDeclared(errors: readonly FieldError[]): readonly FieldError[] {
-  return [
-    ...errors.filter((error) => error.field.startsWith('subjects')),
-    ...errors.filter((error) => !error.field.startsWith('subjects')),
-  ]
-}
-
-function roleSubject(
-  subject: Fields,
-  namespaced: boolean,
-  path: string,
-  errors: FieldError[],
-  last: FieldError[],
-): void {
+function roleSubject(subject: Fields, namespaced: boolean, path: string, errors: FieldError[]): void {
   const { apiGroup = '', kind = '', name = '', namespace = '' } = subject
-  if (name === '') last.push(required(`${path}.name`))
   if (kind === 'ServiceAccount') {
     if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
     if (apiGroup !== '') errors.push(notSupported(`${path}.apiGroup`, apiGroup, ['']))

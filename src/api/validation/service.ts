@@ -1,6 +1,6 @@
 /** Rules of Service. Called by its strategy, and the cluster IP rules by the allocators before anything is taken. */
 import type { Fields } from '../object.ts'
-import { address, addressBits, familyOf, nonSpecialIP } from './address.ts'
+import { address, addressBits, familyOf, maskedNetwork, nonSpecialIP } from './address.ts'
 import { same, sorted } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
@@ -266,7 +266,7 @@ function sourceRanges(spec: Fields, annotations: { [key: string]: string }, erro
     const path = 'spec.LoadBalancerSourceRanges'
     if (spec['type'] !== LB) errors.push(forbiddenField(path, only))
     ranges.forEach((range, i) => {
-      for (const message of cidr(range.trim())) errors.push(invalid(`${path}[${i}]`, range.trim(), message))
+      for (const message of maskedNetwork(range.trim())) errors.push(invalid(`${path}[${i}]`, range.trim(), message))
     })
   } else if (Object.hasOwn(annotations, RANGES_ANNOTATION)) {
     const path = `metadata.annotations[${RANGES_ANNOTATION}]`

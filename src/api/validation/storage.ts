@@ -4,7 +4,7 @@ import { entries, IMMUTABLE, immutable, same } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabelSelector } from './labels.ts'
-import { dns1123Subdomain, labelValue, maxLengthMessage, qualifiedName } from './names.ts'
+import { dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 import { nonNegativeQuantity } from './resource-names.ts'
 
 const MAX_PARAMETERS = 512
@@ -42,7 +42,6 @@ export function validateStorageClass(object: KubeObject): readonly FieldError[] 
     errors.push(notSupported('reclaimPolicy', policy, ['Delete', 'Retain']))
   bindingMode(object['volumeBindingMode'], errors)
   allowedTopologies(object['allowedTopologies'] ?? [], errors)
-  if (!object['provisioner']) errors.push(required('provisioner'))
   return errors
 }
 
@@ -75,15 +74,6 @@ function allowedTopologies(terms: readonly Fields[], errors: FieldError[]): void
   })
 }
 
-export function validateStorageClassUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const errors: FieldError[] = []
-  allowedTopologies(object['allowedTopologies'] ?? [], errors)
-  if (!object['provisioner']) errors.push(required('provisioner'))
-  for (const field of ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'])
-    if (!same(object[field], old[field])) errors.push(invalid(field, null, IMMUTABLE))
-  return errors
-}
-
 export function validateVolumeAttachment(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
@@ -101,33 +91,7 @@ export function validateVolumeAttachment(object: KubeObject): readonly FieldErro
   for (const message of dns1123Subdomain(spec['nodeName'] ?? ''))
     errors.push(invalid('spec.nodeName', spec['nodeName'] ?? '', message))
   attachmentStatus(object['status'] ?? {}, errors)
-  attacher(spec['attacher'] ?? '', errors)
   return errors
-}
-
-const CASELESS =
-  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-
-/** The format `long name, caseless` of declared rules. */
-export function longNameCaseless(name: string): readonly string[] {
-  const messages: string[] = []
-  if (Buffer.byteLength(name) > 253) messages.push(maxLengthMessage(253, 'bytes'))
-  if (dns1123Subdomain(name.toLowerCase()).some((message) => message !== maxLengthMessage(253))) messages.push(CASELESS)
-  return messages
-}
-
-/** Declared maximum lengths count characters, and say so. */
-export function tooManyCharacters(field: string, max: number): FieldError {
-  return { type: 'FieldValueTooLong', field, message: `Too long: may not be more than ${max} characters` }
-}
-
-function attacher(name: string, errors: FieldError[]): void {
-  if (name === '') {
-    errors.push(required('spec.attacher'))
-    return
-  }
-  for (const message of longNameCaseless(name)) errors.push(invalid('spec.attacher', name, message))
-  if ([...name].length > MAX_DRIVER_NAME) errors.push(tooManyCharacters('spec.attacher', MAX_DRIVER_NAME))
 }
 
 function attachmentStatus(status: Fields, errors: FieldError[]): void {
@@ -138,12 +102,6 @@ function attachmentStatus(status: Fields, errors: FieldError[]): void {
   for (const field of ['attachError', 'detachError'])
     if (Buffer.byteLength(status[field]?.message ?? '') > MAX_ERROR_MESSAGE)
       errors.push(tooLong(`status.${field}.message`, MAX_ERROR_MESSAGE))
-}
-
-export function validateVolumeAttachmentUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const errors = [...validateVolumeAttachment(object)]
-  if (!same(object['spec'], old['spec'])) errors.push(invalid('spec', null, IMMUTABLE))
-  return errors
 }
 
 export function validateCSIDriver(object: KubeObject): readonly FieldError[] {

@@ -135,8 +135,6 @@ export function validateReplicationController(object: KubeObject, _old?: KubeObj
   if (isEmpty(spec['selector'])) errors.push(required('spec.selector'))
   if (!spec['template']) errors.push(required('spec.template'))
   if (spec['replicas'] === undefined || spec['replicas'] === null) errors.push(required('spec.replicas'))
-  else nonNegativeField(spec['replicas'], 'spec.replicas', errors)
-  nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   const template: Fields | undefined = spec['template'] ?? undefined
   if (template) {
     const selector: Fields = spec['selector'] ?? {}

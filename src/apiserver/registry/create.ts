@@ -5,8 +5,16 @@ import { alreadyExists, StatusError } from '../../api/status.ts'
 import { invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
 import { withMetadata } from './deletion.ts'
-import { canonicalObject } from './metadata.ts'
-import { groupResource, type Registry, storageKey, storedObject, type WriteContext, writtenObject } from './registry.ts'
+import { canonicalObject, inNamespace } from './metadata.ts'
+import {
+  declaredErrors,
+  groupResource,
+  type Registry,
+  storageKey,
+  storedObject,
+  type WriteContext,
+  writtenObject,
+} from './registry.ts'
 
 /** Names generated for one create before it gives up. */
 const NAME_ATTEMPTS = 8
@@ -93,7 +101,8 @@ async function createBegun(
 /** Fills, validates and canonicalizes what a create (or a create by update) is about to store. */
 export function beforeCreate(registry: Registry, context: WriteContext, object: KubeObject): KubeObject {
   const { row, strategy } = context
-  const filled = withMetadata(object, {
+  // Admission may have moved it.
+  const filled = withMetadata(inNamespace(object, row.namespaced, context.namespace), {
     uid: registry.runtime.random.uuid(),
     creationTimestamp: context.now,
     deletionTimestamp: undefined,
@@ -104,6 +113,7 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
   const errors = [
     ...validateObjectMeta(prepared.metadata, metaOptions(context)),
     ...(strategy.validate?.(prepared, context) ?? []),
+    ...declaredErrors(row, prepared),
   ]
   if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)

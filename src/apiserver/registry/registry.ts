@@ -7,6 +7,8 @@ import type { KubeObject } from '../../api/object.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
 import { storedForm } from '../../api/schema/stored.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
+import { validateDeclared } from '../../api/validation/declared.ts'
+import type { FieldError } from '../../api/validation/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { withMetadata } from './deletion.ts'
@@ -76,10 +78,17 @@ export function writtenObject(
 /** Groups whose objects Kubernetes stores as JSON, like custom resources: there empty lists and maps last. */
 const storedAsJson = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
 
+/** The row's own schema describes what is stored. */
+const isHub = (row: ResourceRow): boolean => row.version === row.storageVersion && row.group === row.storageGroup
+
+/** What the object breaks of the rules that its types declare. */
+export function declaredErrors(row: ResourceRow, object: KubeObject, old?: KubeObject): readonly FieldError[] {
+  return row.custom === undefined ? validateDeclared(object, old, row.schema) : []
+}
+
 /** The object as it is after it has been stored. */
 export function asStored(row: ResourceRow, object: KubeObject): KubeObject {
-  const isHub = row.version === row.storageVersion && row.group === row.storageGroup
-  if (!isHub || row.custom !== undefined || storedAsJson.has(row.group)) return object
+  if (!isHub(row) || row.custom !== undefined || storedAsJson.has(row.group)) return object
   return storedForm(object, row.schema)
 }
 

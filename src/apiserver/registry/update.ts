@@ -12,6 +12,7 @@ import { shouldDeleteDuringUpdate, withMetadata } from './deletion.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
 import {
   asStored,
+  declaredErrors,
   groupResource,
   type Registry,
   storageKey,
@@ -213,6 +214,7 @@ function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject):
     ...validateObjectMetaUpdate(prepared.metadata, old.metadata),
     ...validateMetaAgain(context, prepared.metadata),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
+    ...declaredErrors(row, prepared, old),
   ]
   if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)

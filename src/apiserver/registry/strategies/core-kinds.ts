@@ -17,6 +17,7 @@ import {
   validateResourceQuotaUpdate,
 } from '../../../api/validation/quota.ts'
 import { tlsPairWarning } from '../../../api/validation/tls-pair.ts'
+import { endpointSliceWarnings } from '../../../api/validation/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 
@@ -86,6 +87,8 @@ export const endpointSlices: Strategy = {
   },
   validate: (object) => validateEndpointSlice(object),
   validateUpdate: (object) => validateEndpointSlice(object),
+  warningsOnCreate: endpointSliceWarnings,
+  warningsOnUpdate: endpointSliceWarnings,
 }
 
 const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const

@@ -11,6 +11,7 @@ import {
   validateServiceStatus,
   validateServiceUpdate,
 } from '../../../api/validation/service.ts'
+import { serviceWarnings } from '../../../api/validation/warnings.ts'
 import { allocate } from '../allocators/service.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
@@ -100,6 +101,8 @@ export const services: Strategy = {
   validate: (object) => validateService(object),
   prepareForUpdate: (object, old) => withoutForeignFields(withFieldOf(object, old, 'status'), old),
   validateUpdate: (object, old) => validateServiceUpdate(object, old),
+  warningsOnCreate: serviceWarnings,
+  warningsOnUpdate: serviceWarnings,
   resetFields: RESETS_STATUS!,
   returnDeletedObject: true,
   fieldLabels: ['spec.clusterIP', 'spec.type'],

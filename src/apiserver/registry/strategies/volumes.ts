@@ -6,6 +6,7 @@ import {
   validatePersistentVolumeClaimStatus,
   validatePersistentVolumeClaimUpdate,
 } from '../../../api/validation/persistent-volume-claim.ts'
+import { claimWarnings, persistentVolumeWarnings } from '../../../api/validation/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
@@ -24,6 +25,8 @@ export const persistentVolumeClaims: Strategy = {
   validate: (object) => validatePersistentVolumeClaim(object),
   prepareForUpdate: (object, old) => withFieldOf(withBothSources(object), old, 'status'),
   validateUpdate: (object, old) => validatePersistentVolumeClaimUpdate(object, old),
+  warningsOnCreate: claimWarnings,
+  warningsOnUpdate: claimWarnings,
   resetFields: RESETS_STATUS!,
   returnDeletedObject: true,
   status: {
@@ -41,6 +44,8 @@ export const persistentVolumes: Strategy = {
   validate: (object) => validatePersistentVolume(object),
   prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
   validateUpdate: (object, old) => validatePersistentVolumeUpdate(object, old),
+  warningsOnCreate: persistentVolumeWarnings,
+  warningsOnUpdate: persistentVolumeWarnings,
   resetFields: RESETS_STATUS!,
   returnDeletedObject: true,
   status: {
