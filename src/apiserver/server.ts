@@ -25,6 +25,7 @@ import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
 import { requestMetrics } from './filters/metrics.ts'
 import { withRequestInfo } from './filters/request-info.ts'
 import { requestLog } from './filters/request-log.ts'
+import type { ComponentHealth } from './handlers/component-status.ts'
 import type { ResourceHandler, ServerContext } from './handlers/context.ts'
 import { createDiscovery } from './handlers/discovery.ts'
 import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
@@ -74,6 +75,8 @@ export interface ApiServerOptions {
   readonly decodeProtobuf?: ProtobufDecoder
   readonly connect?: ResourceHandler
   readonly subresources?: Readonly<Record<string, ResourceHandler>>
+  /** What ComponentStatuses tell of. */
+  readonly components?: () => readonly ComponentHealth[]
   /** Keeps an IPAddress for every cluster IP. */
   readonly repairAddresses?: boolean
   /** Who this server is to the servers of aggregated APIs; without it there are none. */
@@ -145,7 +148,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...conversionContext(conversion),
     printTable: createTablePrinter(runtime.clock),
     ...(aggregator === undefined ? {} : { forward: aggregator.forward }),
-    ...pick(options, 'decodeProtobuf', 'connect', 'subresources'),
+    ...pick(options, 'decodeProtobuf', 'connect', 'subresources', 'components'),
     ...(auth === undefined ? {} : pick(auth, 'reviews', 'answerTokenRequest')),
   }
   for (const row of scheme.rows()) if (row.storagePrefix !== '') caches.resource(row.storagePrefix)

@@ -8,6 +8,7 @@ import { issuerResponse } from '../apiserver/auth/issuer.ts'
 import { type Auth, createAuth } from '../apiserver/auth/setup.ts'
 import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
 import { reviewToken } from '../apiserver/auth/tokenreview.ts'
+import type { ComponentHealth } from '../apiserver/handlers/component-status.ts'
 import { createReviews } from '../apiserver/handlers/reviews.ts'
 import { ensureBootstrapObjects } from '../apiserver/loops/bootstrap.ts'
 import { startIdentityLease } from '../apiserver/loops/identity.ts'
@@ -18,6 +19,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { startCompactor } from '../storage/compactor.ts'
 import { openStorage } from '../storage/open.ts'
 import { transformed } from '../storage/transform.ts'
+import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
 import { loadSecurity, type SecurityOptions } from './security.ts'
 
@@ -29,6 +31,8 @@ export interface ControlPlaneOptions {
   readonly enableAdmissionPlugins: readonly string[]
   readonly allowPrivileged: boolean
   readonly security: SecurityOptions
+  /** What runs in this process beside the API server. */
+  readonly components: readonly Component[]
   /** Where the audit log is when nobody says otherwise. */
   readonly auditLog: string
 }
@@ -39,6 +43,20 @@ export interface ControlPlane {
   /** Makes what every cluster contains; /readyz is ok when it resolves. */
   bootstrap(at: { readonly url: string; readonly port: number }): Promise<void>
   stop(): Promise<void>
+}
+
+/** As `kubectl get componentstatuses` tells it. The process stops when one of them cannot go on, so what runs is healthy. */
+function componentHealth(running: readonly Component[]): readonly ComponentHealth[] {
+  const of = (name: string, runs: boolean): ComponentHealth => ({
+    name,
+    healthy: runs,
+    message: runs ? 'ok' : 'not run by this process',
+  })
+  return [
+    of('controller-manager', running.includes('controllers')),
+    of('scheduler', running.includes('scheduler')),
+    of('etcd-0', true),
+  ]
 }
 
 const RBAC = 'rbac.authorization.k8s.io'
@@ -89,6 +107,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         return serverAuth(runtime, reads, auth)
       },
       repairAddresses: true,
+      components: () => componentHealth(options.components),
       frontProxy: pki.client('front-proxy-client', 'front-proxy-client', []),
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),

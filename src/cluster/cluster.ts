@@ -118,6 +118,7 @@ async function start(
     enableAdmissionPlugins: options.enableAdmissionPlugins ?? [],
     allowPrivileged: options.allowPrivileged ?? false,
     security: options.security ?? {},
+    components,
     auditLog: join(directory.path, 'audit.log'),
   })
   undo.push(() => control.stop())

@@ -13,6 +13,7 @@ import type { Caches } from '../cache/caches.ts'
 import type { Representation as View } from '../cache/entry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
+import type { ComponentHealth } from './component-status.ts'
 import type { ListMetadata } from './respond.ts'
 import type { Review } from './reviews.ts'
 
@@ -53,6 +54,8 @@ export interface ServerContext {
   /** Kinds that are answered and not stored, by `group/Kind`. */
   readonly reviews?: Readonly<Record<string, Review>>
   readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
+  /** What ComponentStatuses tell of; without it there are none. */
+  readonly components?: () => readonly ComponentHealth[]
   /** exec, attach, port-forward, proxy. */
   readonly connect?: ResourceHandler
   /** Further subresources by `action resource.group/name` (`get pods/log`). */

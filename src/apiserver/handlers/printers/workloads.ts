@@ -200,6 +200,7 @@ export const workloadPrinters: Readonly<Record<string, Printer>> = {
     ]
   },
   'autoscaling/horizontalpodautoscalers': printAutoscaler,
+  'autoscaling/scales': (o, now) => [name(o), o['spec']?.replicas ?? 0, o['status']?.replicas ?? 0, created(o, now)],
   'policy/poddisruptionbudgets': (o, now) => [
     name(o),
     o['spec']?.minAvailable === undefined ? 'N/A' : String(o['spec'].minAvailable),

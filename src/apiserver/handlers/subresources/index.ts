@@ -3,8 +3,9 @@
  * writes the object (status, ephemeralcontainers, resize, finalize, approval) goes the usual way, by the strategy's rules for
  * that subresource.
  */
-import { notFound, qualified, StatusError } from '../../../api/status.ts'
+import { badRequest, notFound, qualified, StatusError } from '../../../api/status.ts'
 import { groupResource, storageKey } from '../../registry/registry.ts'
+import { getComponentStatus, listComponentStatuses } from '../component-status.ts'
 import type { ResourceHandler, ServerContext } from '../context.ts'
 import type { Route } from '../route.ts'
 import { createBinding } from './binding.ts'
@@ -15,6 +16,8 @@ import { getScale, patchScale, updateScale } from './scale.ts'
 import { createToken } from './token.ts'
 
 const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
+  'get componentstatuses': getComponentStatus,
+  'list componentstatuses': listComponentStatuses,
   'create bindings': createBinding,
   'create pods/binding': createBinding,
   'create pods/eviction': createEviction,
@@ -43,5 +46,7 @@ export function subresourceHandler(context: ServerContext, route: Route): Resour
 const notConnected: ResourceHandler = async ({ context, row, info }) => {
   const stored = context.registry.current(row, storageKey(row, row.namespaced ? info.namespace : '', info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
+  if (row.resource === 'pods' && !stored.object['spec']?.nodeName)
+    throw badRequest(`pod ${info.name} does not have a host assigned`)
   throw new StatusError(503, 'ServiceUnavailable', 'no node can be reached from this server')
 }

@@ -24,7 +24,7 @@ import { type WriteOptions, writeOptions } from '../options.ts'
 import { patchedScale } from '../patch.ts'
 import { admitUpdate } from '../update.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
-import { encoded } from '../respond.ts'
+import { respondScale } from './scale-answer.ts'
 
 /** The Scale of a workload. ReplicationControllers select by a plain map. */
 export function scaleOf(object: KubeObject, row: ResourceRow): KubeObject {
@@ -56,11 +56,11 @@ function lenientScale(object: KubeObject, row: ResourceRow): KubeObject {
 }
 
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info, warnings } = resource
+  const { context, request, row, info } = resource
   const representation = negotiate(request, { row })
   const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
-  return encoded(200, scaleOf(await readObject(resource, stored), row), representation, warnings)
+  return respondScale(resource, scaleOf(await readObject(resource, stored), row), representation)
 }
 
 /** A custom resource's Scale is at the paths of the request's version. */
@@ -113,7 +113,7 @@ async function writeScale(
   next: (scale: KubeObject) => KubeObject | Promise<KubeObject>,
   uid: string | undefined,
 ): Promise<ApiResponse> {
-  const { context, request, row, info, warnings } = resource
+  const { context, request, row, info } = resource
   const representation = negotiate(request, { row })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   // The workload's own rules, not those of a subresource: a change of replicas is a new generation.
@@ -161,7 +161,7 @@ async function writeScale(
   const revision = Number(object.metadata.resourceVersion ?? 0)
   const key = storageKey(row, info.namespace, info.name)
   const written = await readObject(resource, { key, revision, object })
-  return encoded(200, lenientScale(written, row), representation, warnings)
+  return respondScale(resource, lenientScale(written, row), representation)
 }
 
 /** Entries of the scale subresource carry no time, and those without a time come first. */

@@ -1,0 +1,32 @@
+/** A Scale in the form that was asked for: itself, its metadata, or a Table of one row. */
+import type { KubeObject } from '../../../api/object.ts'
+import type { ApiResponse } from '../../../api/request.ts'
+import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
+import type { ResourceRequest } from '../context.ts'
+import type { Representation } from '../negotiate.ts'
+import { encoded, shaped } from '../respond.ts'
+
+export function respondScale(
+  resource: ResourceRequest,
+  scale: KubeObject,
+  representation: Representation,
+): ApiResponse {
+  const { context, request, warnings } = resource
+  const answer = shaped(context, request, scaleRow(resource), scale, representation)
+  return encoded(200, answer, representation, warnings)
+}
+
+const rows = new WeakMap<SubresourceRow, ResourceRow>()
+
+/** The Scale as a kind of its own, for printing and for messages. */
+function scaleRow({ row, subresource }: ResourceRequest): ResourceRow {
+  const scale = subresource as SubresourceRow
+  let made = rows.get(scale)
+  if (made === undefined) {
+    const { custom: _, ...rest } = row
+    const { group, version, kind } = scale
+    made = { ...rest, group, version, kind, resource: 'scales' }
+    rows.set(scale, made)
+  }
+  return made
+}

@@ -1,0 +1,162 @@
+/** The forms in which objects are read: Tables, metadata alone, protobuf; of lists, watches, scales and components. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeProtobuf } from '../src/api/codec/protobuf.ts'
+import { builtinScheme } from '../src/api/scheme/scheme.ts'
+import { liveRuntime } from '../src/base/live.ts'
+import { startTestApi } from './harness.ts'
+
+const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+const METADATA = { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' }
+const METADATA_LIST = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+
+type Api = Awaited<ReturnType<typeof startTestApi>>
+
+async function withApi(run: (api: Api) => Promise<void>, options: Parameters<typeof startTestApi>[1] = {}) {
+  const api = await startTestApi(liveRuntime(), { decodeProtobuf, ...options })
+  try {
+    await api.namespace('n')
+    await run(api)
+  } finally {
+    await api.stop()
+  }
+}
+
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'foos.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' },
+    versions: [
+      { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      { name: 'v2', served: true, storage: false, schema: { openAPIV3Schema: { type: 'object' } } },
+    ],
+  },
+}
+
+/** Resolves when the definition's resource is served. */
+async function define(api: Api): Promise<void> {
+  await api.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
+  const ended = new AbortController()
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?watch=1&resourceVersion=0'
+  for await (const { object } of await api.watch(path, ended.signal)) {
+    const conditions: readonly { type: string; status: string }[] = object['status']?.conditions ?? []
+    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) break
+  }
+  ended.abort()
+}
+
+test('the metadata of custom resources is listed in protobuf, as garbage collectors ask for it', () =>
+  withApi(async (api) => {
+    await define(api)
+    const foos = '/apis/example.com/v1/namespaces/n/foos'
+    const made = await api.request('POST', foos, { apiVersion: 'example.com/v1', kind: 'Foo', metadata: { name: 'a' } })
+    assert.equal(made.code, 201, made.text)
+    for (const version of ['v1', 'v2']) {
+      const path = `/apis/example.com/${version}/namespaces/n/foos`
+      const answer = await api.request('GET', path, undefined, { accept: METADATA_LIST })
+      assert.equal(answer.code, 200, answer.text)
+      assert.match(answer.text, /^k8s\0.*PartialObjectMetadataList.*\ba\b/s)
+    }
+  }))
+
+test('a list of custom resources always says whether it goes on', () =>
+  withApi(async (api) => {
+    await define(api)
+    const { body } = await api.request('GET', '/apis/example.com/v1/namespaces/n/foos')
+    assert.equal(body.metadata.continue, '')
+  }))
+
+test('custom resources have no strategic merge', () =>
+  withApi(async (api) => {
+    await define(api)
+    const type = { 'content-type': 'application/strategic-merge-patch+json' }
+    const answer = await api.request('PATCH', '/apis/example.com/v1/namespaces/n/foos/a', {}, type)
+    assert.equal(answer.code, 415)
+    assert.match(answer.body.message, /application\/merge-patch\+json, application\/apply-patch\+yaml$/)
+  }))
+
+test('events are selected by the field names of the group they are asked of', () =>
+  withApi(async (api) => {
+    const event = {
+      metadata: { name: 'e' },
+      involvedObject: { kind: 'Pod', namespace: 'n', name: 'p' },
+      reason: 'Started',
+    }
+    assert.equal((await api.request('POST', '/api/v1/namespaces/n/events', event)).code, 201)
+    const names = async (path: string, field: string) => {
+      const { body } = await api.request('GET', `${path}/namespaces/n/events?fieldSelector=${field}%3Dp`)
+      return body.items?.map((item: { metadata: { name: string } }) => item.metadata.name) ?? body.message
+    }
+    assert.deepEqual(await names('/api/v1', 'involvedObject.name'), ['e'])
+    assert.deepEqual(await names('/apis/events.k8s.io/v1', 'regarding.name'), ['e'])
+    assert.equal(
+      await names('/apis/events.k8s.io/v1', 'involvedObject.name'),
+      'field label not supported: involvedObject.name',
+    )
+  }))
+
+test('a watch of Tables tells where its beginning ends in the row of its bookmark, for every kind', () =>
+  withApi(async (api) => {
+    const initial = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+    for (const row of builtinScheme().rows()) {
+      if (!row.verbs.includes('watch')) continue
+      const base = row.group === '' ? '/api/v1' : `/apis/${row.group}/${row.version}`
+      const path = `${base}/${row.resource}?${initial}&timeoutSeconds=0&labelSelector=none%3Dsuch`
+      const { text } = await api.request('GET', path, undefined, TABLE)
+      const event = JSON.parse(text.trim().split('\n').at(-1) as string)
+      assert.equal(event.type, 'BOOKMARK', path)
+      const { annotations } = event.object.rows[0].object.metadata
+      assert.deepEqual(annotations, { 'k8s.io/initial-events-end': 'true' }, path)
+    }
+  }))
+
+test('a Scale is also a Table and metadata', () =>
+  withApi(async (api) => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] }
+    const template = { metadata: { labels: { a: 'b' } }, spec }
+    const selector = { matchLabels: { a: 'b' } }
+    const deployments = '/apis/apps/v1/namespaces/n/deployments'
+    const made = await api.request('POST', deployments, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'd' },
+      spec: { replicas: 2, selector, template },
+    })
+    assert.equal(made.code, 201, made.text)
+    const { body: table } = await api.request('GET', `${deployments}/d/scale`, undefined, TABLE)
+    assert.deepEqual(
+      table.columnDefinitions.map(({ name }: { name: string }) => name),
+      ['Name', 'Desired', 'Available', 'Age'],
+    )
+    assert.deepEqual(table.rows[0].cells.slice(0, 3), ['d', 2, 0])
+    const { body: metadata } = await api.request('GET', `${deployments}/d/scale`, undefined, METADATA)
+    assert.equal(metadata.kind, 'PartialObjectMetadata')
+  }))
+
+test('components tell how they are when they are asked for', () =>
+  withApi(
+    async (api) => {
+      const { body } = await api.request('GET', '/api/v1/componentstatuses')
+      assert.deepEqual(body.items, [
+        { metadata: { name: 'x' }, conditions: [{ type: 'Healthy', status: 'False', message: 'gone' }] },
+      ])
+      assert.deepEqual(body.metadata, {})
+      const { body: table } = await api.request('GET', '/api/v1/componentstatuses', undefined, TABLE)
+      assert.deepEqual(table.rows[0].cells, ['x', 'Unhealthy', 'gone', ''])
+      const missing = await api.request('GET', '/api/v1/componentstatuses/y')
+      assert.equal(missing.body.message, 'componentstatus "y" not found')
+    },
+    { components: () => [{ name: 'x', healthy: false, message: 'gone' }] },
+  ))
+
+test('a pod that is on no node yet cannot be reached', () =>
+  withApi(async (api) => {
+    const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    assert.equal((await api.request('POST', '/api/v1/namespaces/n/pods', pod)).code, 201)
+    const answer = await api.request('GET', '/api/v1/namespaces/n/pods/p/exec?command=x')
+    assert.deepEqual([answer.code, answer.body.message], [400, 'pod p does not have a host assigned'])
+  }))
