@@ -1,5 +1,6 @@
 /** Validating admission policies, and match conditions of webhooks: expressions about requests, and what they answer. */
 import type { Case, Step } from '../recording.ts'
+import { mutatingPolicyCases } from './mutating-policies.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: parts of objects of several kinds
 type Any = any
@@ -69,6 +70,12 @@ function about(name: string, validations: Any[], extra: Extra = {}): Case {
 const no = { expression: 'false' }
 const params = { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }
 const wide = [maps, { ...maps, resources: ['pods', 'pods/*', 'serviceaccounts'] }]
+
+/** As many loops over ten items, each in the one before. */
+const nested = (depth: number): string => {
+  const names = 'abcdefg'.slice(0, depth)
+  return `${[...names].map((name) => `[0,1,2,3,4,5,6,7,8,9].all(${name}, `).join('')}${names.at(-1)} < 20${')'.repeat(depth)}`
+}
 
 export function policyCases(): readonly Case[] {
   return [
@@ -244,5 +251,40 @@ export function policyCases(): readonly Case[] {
       steps: [create, post(`${core}/configmaps`, configMap('xyz'))],
     }),
     about('generated names', [{ ...no, messageExpression: "'name ' + object.metadata.?name.orValue('none')" }]),
+    about('the namespace in a condition', [no], {
+      policy: { matchConditions: [{ name: 'ns', expression: "namespaceObject.metadata.name == 'x'" }] },
+    }),
+    about('params of an unknown kind', [no], {
+      policy: { paramKind: { apiVersion: 'nowhere.example.com/v1', kind: 'Nothing' } },
+      binding: { paramRef: { name: 'limits', parameterNotFoundAction: 'Deny' } },
+    }),
+    about('params of an unknown kind, ignored', [no], {
+      policy: { paramKind: { apiVersion: 'nowhere.example.com/v1', kind: 'Nothing' }, failurePolicy: 'Ignore' },
+      binding: { paramRef: { name: 'limits', parameterNotFoundAction: 'Deny' } },
+    }),
+    about('params that are not there, where a warning would do', [no], {
+      policy: params,
+      binding: { paramRef: { name: 'limits', parameterNotFoundAction: 'Deny' }, validationActions: ['Warn'] },
+    }),
+    about('a namespace for params of the cluster', [no], {
+      policy: { paramKind: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' } },
+      binding: { paramRef: { name: 'admin', namespace: 'default', parameterNotFoundAction: 'Deny' } },
+    }),
+    about('what the user may do with it', [
+      { expression: "authorizer.requestResource.check('create').allowed()", message: 'may not' },
+      {
+        ...no,
+        messageExpression: "'is ' + object.metadata.name",
+      },
+    ]),
+    about('the authorizer in a message', [{ ...no, messageExpression: "authorizer.path('/x').check('get').reason()" }]),
+    about('the authorizer misread', [{ expression: "authorizer.resource('pods').check('get').allowed()" }]),
+    about('too much work', [{ expression: nested(7) }]),
+    about(
+      'too much work together',
+      Array.from({ length: 25 }, () => ({ expression: nested(5) })),
+    ),
+    about('another type than it was written for', [{ expression: "object.data.startsWith('a')" }]),
+    ...mutatingPolicyCases(),
   ]
 }
