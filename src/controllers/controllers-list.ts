@@ -10,6 +10,7 @@ import { createEndpointSliceController } from './endpointslice/endpointslice-con
 import { createJobController } from './job/job-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
+import { createPvBinderController } from './persistentvolume/pv-binder-controller.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
 import { replicaSets, replicationControllers } from './replicaset/flavors.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
@@ -49,6 +50,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('job-controller', 'job-controller', createJobController),
   entry('cronjob-controller', 'cronjob-controller', createCronJobController),
   entry('ttl-after-finished-controller', 'ttl-after-finished-controller', createTtlAfterFinishedController),
+  entry('persistentvolume-binder-controller', 'persistent-volume-binder', createPvBinderController),
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
   entry('disruption-controller', 'disruption-controller', createDisruptionController),

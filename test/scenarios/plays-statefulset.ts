@@ -44,7 +44,6 @@ async function retained(stage: Stage): Promise<void> {
 
 /** The scheduler says so again now and then, for as long as a pod waits. */
 const isUnschedulable = ({ reason }: SeenEvent): boolean => reason === 'FailedScheduling'
-const isUnbound = ({ reason }: SeenEvent): boolean => reason === 'FailedBinding'
 
 export const statefulSetPlays = brief({
   'statefulset-create': { nodes: 2, act: made({ replicas: 2 }) },
@@ -185,7 +184,6 @@ export const statefulSetPlays = brief({
   },
   'statefulset-claims': {
     nodes: 2,
-    isForeign: isUnbound,
     async act(stage) {
       await made({ replicas: 1, volumeClaimTemplates: claims })(stage)
       await pause(stage, 3000)
@@ -194,7 +192,6 @@ export const statefulSetPlays = brief({
   },
   'statefulset-claims-parallel': {
     nodes: 2,
-    isForeign: isUnbound,
     async act(stage) {
       await made({ replicas: 1, podManagementPolicy: 'Parallel', volumeClaimTemplates: claims })(stage)
       await pause(stage, 3000)

@@ -5,6 +5,7 @@ import { cronJobPlays } from './plays-cronjob.ts'
 import { daemonSetPlays } from './plays-daemonset.ts'
 import { quotaPlays } from './plays-quota.ts'
 import { statefulSetPlays } from './plays-statefulset.ts'
+import { volumePlays } from './plays-volumes.ts'
 import { namespace, type Stage } from './stage.ts'
 
 const isOver = (body: unknown): boolean =>
@@ -19,6 +20,7 @@ const updated = (tag: string) => async (stage: Stage) => void (await patch(stage
 
 export const plays: Readonly<Record<string, Play>> = {
   ...quotaPlays,
+  ...volumePlays,
   ...cronJobPlays,
   ...daemonSetPlays,
   ...statefulSetPlays,

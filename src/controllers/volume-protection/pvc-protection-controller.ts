@@ -10,10 +10,10 @@ import { objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
 import { hasFinalizer, withFinalizer, withoutFinalizer } from './finalizers.ts'
+import { claimIndex, claimsOf } from './pod-claims.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const finalizer = 'kubernetes.io/pvc-protection'
-const claimIndex = 'persistentvolumeclaim'
 
 export function createPvcProtectionController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
@@ -92,16 +92,4 @@ export function createPvcProtectionController(context: ControllerContext): Contr
       runWorkers(runtime, queue, 1, sync, signal)
     },
   }
-}
-
-/** Keys of the claims a pod names, those of its ephemeral volumes among them. */
-function claimsOf(pod: KubeObject): readonly string[] {
-  const keys: string[] = []
-  for (const volume of (pod['spec'].volumes ?? []) as readonly Fields[]) {
-    const name: string | undefined =
-      volume['persistentVolumeClaim']?.claimName ??
-      (volume['ephemeral'] === undefined ? undefined : `${pod.metadata.name}-${volume['name']}`)
-    if (name !== undefined) keys.push(`${pod.metadata.namespace}/${name}`)
-  }
-  return keys
 }

@@ -1,0 +1,237 @@
+/**
+ * The persistent volume binder: gives claims their volumes, notices when either has gone, and lets go of volumes whose policy
+ * says so. The controller manager starts it. It makes no volumes: that is for provisioners outside.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { isNotFound } from '../../api/status.ts'
+import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+import { isTerminated, podsResource } from '../pods/pod.ts'
+import { sameJson } from '../same.ts'
+import { claimIndex, claimsOf } from '../volume-protection/pod-claims.ts'
+import { claimStatus, isBindCompleted, withClaim, withoutClaim, withVolume } from './binding.ts'
+import { bestMatch, claimRefOf, classOf, isFor, mismatch } from './match.ts'
+
+const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
+const classesResource = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
+/** As often everything is looked at again. */
+const resyncMs = 15_000
+const lostVolume = 'Bound claim has lost its PersistentVolume. Data on the volume is lost!'
+const lostReference = 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!'
+const misbound = 'Two claims are bound to the same volume, this one is bound incorrectly'
+const nothingThere = 'no persistent volumes available for this claim and no storage class is set'
+
+export function createPvBinderController(context: ControllerContext): Controller {
+  const { runtime, client, informers, signal } = context
+  const claims = informers.informer(claimsResource)
+  const volumes = informers.informer(volumesResource)
+  const classes = informers.informer(classesResource)
+  const pods = informers.informer(podsResource)
+  const claimQueue = createWorkQueue<string>(runtime, 'claims')
+  const volumeQueue = createWorkQueue<string>(runtime, 'volumes')
+  const ownWrites = createOwnWrites()
+  const recorder = createEventRecorder(runtime, client, { component: 'persistentvolume-controller' })
+  const volumeClient = client.resource(volumesResource)
+  const claimClient = ({ metadata }: KubeObject) => client.resource(claimsResource).namespace(metadata.namespace ?? '')
+  const volumeKey = (name: string) => `volume ${name}`
+  const claimKey = (claim: KubeObject) => `claim ${objectKey(claim)}`
+
+  async function writeVolume(volume: KubeObject, next: KubeObject, subresource?: 'status'): Promise<KubeObject> {
+    if (next === volume) return volume
+    const written = await volumeClient.update(next, subresource === undefined ? {} : { subresource })
+    ownWrites.wrote(volumeKey(written.metadata.name ?? ''), written)
+    return written
+  }
+  async function writeClaim(claim: KubeObject, next: KubeObject, subresource?: 'status'): Promise<KubeObject> {
+    if (next === claim) return claim
+    const written = await claimClient(claim).update(next, subresource === undefined ? {} : { subresource })
+    ownWrites.wrote(claimKey(written), written)
+    return written
+  }
+  async function setPhase(volume: KubeObject, phase: string): Promise<KubeObject> {
+    if (volume['status']?.phase === phase) return volume
+    return writeVolume(volume, { ...volume, status: { ...volume['status'], phase } } as KubeObject, 'status')
+  }
+  async function setClaimStatus(claim: KubeObject, status: Fields): Promise<boolean> {
+    if (sameJson(status, claim['status'])) return false
+    await writeClaim(claim, { ...claim, status } as KubeObject, 'status')
+    return true
+  }
+
+  async function bind(volume: KubeObject, claim: KubeObject): Promise<void> {
+    const bound = await setPhase(await writeVolume(volume, withClaim(volume, claim)), 'Bound')
+    const named = await writeClaim(claim, withVolume(claim, bound))
+    await setClaimStatus(named, claimStatus(named, 'Bound', bound))
+  }
+
+  async function syncClaim(key: string): Promise<void> {
+    const claim = claims.store.get(key)
+    if (claim === undefined) return ownWrites.forget(`claim ${key}`)
+    if (ownWrites.isBehind(claimKey(claim), claim)) return
+    if (isBindCompleted(claim)) return syncBound(claim)
+    return claim['spec'].volumeName ? syncNamed(claim) : syncUnbound(claim)
+  }
+
+  function volumeOf(name: string): KubeObject | undefined {
+    return volumes.store.get(name)
+  }
+
+  async function syncUnbound(claim: KubeObject): Promise<void> {
+    const known = volumes.store.list().filter((volume) => {
+      return !ownWrites.isBehind(volumeKey(volume.metadata.name ?? ''), volume)
+    })
+    const className = classOf(claim)
+    const delayed = classes.store.get(className)?.['volumeBindingMode'] === 'WaitForFirstConsumer'
+    const reserved = known.filter((volume) => claimRefOf(volume) !== undefined)
+    const volume = bestMatch(delayed ? reserved : known, claim)
+    if (volume !== undefined) return bind(volume, claim)
+    if (delayed) tellWaiting(claim)
+    else if (className === '') recorder.event(claim, 'Normal', 'FailedBinding', nothingThere)
+    else tellProvisioning(claim, className)
+    await setClaimStatus(claim, claimStatus(claim, 'Pending'))
+  }
+
+  function tellWaiting(claim: KubeObject): void {
+    const waiting = pods.store
+      .byIndex(claimIndex, objectKey(claim))
+      .filter((pod) => !pod['spec'].nodeName && !isTerminated(pod))
+    const names = waiting.map(({ metadata }) => metadata.name)
+    if (names.length === 0)
+      recorder.event(claim, 'Normal', 'WaitForFirstConsumer', 'waiting for first consumer to be created before binding')
+    else
+      recorder.event(
+        claim,
+        'Normal',
+        'WaitForPodScheduled',
+        `waiting for pod${names.length > 1 ? 's' : ''} ${names.join(',')} to be scheduled`,
+      )
+  }
+
+  function tellProvisioning(claim: KubeObject, className: string): void {
+    const provisioner: string | undefined = classes.store.get(className)?.['provisioner']
+    if (provisioner === undefined) {
+      const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`
+      recorder.event(claim, 'Warning', 'ProvisioningFailed', message)
+    } else if (provisioner !== 'kubernetes.io/no-provisioner') {
+      const message = `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`
+      recorder.event(claim, 'Normal', 'ExternalProvisioning', message)
+    }
+  }
+
+  /** Its user has chosen the volume. */
+  async function syncNamed(claim: KubeObject): Promise<void> {
+    const name: string = claim['spec'].volumeName
+    const volume = volumeOf(name)
+    const quoted = JSON.stringify(name)
+    if (volume !== undefined && ownWrites.isBehind(volumeKey(name), volume)) return
+    if (volume !== undefined && claimRefOf(volume) === undefined) {
+      const why = mismatch(volume, claim)
+      if (why === undefined) return bind(volume, claim)
+      recorder.event(claim, 'Warning', 'VolumeMismatch', `Cannot bind to requested volume ${quoted}: ${why}`)
+    } else if (volume !== undefined && isFor(volume, claim)) return bind(volume, claim)
+    else if (volume !== undefined)
+      recorder.event(claim, 'Warning', 'FailedBinding', `volume ${quoted} already bound to a different claim.`)
+    await setClaimStatus(claim, claimStatus(claim, 'Pending'))
+  }
+
+  async function syncBound(claim: KubeObject): Promise<void> {
+    const name: string | undefined = claim['spec'].volumeName
+    if (!name) return lose(claim, 'ClaimLost', lostReference)
+    const volume = volumeOf(name)
+    if (volume === undefined) return lose(claim, 'ClaimLost', lostVolume)
+    if (ownWrites.isBehind(volumeKey(name), volume)) return
+    if (claimRefOf(volume) === undefined || isFor(volume, claim)) return bind(volume, claim)
+    return lose(claim, 'ClaimMisbound', misbound)
+  }
+
+  async function lose(claim: KubeObject, reason: string, message: string): Promise<void> {
+    const told = await setClaimStatus(claim, claimStatus(claim, 'Lost'))
+    if (told) recorder.event(claim, 'Warning', reason, message)
+  }
+
+  async function syncVolume(name: string): Promise<void> {
+    const volume = volumeOf(name)
+    if (volume === undefined) return ownWrites.forget(volumeKey(name))
+    if (ownWrites.isBehind(volumeKey(name), volume)) return
+    const reference = claimRefOf(volume)
+    if (reference === undefined || !reference['uid']) {
+      await setPhase(volume, 'Available')
+      return
+    }
+    const claim = await claimOf(reference)
+    if (claim === undefined) {
+      const ended = ['Released', 'Failed'].includes(volume['status']?.phase)
+      await reclaim(ended ? volume : await setPhase(volume, 'Released'))
+    } else if (!claim['spec'].volumeName) claimQueue.add(objectKey(claim))
+    else if (claim['spec'].volumeName === name) await setPhase(volume, 'Bound')
+    else if (volume['status']?.phase !== 'Released' && volume['status']?.phase !== 'Failed')
+      await setPhase(await writeVolume(volume, withoutClaim(volume)), 'Available')
+  }
+
+  /** The claim referred to, as long as it is the same object. */
+  async function claimOf({ namespace, name, uid }: Fields): Promise<KubeObject | undefined> {
+    const known = claims.store.get(`${namespace}/${name}`)
+    if (known?.metadata.uid === uid) return known
+    // The informer may not have heard of it yet.
+    const live = await client
+      .resource(claimsResource)
+      .namespace(namespace)
+      .get(name)
+      .catch((error) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      })
+    return live?.metadata.uid === uid ? live : undefined
+  }
+
+  /** Only directories can be deleted without a driver, and only temporary ones. */
+  async function reclaim(volume: KubeObject): Promise<void> {
+    const { persistentVolumeReclaimPolicy, hostPath } = volume['spec'] as Fields
+    if (persistentVolumeReclaimPolicy !== 'Delete' || hostPath === undefined) return
+    if (volume.metadata.deletionTimestamp !== undefined) return
+    if (!/^\/tmp\/.+/.test(hostPath.path)) {
+      const message = `host_path deleter only supports /tmp/.+ but received provided ${hostPath.path}`
+      if (volume['status']?.phase === 'Failed') return
+      const status = { ...volume['status'], phase: 'Failed', message }
+      await writeVolume(volume, { ...volume, status } as KubeObject, 'status')
+      recorder.event(volume, 'Warning', 'VolumeFailedDelete', message)
+      return
+    }
+    await volumeClient.delete(volume.metadata.name ?? '').catch((error) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+
+  return {
+    name: 'persistent-volume-binder',
+    async start() {
+      pods.addIndex(claimIndex, claimsOf)
+      const enqueueClaim = (claim: KubeObject) => claimQueue.add(objectKey(claim))
+      const enqueueVolume = (volume: KubeObject) => volumeQueue.add(objectKey(volume))
+      const claimGone = (claim: KubeObject) => {
+        enqueueClaim(claim)
+        if (claim['spec'].volumeName) volumeQueue.add(claim['spec'].volumeName)
+      }
+      const volumeGone = (volume: KubeObject) => {
+        enqueueVolume(volume)
+        const { namespace, name } = claimRefOf(volume) ?? {}
+        if (name !== undefined) claimQueue.add(`${namespace}/${name}`)
+      }
+      claims.addHandlers(
+        { added: enqueueClaim, updated: (_, claim) => enqueueClaim(claim), deleted: claimGone },
+        { resyncMs },
+      )
+      volumes.addHandlers(
+        { added: enqueueVolume, updated: (_, volume) => enqueueVolume(volume), deleted: volumeGone },
+        { resyncMs },
+      )
+      await Promise.all([claims, volumes, classes, pods].map((informer) => informer.whenSynced(signal)))
+      runWorkers(runtime, claimQueue, 1, syncClaim, signal)
+      runWorkers(runtime, volumeQueue, 1, syncVolume, signal)
+    },
+  }
+}
