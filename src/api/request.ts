@@ -56,7 +56,7 @@ export interface ApiRequest {
   /** Set by authentication; in-process requests arrive with their component's identity. */
   readonly user?: UserInfo
   readonly info?: RequestInfo
-  /** Aborted when the client has gone or the request's time is up. */
+  /** Aborted when the client has gone, the request's time is up, or its watch has ended. */
   readonly signal: AbortSignal
   /** What the transport knows of the peer: client certificate, remote address, token cache. */
   readonly connection?: ConnectionInfo
@@ -69,6 +69,8 @@ export interface ApiRequest {
 /** Filled in by the steps a request passes; read once, when its audit event is written. */
 export interface AuditRecord {
   impersonatedUser?: UserInfo
+  /** The right by which he is impersonated, where it is a constrained one. */
+  impersonationConstraint?: string
   requestObject?: KubeObject
   readonly annotations: Record<string, string>
 }

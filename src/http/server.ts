@@ -153,6 +153,8 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       }
       const sent = responder.send(request, response, outgoing)
       if (sent !== undefined) await sent
+      // Whoever counts or tells of a watch hears of its end this way, however it ended.
+      if (response.kind === 'watch') controller.abort()
     } catch (error) {
       responder.fail(request, error, outgoing)
       if (!incoming.readableEnded) incoming.resume()

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { startTarget, type Target } from './attacker.ts'
+import { claimsOf, startTarget, type Target } from './attacker.ts'
 import { authority } from './issuer.ts'
 import { type Answering, type Reviewer, startReviewer } from './reviewer.ts'
 
@@ -476,6 +476,45 @@ test("a webhook's token gets in, and is asked about once", async () => {
   assert.deepEqual(reviewer.asked[1].spec.extra, hooked.extra)
 })
 
+const events = () =>
+  readFileSync(path('audit.log'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+test('the audit log tells who was nobody, which token was issued, and by which right somebody was impersonated', async () => {
+  reviewer.answer = () => ({ authenticated: false })
+  await ask('/api/v1/namespaces/nobody/pods', { token: 'unknown' })
+  const nobody = events().at(-1)
+  assert.deepEqual([nobody.stage, nobody.user, nobody.responseStatus.code], ['ResponseStarted', {}, 401])
+  assert.equal(nobody.annotations, undefined)
+
+  const issued = await target.asAdmin('POST', '/api/v1/namespaces/attacked/serviceaccounts/nobody/token', {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {},
+  })
+  const { jti } = claimsOf(JSON.parse(issued.body).status.token)
+  assert.deepEqual(events().at(-1).annotations, {
+    'authentication.kubernetes.io/issued-credential-id': `JTI=${jti}`,
+    'authorization.k8s.io/decision': 'allow',
+    'authorization.k8s.io/reason': '',
+  })
+
+  await target.asAdmin('GET', '/api/v1/namespaces/default/pods', undefined, { 'impersonate-user': 'jane' })
+  const { impersonatedUser, authenticationMetadata } = events().at(-1)
+  assert.equal(impersonatedUser.username, 'jane')
+  assert.deepEqual(authenticationMetadata, { impersonationConstraint: 'impersonate:user-info' })
+
+  await target.asAdmin('GET', '/api/v1/namespaces/default/pods?watch=true&timeoutSeconds=1')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const watched = events().filter(({ requestURI }) => requestURI.endsWith('watch=true&timeoutSeconds=1'))
+  assert.deepEqual(
+    watched.map(({ stage }) => stage),
+    ['ResponseStarted', 'ResponseComplete'],
+  )
+})
+
 test('decisions and round-trips are counted', async () => {
   const { body } = await target.asAdmin('GET', '/metrics')
   for (const series of [
@@ -485,8 +524,14 @@ test('decisions and round-trips are counted', async () => {
     'apiserver_authorization_webhook_evaluations_fail_open_total{name="hook",result="timeout"}',
     'apiserver_authorization_match_condition_evaluation_errors_total{name="hook",type="Webhook"}',
     'apiserver_authorization_match_condition_exclusions_total{name="hook",type="Webhook"}',
+    'authentication_attempts{result="success"}',
+    'authentication_attempts{result="error"}',
+    'authenticated_user_requests{username="other"}',
+    'authentication_duration_seconds_bucket{result="success",le="0.001"}',
   ])
     assert.ok(body.includes(series), series)
+  // The watch before has ended.
+  assert.match(body, /apiserver_longrunning_requests\{[^}]*resource="pods"[^}]*\} 0/)
 })
 
 test('a changed configuration counts: another version, and who cannot be asked is refused', async () => {

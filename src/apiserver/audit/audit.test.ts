@@ -7,6 +7,7 @@ import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/r
 import { notFound } from '../../api/status.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
+import { turnedAway } from '../filters/authentication.ts'
 import { type AuditLog, openAuditLog } from './log.ts'
 import { type Policy, parsePolicy } from './policy.ts'
 
@@ -115,6 +116,61 @@ test('what is refused is told with its status', async () => {
   })
   await assert.rejects(async () => handler(request()), /not found/)
   assert.equal((log.events().at(-1)?.['responseStatus'] as { code: number } | undefined)?.code, 404)
+})
+
+test('who is nobody is told once, when refused, without a user', async () => {
+  const log = memoryLog()
+  const handler = audit(simulatedRuntime(1), everything, log)(turnedAway)
+  const { user: _, ...nobody } = request()
+  await assert.rejects(async () => handler(nobody), /Unauthorized/)
+  const [event, more] = log.events()
+  assert.equal(more, undefined)
+  assert.equal(event?.['stage'], 'ResponseStarted')
+  assert.deepEqual(event?.['user'], {})
+  assert.equal((event?.['responseStatus'] as { code: number } | undefined)?.code, 401)
+})
+
+test('a watch is told when it starts and when it ends', async () => {
+  const log = memoryLog()
+  const ending = new AbortController()
+  const answer = { kind: 'watch', status: 200, contentType: 'application/json' } as ApiResponse
+  await audit(simulatedRuntime(1), everything, log)(async () => answer)({ ...request(), signal: ending.signal })
+  const stages = () => log.events().map(({ stage }) => stage)
+  assert.deepEqual(stages(), ['RequestReceived', 'ResponseStarted'])
+  ending.abort()
+  assert.deepEqual(stages(), ['RequestReceived', 'ResponseStarted', 'ResponseComplete'])
+})
+
+test('an object is named by the body where the path does not name it, and by whom it is impersonated', async () => {
+  const log = memoryLog()
+  const answer: ApiResponse = { kind: 'bytes', status: 201, contentType: 'text/plain', bytes: [] }
+  const handler = audit(
+    simulatedRuntime(1),
+    everything,
+    log,
+  )(async ({ audit: record }) => {
+    if (record !== undefined) {
+      record.requestObject = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'made', uid: 'u', resourceVersion: '5' },
+      }
+      record.impersonatedUser = alice
+      record.impersonationConstraint = 'impersonate:user-info'
+    }
+    return answer
+  })
+  await handler({ ...request(), info: info({ verb: 'create', name: '' }) })
+  const event = log.events().at(-1)
+  assert.deepEqual(event?.['objectRef'], {
+    resource: 'secrets',
+    namespace: 'n',
+    name: 'made',
+    uid: 'u',
+    apiVersion: 'v1',
+    resourceVersion: '5',
+  })
+  assert.deepEqual(event?.['authenticationMetadata'], { impersonationConstraint: 'impersonate:user-info' })
 })
 
 test('an answer whose event cannot be written is an error, never a silent loss', async () => {

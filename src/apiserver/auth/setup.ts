@@ -3,7 +3,7 @@ import type { EagerHandler, Filter, UserInfo } from '../../api/request.ts'
 import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
-import { authentication } from '../filters/authentication.ts'
+import { authentication, turnedAway } from '../filters/authentication.ts'
 import { authorization } from '../filters/authorization.ts'
 import { impersonation } from '../filters/impersonation.ts'
 import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './authenticator.ts'
@@ -84,10 +84,10 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     modes: () => DEFAULT_MODES,
   }
   const authorizer = withSuperusers(chain.authorizer)
-  const authenticate = authentication(runtime, authenticator, options.anonymous)
+  const afterwards = options.afterAuthentication ?? ((next: EagerHandler) => next)
+  const authenticate = authentication(runtime, authenticator, options.anonymous, afterwards(turnedAway))
   const authorize = authorization(authorizer)
   const impersonate = impersonation(authorizer)
-  const afterwards = options.afterAuthentication ?? ((next: EagerHandler) => next)
   return {
     tokens,
     authenticator,

@@ -1,6 +1,6 @@
 /**
  * Tells the audit log what is asked and how it was answered. Stands right behind authentication, so that what is refused is
- * told as well. A request that changes something is answered only once its event is in the log; when the log cannot be
+ * told as well; authentication itself sends here whom it refuses, without a user. A request that changes something is answered only once its event is in the log; when the log cannot be
  * written it is answered with an error, and the server's own log says so.
  */
 import { encodeJson } from '../../api/codec/json.ts'
@@ -36,17 +36,23 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
         throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
       }
     }
-    await tell('RequestReceived')
+    if (request.user !== undefined) await tell('RequestReceived')
     let response: ApiResponse
     try {
       response = await next({ ...request, audit: record })
     } catch (error) {
       const status = error instanceof StatusError ? error : internalError(error)
-      await tell(error instanceof StatusError ? 'ResponseComplete' : 'Panic', status.toStatus())
+      const refused = request.user === undefined ? 'ResponseStarted' : 'ResponseComplete'
+      await tell(error instanceof StatusError ? refused : 'Panic', status.toStatus())
       throw error
     }
     if (response.kind === 'watch') {
       await tell('ResponseStarted', { metadata: {}, code: response.status })
+      const { signal } = request
+      // Nobody waits for the end of a watch; that it could not be told is in the server's own log.
+      const ended = () => void tell('ResponseComplete', { metadata: {}, code: response.status })?.catch(() => {})
+      if (signal.aborted) ended()
+      else signal.addEventListener('abort', ended, { once: true })
       return response
     }
     const body = verdict.level === 'RequestResponse' ? bodyOf(response) : undefined
@@ -106,9 +112,12 @@ function eventOf({
     verb: request.info?.verb,
     user: user(request.user),
     ...(record.impersonatedUser ? { impersonatedUser: user(record.impersonatedUser) } : {}),
+    ...(record.impersonationConstraint
+      ? { authenticationMetadata: { impersonationConstraint: record.impersonationConstraint } }
+      : {}),
     sourceIPs: [request.connection?.remoteAddress || '127.0.0.1'],
     ...(request.headers['user-agent'] ? { userAgent: request.headers['user-agent'] } : {}),
-    ...objectRef(request),
+    ...objectRef(request, record),
     ...(response ? { responseStatus: response } : {}),
     ...(requestObject === undefined ? {} : { requestObject }),
     ...(answered === undefined ? {} : { responseObject: answered }),
@@ -120,15 +129,20 @@ function eventOf({
 
 const user = (who: UserInfo | undefined): JsonObject => (who ? (userInfoOf(who) as JsonObject) : {})
 
-function objectRef({ info }: ApiRequest): { objectRef?: JsonObject } {
+/** What the request names, and where it names nothing, what its body does. */
+function objectRef({ info }: ApiRequest, { requestObject }: AuditRecord): { objectRef?: JsonObject } {
   if (!info?.isResource) return {}
+  const { name: given, uid, resourceVersion } = requestObject?.metadata ?? {}
+  const name = info.name || given
   return {
     objectRef: {
       resource: info.resource,
       ...(info.namespace ? { namespace: info.namespace } : {}),
-      ...(info.name ? { name: info.name } : {}),
+      ...(name ? { name } : {}),
+      ...(uid ? { uid } : {}),
       ...(info.group ? { apiGroup: info.group } : {}),
       apiVersion: info.version,
+      ...(resourceVersion ? { resourceVersion } : {}),
       ...(info.subresource ? { subresource: info.subresource } : {}),
     },
   }

@@ -1,27 +1,40 @@
 /** Finds out who asks, or refuses with 401. A component of this process arrives with its identity and is believed. */
-import type { ApiRequest, Filter, UserInfo } from '../../api/request.ts'
+import type { ApiRequest, EagerHandler, Filter, UserInfo } from '../../api/request.ts'
 import { unauthorized } from '../../api/status.ts'
+import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 
 const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
-/** `anonymous`: whether who brings nothing may ask for this path; without it, only for health. */
+/** The end of whoever is nobody. */
+export const turnedAway: EagerHandler = () => {
+  throw unauthorized()
+}
+
+/**
+ * `anonymous`: whether who brings nothing may ask for this path; without it, only for health.
+ * `whenRefused`: answers whoever is nobody, with a 401.
+ */
 export function authentication(
   runtime: Runtime,
   authenticator: Authenticator,
   anonymous: (path: string) => boolean = isHealth,
+  whenRefused: EagerHandler = turnedAway,
 ): Filter {
   const log = runtime.log.named('authentication')
-  const refused = (error: unknown): never => {
-    log.info(2, 'unable to authenticate the request', { reason: String(error) })
-    throw unauthorized()
-  }
+  const { clock } = runtime
+  const count = authenticationMetrics(runtime)
   return (next) => {
-    const pass = (request: ApiRequest, user: UserInfo | undefined) => {
-      if (user !== undefined) return next({ ...request, user })
-      if (anonymous(request.path)) return next({ ...request, user: ANONYMOUS })
-      throw unauthorized()
+    const refused = (request: ApiRequest, error: unknown, started: number) => {
+      log.info(2, 'unable to authenticate the request', { reason: String(error) })
+      count('error', clock.monotonic() - started)
+      return whenRefused(request)
+    }
+    const pass = (request: ApiRequest, user: UserInfo | undefined, started: number) => {
+      const known = user ?? (anonymous(request.path) ? ANONYMOUS : undefined)
+      count(known === undefined ? 'failure' : 'success', clock.monotonic() - started, known)
+      return known === undefined ? whenRefused(request) : next({ ...request, user: known })
     }
     return (request) => {
       // Only the HTTP room sets `connection`, and it never sets `user`.
@@ -29,14 +42,53 @@ export function authentication(
         if (request.user === undefined) throw unauthorized()
         return next(request)
       }
+      const started = clock.monotonic()
       let found: ReturnType<Authenticator['authenticate']>
       try {
         found = authenticator.authenticate(request)
       } catch (error) {
-        return refused(error)
+        return refused(request, error, started)
       }
-      return found instanceof Promise ? found.catch(refused).then((user) => pass(request, user)) : pass(request, found)
+      if (!(found instanceof Promise)) return pass(request, found, started)
+      return found.then(
+        (user) => pass(request, user, started),
+        (error: unknown) => refused(request, error, started),
+      )
     }
+  }
+}
+
+type Result = 'success' | 'failure' | 'error'
+/** Seconds, doubling: those of kube-apiserver. */
+const SECONDS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
+/** Users who have a label of their own; names are nobody's to fill a memory with. */
+const LABELLED = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default'])
+
+function authenticationMetrics({ metrics }: Runtime): (result: Result, ms: number, user?: UserInfo) => void {
+  if (metrics === undefined) return () => {}
+  const attempts = metrics.counter('authentication_attempts', 'Authentication attempts by result.', ['result'])
+  const durations = metrics.histogram(
+    'authentication_duration_seconds',
+    'Time to authenticate, in seconds, by result.',
+    ['result'],
+    SECONDS,
+  )
+  const users = metrics.counter('authenticated_user_requests', 'Authenticated requests by user name.', ['username'])
+  const of = (result: Result) => ({ attempts: attempts.child(result), duration: durations.child(result) })
+  const results = { success: of('success'), failure: of('failure'), error: of('error') }
+  const byUser = new WeakMap<UserInfo, Counted>()
+  return (result, ms, user) => {
+    const series = results[result]
+    series.attempts.add()
+    series.duration.observe(ms / 1000)
+    if (user === undefined) return
+    let counted = byUser.get(user)
+    if (counted === undefined) {
+      const { name } = user
+      counted = users.child(LABELLED.has(name) ? name : name.includes('@') ? 'email_id' : 'other')
+      byUser.set(user, counted)
+    }
+    counted.add()
   }
 }
 

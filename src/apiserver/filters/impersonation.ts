@@ -86,7 +86,11 @@ async function asSomebodyElse(
     Object.entries(request.headers).filter(([name]) => !name.startsWith('impersonate-')),
   )
   const impersonated = becoming(wanted, refused === undefined)
-  if (request.audit !== undefined) request.audit.impersonatedUser = impersonated
+  if (request.audit !== undefined) {
+    const mode = modeOf(wanted)
+    request.audit.impersonatedUser = impersonated
+    if (refused === undefined && mode !== undefined) request.audit.impersonationConstraint = `impersonate:${mode}`
+  }
   return { ...request, headers: remaining, user: impersonated }
 }
 

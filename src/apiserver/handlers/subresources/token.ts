@@ -2,6 +2,7 @@
 import { updateManagedFields } from '../../../api/fields/update.ts'
 import { apiVersionOf } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
+import { parseJws } from '../../auth/jws.ts'
 import { inNamespace } from '../../registry/metadata.ts'
 import { decodeObject } from '../body.ts'
 import type { ResourceRequest } from '../context.ts'
@@ -33,5 +34,9 @@ export async function createToken(resource: ResourceRequest): Promise<ApiRespons
   )
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
   const answer = await context.answerTokenRequest(info.namespace, info.name, admitted)
+  if (request.audit !== undefined) {
+    const id = parseJws(answer['status'].token)?.claims['jti']
+    request.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`
+  }
   return encoded(201, answer, representation, warnings)
 }
