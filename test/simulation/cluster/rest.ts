@@ -174,8 +174,12 @@ function checkReplicas({ truth, failed }: Look, set: KubeObject): void {
   if (status.observedGeneration !== set.metadata.generation) failed(`${describe(set)} was not observed as it is now`)
 }
 
-function checkDeployment({ truth, failed }: Look, deployment: KubeObject): void {
-  const sets = truth.list('replicasets').filter((set) => isControlledBy(set, deployment) && !isMarked(set))
+function checkDeployment(look: Look, deployment: KubeObject): void {
+  const { truth, failed } = look
+  const all = truth.list('replicasets').filter((set) => isControlledBy(set, deployment))
+  // A set that never goes keeps its name, which is that of the set to come.
+  if (all.some((set) => isMarked(set) && waitsForEver(look, set))) return
+  const sets = all.filter((set) => !isMarked(set))
   const wanted: number = deployment['spec'].replicas
   const total = sets.reduce((sum, set) => sum + set['spec'].replicas, 0)
   const never = deployment['spec'].template.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'

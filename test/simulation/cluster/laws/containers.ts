@@ -23,9 +23,8 @@ interface Running {
   readonly node: string
   readonly name: string
   readonly startedAt: number
-  /** When it was first asked to end, and the soonest it was said to be killed. */
+  /** When it was first asked to end. */
   stoppedAt?: number
-  killAt?: number
 }
 
 /** What a kubelet knows of the end of a pod, told at this time. */
@@ -44,6 +43,8 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
   const { clock } = runtime
   const running = new Map<string, Running>()
   const forced = new Set<string>()
+  /** By pod: when the shortest grace period of which a kubelet was ever told is over. */
+  const soonest = new Map<string, number>()
   const told = new WeakMap<Life, Map<string, Told[]>>()
   const livesOf = new Map<string, Life>()
   const nameOf = (uid: string) => {
@@ -56,6 +57,11 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
       if (pod.metadata.namespace !== place.namespace) continue
       if (place.name === '' || pod.metadata.name === place.name) forced.add(pod.metadata.uid ?? '')
     }
+  }
+
+  /** Before this it may not be killed; undefined when nobody asked its pod to go, or when it is gone already. */
+  function soonestOf({ uid }: Running): number | undefined {
+    return truth.ofUid(uid) === undefined ? undefined : soonest.get(uid)
   }
 
   /** When it has to have ended at the latest. */
@@ -78,7 +84,8 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
     const what = `container ${one.name} of ${nameOf(one.uid)}`
     if (exitCode === KILLED) {
       if (one.stoppedAt === undefined) failed(`${what} is killed without SIGTERM`)
-      else if (now < (one.killAt ?? now)) failed(`${what} is killed ${(one.killAt ?? now) - now} ms too early`)
+      const soonest = soonestOf(one)
+      if (soonest !== undefined && now < soonest) failed(`${what} is killed ${soonest - now} ms too early`)
     }
     const due = dueOf(one)
     if (due !== undefined && now > due.at)
@@ -108,11 +115,7 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
         ...containers,
         async stopContainer(id, timeoutSeconds) {
           const one = running.get(id)
-          if (one !== undefined) {
-            const killAt = clock.now() + timeoutSeconds * 1000
-            one.stoppedAt ??= clock.now()
-            one.killAt = Math.min(one.killAt ?? killAt, killAt)
-          }
+          if (one !== undefined) one.stoppedAt ??= clock.now()
           return containers.stopContainer(id, timeoutSeconds)
         },
       }
@@ -162,6 +165,8 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
     if (deletionGracePeriodSeconds === undefined && !gone) return
     const own = spec?.terminationGracePeriodSeconds ?? 30
     const grace = deletionGracePeriodSeconds ?? own
+    const over = clock.now() + grace * 1000
+    if (!gone) soonest.set(uid, Math.min(soonest.get(uid) ?? over, over))
     const before = pods.get(uid) ?? []
     if (before.some((told) => told.grace <= grace)) return
     pods.set(uid, [...before, { at: clock.now(), grace }])
