@@ -85,7 +85,7 @@ export function createEventRecorder(
         series.record(reference, type, reason, message, options, now)
         return
       }
-      const event: KubeObject = {
+      const build = (): KubeObject => ({
         kind: 'Event',
         apiVersion: 'v1',
         metadata: {
@@ -104,8 +104,12 @@ export function createEventRecorder(
         eventTime: null,
         reportingComponent: source.component,
         reportingInstance: source.host ?? '',
-      }
+      })
+      // Made when its turn comes: who tells of it has other things to do.
+      let built: KubeObject | undefined
       write(async () => {
+        built ??= build()
+        const event = built
         const outcome = correlate(correlation, event)
         if (outcome === undefined) return
         const events = client.resource(coreEvents).namespace(event.metadata.namespace ?? 'default')
