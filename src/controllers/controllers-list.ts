@@ -12,6 +12,7 @@ import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
 import { createPvBinderController } from './persistentvolume/pv-binder-controller.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
+import { createHpaController } from './podautoscaler/hpa-controller.ts'
 import { replicaSets, replicationControllers } from './replicaset/flavors.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
 import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
@@ -53,6 +54,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('persistentvolume-binder-controller', 'persistent-volume-binder', createPvBinderController),
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
+  entry('horizontal-pod-autoscaler-controller', 'horizontal-pod-autoscaler', createHpaController),
   entry('disruption-controller', 'disruption-controller', createDisruptionController),
   entry('daemonset-controller', 'daemon-set-controller', createDaemonSetController),
   entry('statefulset-controller', 'statefulset-controller', createStatefulSetController),

@@ -75,8 +75,9 @@ export function createNormalizer(namespace: string): Normalizer {
     const metadata = (object['metadata'] ?? object) as JsonObject
     const { kind } = object
     const { name, uid: own } = metadata
-    if (typeof kind === 'string' && typeof name === 'string' && typeof own === 'string' && kind !== 'Binding')
-      owners.set(own, `<uid ${kind} ${text(name)}>`)
+    // Bindings and scales go by the uid of what they are of.
+    const named = typeof kind === 'string' && kind !== 'Binding' && kind !== 'Scale'
+    if (named && typeof name === 'string' && typeof own === 'string') owners.set(own, `<uid ${kind} ${text(name)}>`)
     for (const part of Object.values(object)) learn(part)
   }
 

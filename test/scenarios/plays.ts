@@ -1,6 +1,7 @@
 /** What the user did in each recorded scenario, and before it. */
 import type { Fields } from '../../src/api/object.ts'
 import { create, deployment, image, job, type Play, patch, pod, remove, taintNodeOf, template } from './acts.ts'
+import { autoscalerPlays } from './plays-autoscaler.ts'
 import { cronJobPlays } from './plays-cronjob.ts'
 import { daemonSetPlays } from './plays-daemonset.ts'
 import { quotaPlays } from './plays-quota.ts'
@@ -19,6 +20,7 @@ const deleted = (propagationPolicy: 'Orphan' | 'Background' | 'Foreground') => a
 const updated = (tag: string) => async (stage: Stage) => void (await patch(stage, 'deployments', 'a', image(tag)))
 
 export const plays: Readonly<Record<string, Play>> = {
+  ...autoscalerPlays,
   ...quotaPlays,
   ...volumePlays,
   ...cronJobPlays,
