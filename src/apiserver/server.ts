@@ -35,6 +35,7 @@ import { pathsResponse } from './handlers/paths.ts'
 import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
 import { versionResponse } from './handlers/version.ts'
+import { createZPages } from './handlers/zpages.ts'
 import { startApiServiceLoop } from './loops/api-services.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
 import { startIpAddressLoop } from './loops/ip-addresses.ts'
@@ -70,6 +71,8 @@ export interface ApiServerOptions {
   readonly audit?: Filter
   /** Paths that name no resource (discovery, OpenAPI, version), in the order they are asked. */
   readonly paths?: (server: { readonly scheme: Scheme; readonly reads: ServerReads }) => readonly PathHandler[]
+  /** Flags this server was started with, by name: told at /flagz. */
+  readonly flags?: Readonly<Record<string, string>>
   /** `host:port` by which clients of this machine reach the server. */
   readonly serverAddress?: () => string
   readonly decodeProtobuf?: ProtobufDecoder
@@ -176,6 +179,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       clock: runtime.clock,
       customSchema: (row) => definitionSchema(reads, row),
     }),
+    createZPages(runtime.clock, options.flags ?? {}),
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),
   ])

@@ -21,7 +21,7 @@ import { openStorage } from '../storage/open.ts'
 import { transformed } from '../storage/transform.ts'
 import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
-import { loadSecurity, type SecurityOptions } from './security.ts'
+import { loadSecurity, SECURITY_OPTIONS, type SecurityOptions } from './security.ts'
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
@@ -106,6 +106,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         authentication?.start(forget)
         return serverAuth(runtime, reads, auth)
       },
+      flags: flagsOf(options.security),
       repairAddresses: true,
       components: () => componentHealth(options.components),
       frontProxy: pki.client('front-proxy-client', 'front-proxy-client', []),
@@ -144,6 +145,15 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
     throw error
   }
 }
+
+/** As they are on a command line; what they name are files, never secrets. */
+const flagsOf = (security: SecurityOptions): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    SECURITY_OPTIONS.flatMap((option) => {
+      const value = security[option]
+      return value === undefined ? [] : [[option.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`), String(value)]]
+    }),
+  )
 
 function serverAuth(runtime: Runtime, reads: ServerReads, auth: Auth): ServerAuth {
   const { tokens, authenticator, authorizer, modes, roles, filter, guard } = auth

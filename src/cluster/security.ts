@@ -27,6 +27,37 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   readonly tokenAuthFile?: string
 }
 
+const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
+  auditPolicyFile: true,
+  auditLogPath: true,
+  auditLogMaxsize: true,
+  auditLogMaxbackup: true,
+  auditLogMaxage: true,
+  encryptionProviderConfig: true,
+  tokenAuthFile: true,
+  authenticationConfig: true,
+  authorizationConfig: true,
+  authenticationTokenWebhookConfigFile: true,
+  authenticationTokenWebhookVersion: true,
+  authenticationTokenWebhookCacheTtl: true,
+  authorizationMode: true,
+  authorizationWebhookConfigFile: true,
+  authorizationWebhookVersion: true,
+  authorizationWebhookCacheAuthorizedTtl: true,
+  authorizationWebhookCacheUnauthorizedTtl: true,
+  oidcIssuerUrl: true,
+  oidcClientId: true,
+  oidcUsernameClaim: true,
+  oidcUsernamePrefix: true,
+  oidcGroupsClaim: true,
+  oidcGroupsPrefix: true,
+  oidcCaFile: true,
+  oidcRequiredClaim: true,
+  oidcSigningAlgs: true,
+}
+/** The options' names, all of them. */
+export const SECURITY_OPTIONS = Object.keys(NAMES) as readonly (keyof SecurityOptions)[]
+
 export interface Security {
   readonly audit?: Filter
   readonly transformer?: Transformer

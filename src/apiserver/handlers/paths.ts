@@ -10,6 +10,7 @@ const FIXED = [
   '/api/v1',
   '/apis',
   '/apis/',
+  '/flagz',
   '/healthz',
   '/livez',
   '/metrics',
@@ -18,6 +19,7 @@ const FIXED = [
   '/openapi/v3/',
   '/openid/v1/jwks',
   '/readyz',
+  '/statusz',
   '/version',
 ]
 

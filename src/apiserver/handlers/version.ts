@@ -3,7 +3,9 @@ import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { requireType } from './negotiate.ts'
 import { notAllowed } from './route.ts'
 
-export const GIT_VERSION = 'v1.37.1+skiff'
+export const KUBERNETES = '1.37.1'
+export const KUBERNETES_MINOR = '1.37'
+export const GIT_VERSION = `v${KUBERNETES}+skiff`
 
 const document = Buffer.from(
   JSON.stringify(
