@@ -74,14 +74,15 @@ function negotiation(): readonly Named[] {
 }
 
 function discovery(): readonly Named[] {
-  const paths = ['/api', '/apis', '/apis/apps', '/apis/apps/v1', '/api/v1', '/apis/none', '/apis/apps/v2']
+  // Not /apis: which groups there are, other cases decide.
+  const paths = ['/api', '/apis/apps', '/apis/apps/v1', '/api/v1', '/apis/none', '/apis/apps/v2']
   const accepts = ['*', 'application/*', 'text/html', `${J};v=v1`, `${J};${T}`, `${J};as=APIGroupDiscoveryList;v=v2`]
   return paths.map(
     (path): Named => [
       `discovery ${path}`,
       [
         ...accepts.map((accept) => GET(path, { accept })),
-        ...(path === '/api' || path === '/apis' ? [] : [GET(path, { accept: `${J};${DISCOVERY}` })]),
+        ...(path === '/api' ? [] : [GET(path, { accept: `${J};${DISCOVERY}` })]),
       ],
       { ns: false },
     ],
@@ -222,7 +223,25 @@ function contentTypes(): readonly Named[] {
   )
 }
 
+/** What a body says of itself that the path says otherwise. */
+function places(): readonly Named[] {
+  const b = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b', namespace: 'other' } }
+  return [
+    [
+      'another name and another namespace',
+      [
+        POST(CM, configMap('a')),
+        ...['application/merge-patch+json', 'application/apply-patch+yaml'].flatMap((type) =>
+          ['a', 'none'].map((name) => PATCH(`${CM}/${name}?fieldManager=m`, type, b)),
+        ),
+        { ...PATCH(`${CM}/a`, J, b), m: 'PUT' },
+        POST(CM, b),
+      ],
+    ],
+  ]
+}
+
 export function reads(): readonly Case[] {
-  const all = [negotiation, discovery, selectors, versions, watches, contentTypes]
+  const all = [negotiation, discovery, selectors, versions, watches, contentTypes, places]
   return all.flatMap((part) => part()).map(([name, steps, more]) => ({ name, ...more, steps }))
 }

@@ -46,8 +46,8 @@ export function applier(
     )
     refuseDuplicates()
     const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore' }).object
-    checkName(decoded, info.name)
     const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
+    checkName(placed, info.name)
     return dedupeOwnerReferences(placed, false, write.warn)
   }
 }

@@ -75,9 +75,9 @@ function patcher(resource: ResourceRequest, type: PatchType, options: WriteOptio
   const patch = patchBody(resource)
   return (live: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
     const decoded = applyDefaults(patched(resource, type, patch, live as KubeObject, row, options), row.schema)
-    checkName(decoded, info.name)
-    const placed = dedupeOwnerReferences(inNamespace(decoded, row.namespaced, info.namespace), false, write.warn)
-    return trackManager(resource, write, options, live, placed)
+    const placed = inNamespace(decoded, row.namespaced, info.namespace)
+    checkName(placed, info.name)
+    return trackManager(resource, write, options, live, dedupeOwnerReferences(placed, false, write.warn))
   }
 }
 
@@ -162,8 +162,9 @@ export function patchedScale(resource: ResourceRequest): {
     next(scale) {
       // Of a Scale, applying owns what a merge would set.
       const object = patched(resource, type === 'apply' ? 'merge' : type, patch, scale, target, options)
-      checkName(object, info.name)
-      return inNamespace(object, true, info.namespace)
+      const placed = inNamespace(object, true, info.namespace)
+      checkName(placed, info.name)
+      return placed
     },
   }
 }

@@ -32,12 +32,16 @@ export function customSchemas(rows: readonly ResourceRow[], customSchema: Custom
   for (const row of rows) {
     if (!isCustom(row)) continue
     const definition = customDefinition(row)
-    const named = (kind: string) => [{ group: row.group, kind, version: row.version }]
+    const fields = (row.custom?.selectableFields ?? []).map((path) => ({ fieldPath: path.replace(/^\./, '') }))
+    const marks = (kind: string): JsonObject => ({
+      'x-kubernetes-group-version-kind': [{ group: row.group, kind, version: row.version }],
+      ...(fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields }),
+    })
     const whole = served(customSchema(row) ?? { type: 'object', [PRESERVE]: true })
     out.set(definition, {
       ...whole,
       properties: { ...(whole['properties'] as JsonObject | undefined), ...typed, metadata: referTo('ObjectMeta') },
-      'x-kubernetes-group-version-kind': named(row.kind),
+      ...marks(row.kind),
     })
     out.set(`${definition}List`, {
       type: 'object',
@@ -47,7 +51,7 @@ export function customSchemas(rows: readonly ResourceRow[], customSchema: Custom
         items: { type: 'array', items: { $ref: `#/components/schemas/${definition}` } },
         metadata: referTo('ListMeta'),
       },
-      'x-kubernetes-group-version-kind': named(row.listKind),
+      ...marks(row.listKind),
     })
   }
   return out

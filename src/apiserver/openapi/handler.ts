@@ -7,6 +7,7 @@ import type { JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import type { Clock } from '../../base/clock.ts'
+import { parseAccept } from '../handlers/media-range.ts'
 import type { CustomSchema } from './custom.ts'
 import { createDocuments, hashOf } from './documents.ts'
 import { encodeV2, V2_PROTOBUF } from './protobuf-v2.ts'
@@ -113,16 +114,11 @@ const httpDate = (ms: number) => new Date(ms).toUTCString().replace('GMT', 'UTC'
 /** The form that the client likes best of those there are; undefined when it likes none. */
 function formOf(accept: string | undefined, protobuf: string): Form | undefined {
   if (accept === undefined || accept === '') return 'json'
-  const ranges = accept.split(',').map((clause) => {
-    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
-    const q = parameters.find((parameter) => parameter.startsWith('q='))
-    // An older spelling of the same type.
-    return { type: type.replace('@v1.0+', '.v1.0+'), q: q === undefined ? 1 : Number(q.slice(2)) || 0 }
-  })
-  ranges.sort((a, b) => b.q - a.q)
-  for (const { type } of ranges) {
-    if (type === protobuf) return 'protobuf'
-    if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'
+  // An older spelling of the same type.
+  const older = protobuf.replace('.v1.0+', '@v1.0+')
+  for (const range of parseAccept(accept)) {
+    if (range.matches('application/json')) return 'json'
+    if (range.matches(protobuf) || range.matches(older)) return 'protobuf'
   }
   return undefined
 }

@@ -81,12 +81,15 @@ test('documents that are not there, and forms that are not spoken, have no body'
   assert.deepEqual([ask('/openapi/v3/nope').status, ask('/openapi/v3/').status], [404, 404])
   const yaml = ask('/openapi/v2', { accept: 'application/yaml' })
   assert.deepEqual([yaml.status, yaml.bytes], [406, []])
+  for (const accept of ['*', 'application/*']) assert.equal(ask('/openapi/v2', { accept }).status, 200)
 })
 
 test('a custom resource has a document of its own and stands in OpenAPI v2', () => {
   const scheme = createScheme()
   const configMap = scheme.find('', 'v1', 'configmaps') as ResourceRow
-  const row = { ...configMap, group: 'stable.example.com', resource: 'gizmos', kind: 'Gizmo', listKind: 'GizmoList' }
+  const custom = { selectableFields: ['.spec.mode'] } as unknown as NonNullable<ResourceRow['custom']>
+  const names = { resource: 'gizmos', kind: 'Gizmo', listKind: 'GizmoList' }
+  const row = { ...configMap, group: 'stable.example.com', ...names, custom }
   scheme.addRows([row])
   const spec = { type: 'object', properties: { spec: { type: 'string' } } }
   const documents = createDocuments(scheme, () => spec)
@@ -96,7 +99,11 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
     '/apis/stable.example.com/v1/namespaces/{namespace}/gizmos',
     '/apis/stable.example.com/v1/namespaces/{namespace}/gizmos/{name}',
   ])
-  assert.ok('com.example.stable.v1.Gizmo' in document.components.schemas)
+  for (const kind of ['Gizmo', 'GizmoList'])
+    assert.deepEqual(
+      (document.components.schemas[`com.example.stable.v1.${kind}`] as JsonObject)['x-kubernetes-selectable-fields'],
+      [{ fieldPath: 'spec.mode' }],
+    )
   const v2 = documents.v2() as { definitions: JsonObject }
   assert.ok('com.example.stable.v1.GizmoList' in v2.definitions)
 })
