@@ -163,7 +163,6 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
   function struct(one: Node & { kind: 'struct' }, scope: Scope | undefined): Type {
     const type = messages?.(one.name)
     if (type === undefined) {
-      for (const { value } of one.fields) typeOf(value, scope)
       return Object.hasOwn(TYPE_NAMES, one.name)
         ? report(one.at, `'${one.name}' is not a message type`)
         : undeclared(one.at, one.name)
@@ -295,6 +294,10 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
       case 'filter':
         wantsBool(result, (one.args[0] as Node).at)
         return target.kind === 'list' ? listOf(target.items) : listOf(names.get(one.vars[0] as string) ?? DYN)
+      case 'transformMapEntry':
+        return result.kind === 'map' ? result : mapOf(DYN, DYN)
+      case 'sortBy':
+        return target
       case 'transformMap':
         return mapOf(target.kind === 'map' ? target.key : INT, result)
       default:

@@ -82,6 +82,15 @@ export function callCost(name: string, sizes: readonly Range[], items?: Range): 
       const whole = times(a, plus(items ?? exactly(1), sizes[1] ?? exactly(0)))
       return { cost: atLeastOne(scaled(whole, STRING_FACTOR)), size: whole }
     }
+    case 'distinct':
+      return { cost: atLeastOne(times(a, a)), size: { min: 0, max: a.max } }
+    case 'slice':
+    case 'flatten':
+    case 'reverse':
+    case 'sort':
+    case 'optional.unwrap':
+    case 'unwrapOpt':
+      return { cost: atLeastOne(a), size: { min: 0, max: a.max } }
     case 'isSorted':
     case 'sum':
     case 'max':
@@ -210,6 +219,8 @@ export function estimateCost({ node, types, calls }: Checked): Range {
       map: 12,
       transformList: 12,
       transformMap: 32,
+      transformMapEntry: 32,
+      sortBy: 12,
       optMap: 1,
       optFlatMap: 1,
     }[one.name]
@@ -224,6 +235,8 @@ export function estimateCost({ node, types, calls }: Checked): Range {
       map: 11,
       transformList: 11,
       transformMap: 31,
+      transformMapEntry: 31,
+      sortBy: 11,
     }[one.name]
     const cost = plus(plus(target.cost, exactly(once)), times(count, plus(loop, exactly(turn))))
     return {
@@ -231,7 +244,7 @@ export function estimateCost({ node, types, calls }: Checked): Range {
       size:
         one.name === 'filter'
           ? { min: 0, max: count.max }
-          : ['map', 'transformList', 'transformMap'].includes(one.name)
+          : ['map', 'transformList', 'transformMap', 'transformMapEntry', 'sortBy'].includes(one.name)
             ? count
             : exactly(1),
     }

@@ -5,6 +5,7 @@
 import type { Checked } from './check.ts'
 import { callCost, MOST, STRUCT_COST } from './cost.ts'
 import { type Overload, show } from './functions.ts'
+import { sorted } from './lists.ts'
 import type { Node } from './parse.ts'
 import { STRING, type Type } from './types.ts'
 import {
@@ -255,6 +256,31 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
           if (holds(node.args[0] as Node)) kept.push(pair[0])
         }
         return kept
+      }
+      case 'sortBy': {
+        const keys: Value[] = []
+        for (const pair of pairs) {
+          bind(pair)
+          keys.push(walk(node.args[0] as Node, inner))
+        }
+        return sorted(
+          pairs.map(([item]) => item),
+          keys,
+        )
+      }
+      case 'transformMapEntry': {
+        const entries = new Map<string, readonly [Value, Value]>()
+        for (const pair of pairs) {
+          bind(pair)
+          if (condition !== undefined && !holds(condition)) continue
+          const made = walk(result as Node, inner)
+          if (!isMapLike(made)) throw new CelError('no such overload')
+          for (const [key, entry] of mapEntries(made)) {
+            if (entries.has(key)) throw new CelError(`insert failed: key ${show(entry[0])} already exists`)
+            entries.set(key, entry)
+          }
+        }
+        return new MapValue(entries)
       }
       case 'transformMap': {
         const entries = new Map<string, readonly [Value, Value]>()

@@ -1,10 +1,12 @@
 /** Kubernetes' functions for CEL: strings, lists, regular expressions, URLs, quantities, addresses, sets, named formats, semver. */
 import { nanosOf } from '../objects/quantity.ts'
+import { goQuote } from '../quote.ts'
 import { formatCheck } from '../schema/structural/formats.ts'
 import { compilePattern } from '../schema/structural/patterns.ts'
 import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../validation/names.ts'
 import { addressLibrary } from './addresses.ts'
 import { compare, define, type Functions, fn, method, show, standard } from './functions.ts'
+import { lists } from './lists.ts'
 import {
   BOOL,
   BYTES,
@@ -278,6 +280,7 @@ const kubernetes = define({
   ],
   substring: [method([STRING, INT], STRING, substring), method([STRING, INT, INT], STRING, substring)],
   trim: [method([STRING], STRING, (text: string) => text.trim())],
+  'strings.quote': [fn([STRING], STRING, (text: string) => goQuote(text))],
   format: [method([STRING, listOf(DYN)], STRING, format)],
   isSorted: ORDERED.map((type) => method([listOf(type)], BOOL, isSorted)),
   min: ORDERED.map((type) => method([listOf(type)], type, extreme(-1))),
@@ -363,7 +366,7 @@ function QUANTITY_MATH() {
 /** Everything an expression may call. Functions of one name are joined. */
 export function allFunctions(): Functions {
   const table = new Map<string, readonly (typeof standard)[number][1][number][]>()
-  for (const [name, overloads] of [...standard, ...kubernetes])
+  for (const [name, overloads] of [...standard, ...kubernetes, ...lists])
     table.set(name, [...(table.get(name) ?? []), ...overloads])
   return table
 }

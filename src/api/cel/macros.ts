@@ -11,6 +11,8 @@ const MACROS = new Set<string>([
   'filter',
   'transformList',
   'transformMap',
+  'transformMapEntry',
+  'sortBy',
   'optMap',
   'optFlatMap',
 ])
@@ -40,6 +42,7 @@ function isMacroCall(name: string, count: number): boolean {
     case 'map':
       return count === 2 || count === 3
     case 'filter':
+    case 'sortBy':
     case 'optMap':
     case 'optFlatMap':
       return count === 2

@@ -81,6 +81,8 @@ export type MacroName =
   | 'filter'
   | 'transformList'
   | 'transformMap'
+  | 'transformMapEntry'
+  | 'sortBy'
   | 'optMap'
   | 'optFlatMap'
 

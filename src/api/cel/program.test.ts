@@ -4,7 +4,7 @@ import { structuralOf } from '../schema/structural/structural.ts'
 import { BudgetExceeded } from './eval.ts'
 import { compileExpression } from './program.ts'
 import { typeOfSchema } from './schema-types.ts'
-import type { Type } from './types.ts'
+import { DYN, type Type } from './types.ts'
 import { CelError, type Value, wrap } from './values.ts'
 
 const schema = structuralOf({
@@ -60,6 +60,11 @@ for (const source of [
   "false && self.m['zz'] == 1 || true",
   "'abc123'.find('[0-9]+') == '123'",
   '[3, 1, 2].max() == 3 && [1, 2].sum() == 3 && [1, 2].isSorted()',
+  'lists.range(3) == [0, 1, 2] && [3, 1, 2].sort() == [1, 2, 3] && [1, 2].reverse() == [2, 1]',
+  '[1, 1, 2].distinct() == [1, 2] && [1, 2, 3].slice(1, 2) == [2] && [[1], [2, 3]].flatten() == [1, 2, 3]',
+  '[1, 2].first().value() == 1 && [1, 2].last() == optional.of(2) && !([1].slice(0, 0).first().hasValue())',
+  "['bb', 'a'].sortBy(x, x.size()) == ['a', 'bb'] && {'a': 'b'}.transformMapEntry(k, v, {v: k}) == {'b': 'a'}",
+  '[optional.of(1), optional.none()].unwrapOpt() == [1]',
 ])
   test(`holds: ${source}`, () => assert.equal(run(source), true))
 
@@ -88,6 +93,16 @@ test('the estimate grows with what types allow', () => {
 test('an expression that costs too much ends', () => {
   const list = `[${Array.from({ length: 50 }, (_, i) => i).join(',')}]`
   assert.throws(() => run(`${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`, 100_000), BudgetExceeded)
+})
+
+test('a range longer than anything may cost is not made', () => {
+  assert.throws(() => run('lists.range(1000000000000).size() == 0'), CelError)
+})
+
+test('what is dynamic is looked at before it is worked on', () => {
+  const made = compileExpression("x.startsWith('a')", new Map([['x', DYN]]))
+  if ('error' in made) throw new Error(made.error)
+  assert.throws(() => made.program.run(new Map([['x', 1n]]), { used: 0, limit: 1000 }), { message: 'no such overload' })
 })
 
 test('hostile expressions are refused, not fatal', () => {

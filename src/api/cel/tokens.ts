@@ -100,8 +100,10 @@ export function tokenize(source: string, issues: Issue[]): readonly Token[] {
     }
     const operator = OPERATORS.find((one) => points.slice(at, at + one.length).join('') === one)
     if (operator === undefined) {
-      issues.push({ at, message: `Syntax error: token recognition error at: '${c}'` })
-      at++
+      // What could have begun a token of two takes the next with it.
+      const text = '=&|'.includes(c) ? c + (points[at + 1] ?? '') : c
+      issues.push({ at, message: `Syntax error: token recognition error at: '${text}'` })
+      at += [...text].length
       continue
     }
     // `a ? .b : c` and `[?` only mean optional access when written together.

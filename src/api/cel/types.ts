@@ -144,8 +144,10 @@ export function assignable(wanted: Type, actual: Type, bindings: Bindings): bool
     case 'object':
       return wanted === actual || wanted.name === (actual as typeof wanted).name
     case 'optional':
-    case 'type':
       return assignable(wanted.of, (actual as typeof wanted).of, bindings)
+    case 'type':
+      // Any two types can be compared.
+      return true
   }
 }
 
@@ -180,7 +182,8 @@ function isMoreGeneral(a: Type, b: Type): boolean {
 }
 
 function nullable(type: Type): boolean {
-  if (type.kind === 'object' || type.kind === 'optional') return true
+  if (type.kind === 'object') return type.name !== ''
+  if (type.kind === 'optional') return true
   return type.kind === 'simple' && !['int', 'uint', 'double', 'bool', 'string', 'bytes'].includes(type.name)
 }
 

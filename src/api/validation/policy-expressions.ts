@@ -173,7 +173,7 @@ function nameOf(type: Type): string {
     case 'optional':
       return `optional_type(${nameOf(type.of)})`
     default:
-      return printType(type)
+      return printType(type) || 'dyn'
   }
 }
 

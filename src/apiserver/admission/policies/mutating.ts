@@ -7,6 +7,7 @@ import { type Value, wrap } from '../../../api/cel/values.ts'
 import { sameJson } from '../../../api/fields/values.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
+import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
@@ -22,6 +23,7 @@ import {
   showing,
 } from './definitions.ts'
 import { lazyVariables, POLICY_BUDGET, requestVariables } from './expression.ts'
+import { type PolicyMetrics, policyMetrics } from './metrics.ts'
 import { MutationError } from './mutation-error.ts'
 import { applyMutation, evaluateMutation, type Mutation, mutationsOf, takeBack, targetOf } from './mutations.ts'
 
@@ -36,19 +38,28 @@ const policyOf = (definition: Definition): Policy => ({
   ifNeeded: definition.spec['reinvocationPolicy'] === 'IfNeeded',
 })
 
-export const mutatingAdmissionPolicy: AdmissionPluginFactory = (reads, host) => {
-  const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'] as const
-  const current = definitionsOf(reads, host, resources, policyOf)
-  return {
-    name: 'MutatingAdmissionPolicy',
-    handles: (operation) => operation !== 'DELETE',
-    mutate(attributes) {
-      const all = current()
-      const object = attributes.object as KubeObject
-      if (all.length === 0 || isExempt(attributes)) return object
-      return mutateAll(all, attributes, reads, host)
-    },
+export const mutatingAdmissionPolicy =
+  (runtime: Pick<Runtime, 'clock' | 'metrics'>): AdmissionPluginFactory =>
+  (reads, host) => {
+    const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'] as const
+    const current = definitionsOf(reads, host, resources, policyOf)
+    const metrics = policyMetrics(runtime)
+    return {
+      name: 'MutatingAdmissionPolicy',
+      handles: (operation) => operation !== 'DELETE',
+      mutate(attributes) {
+        const all = current()
+        const object = attributes.object as KubeObject
+        if (all.length === 0 || isExempt(attributes)) return object
+        return mutateAll({ reads, host, metrics }, all, attributes)
+      },
+    }
   }
+
+interface Mutator {
+  readonly reads: CacheReads
+  readonly host: AdmissionHost
+  readonly metrics: PolicyMetrics
 }
 
 /** Why a policy denies a request. */
@@ -63,10 +74,9 @@ const by = (policy: Policy, binding: string, message: string) =>
 
 /** One after the other, each with what those before it made. */
 async function mutateAll(
+  { reads, host, metrics }: Mutator,
   policies: readonly Policy[],
   attributes: AdmissionAttributes,
-  reads: CacheReads,
-  host: AdmissionHost,
 ): Promise<KubeObject> {
   const again = attributes.reinvocation
   const runs = runsOf(again, 'policies', attributes.object)
@@ -98,6 +108,7 @@ async function mutateAll(
     let object = shown.object
     for (const mutation of definition.mutations) {
       if (object === undefined) continue
+      const began = metrics.now()
       try {
         const made = await evaluated({ ...shown, object }, (variables) =>
           evaluateMutation(mutation, variables, { used: 0, limit: POLICY_BUDGET }),
@@ -106,7 +117,9 @@ async function mutateAll(
         takeBack(row, attributes.row)
         object = next
         ran = true
+        metrics.mutated({ policy: definition.name, binding: binding.name }, 'no_error', began)
       } catch (error) {
+        metrics.mutated({ policy: definition.name, binding: binding.name }, 'invalid_error', began)
         if (!(error instanceof MutationError)) throw error
         fail(error)
       }

@@ -7,6 +7,7 @@ import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
+import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
 import { reviewOf } from '../webhooks/call.ts'
@@ -29,6 +30,7 @@ import {
   POLICY_BUDGET,
   requestVariables,
 } from './expression.ts'
+import { type PolicyMetrics, policyMetrics } from './metrics.ts'
 
 interface Rule {
   readonly expression: Expression
@@ -58,19 +60,22 @@ const policyOf = (definition: Definition): Policy => ({
   })),
 })
 
-export const validatingAdmissionPolicy: AdmissionPluginFactory = (reads, host) => {
-  const resources = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const
-  const current = definitionsOf(reads, host, resources, policyOf)
-  return {
-    name: 'ValidatingAdmissionPolicy',
-    handles: () => true,
-    validate(attributes) {
-      const all = current()
-      if (all.length === 0 || isExempt(attributes)) return
-      return judge(all, attributes, reads, host)
-    },
+export const validatingAdmissionPolicy =
+  (runtime: Pick<Runtime, 'clock' | 'metrics'>): AdmissionPluginFactory =>
+  (reads, host) => {
+    const resources = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const
+    const current = definitionsOf(reads, host, resources, policyOf)
+    const metrics = policyMetrics(runtime)
+    return {
+      name: 'ValidatingAdmissionPolicy',
+      handles: () => true,
+      validate(attributes) {
+        const all = current()
+        if (all.length === 0 || isExempt(attributes)) return
+        return judge(all, attributes, reads, host, metrics)
+      },
+    }
   }
-}
 
 /** What was found wrong. */
 interface Finding {
@@ -78,6 +83,8 @@ interface Finding {
   readonly reason: string
   /** Which of the policy's rules it was. */
   readonly index: number
+  /** The policy's expressions cost too much together. */
+  readonly spent?: boolean
 }
 
 interface Denial extends Finding {
@@ -96,6 +103,7 @@ async function judge(
   attributes: AdmissionAttributes,
   reads: CacheReads,
   host: AdmissionHost,
+  metrics: PolicyMetrics,
 ): Promise<void> {
   const denials: Denial[] = []
   const failures: Fields[] = []
@@ -109,13 +117,23 @@ async function judge(
       if (fails) denials.push({ ...finding, policy: definition.name, binding: binding?.name })
       continue
     }
+    const began = metrics.now()
     const shown = await show(found.row)
     const { request } = reviewOf(attributes, shown, '') as { request: Fields }
     const outcome = await whenDecided(host.authorizer, (authorizer) =>
       evaluate(found, requestVariables(attributes, { ...shown, request }, reads, authorizer), fails),
     )
     for (const [key, value] of outcome.notes) attributes.annotate?.(key, value)
-    for (const finding of outcome.findings) act(finding, definition, found.binding, attributes, denials, failures)
+    for (const finding of outcome.findings) {
+      act(finding, definition, found.binding, attributes, denials, failures)
+      for (const action of (found.binding.spec['validationActions'] ?? []) as readonly string[])
+        metrics.judged(
+          { policy: definition.name, binding: found.binding.name },
+          action.toLowerCase() as 'deny' | 'warn' | 'audit',
+          finding.spent ? 'out_of_budget' : 'invalid_error',
+          began,
+        )
+    }
   }
   if (failures.length > 0)
     attributes.annotate?.('validation.policy.admission.k8s.io/validation_failure', JSON.stringify(failures))
@@ -190,7 +208,7 @@ function evaluate({ definition, param }: Invocation<Policy>, variables: Map<stri
       const message = spent ? error.message : `expression '${rule.source}' resulted in error: ${error.message}`
       // What was found before does not count once the budget is spent.
       if (spent) findings.length = 0
-      if (fails) findings.push({ message, reason: 'Invalid', index: spent ? 0 : index })
+      if (fails) findings.push({ message, reason: 'Invalid', index: spent ? 0 : index, spent })
       if (spent) return { findings, notes }
     }
   }

@@ -21,5 +21,17 @@ test('a patch that does not apply says which operation, in words webhook authors
     { op: 'remove', path: '/metadata/no' },
     "error in remove for path: '/metadata/no': Unable to remove nonexistent key: no: missing value",
   )
+  failing(
+    { op: 'move', from: '/metadata/no', path: '/metadata/x' },
+    "error in move for path: 'no': Unable to remove nonexistent key: no: missing value",
+  )
+  failing(
+    { op: 'copy', from: '/metadata/name', path: '/status/x' },
+    'copy operation does not apply: doc is missing destination path: /status/x: missing value',
+  )
+  failing(
+    { op: 'add', path: '/spec/list/x', value: 1 },
+    `error in add for path: '/spec/list/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+  )
   failing({ op: 'test', path: '/metadata/name', value: 'b' }, 'testing value /metadata/name failed: test failed')
 })
