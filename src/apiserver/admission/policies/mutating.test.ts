@@ -5,7 +5,7 @@ import { StatusError } from '../../../api/status.ts'
 import { createMetrics } from '../../../base/metrics.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { mutatingAdmissionPolicy } from './mutating.ts'
-import { configMap, creating, type Given, pluginOver } from './policies.fixture.ts'
+import { configMap, creating, type Given, pluginOver } from './fixture.test.ts'
 
 const clock = { monotonic: () => 0 } as never
 const applied = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })

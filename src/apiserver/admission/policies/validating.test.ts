@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../../api/object.ts'
-import { configMap, creating, type Given, pluginOver } from './policies.fixture.ts'
+import { configMap, creating, type Given, pluginOver } from './fixture.test.ts'
 import { validatingAdmissionPolicy } from './validating.ts'
 
 const clock = { monotonic: () => 0 } as never
