@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import https from 'node:https'
 import { parse } from 'yaml'
+import { type FailingServers, startFailingServers } from './hook/failing.ts'
 import { startHookServer } from './hook/server.ts'
 import { createNormalizer } from './normalize.ts'
 import type { Answer, Case, Step } from './recording.ts'
@@ -74,9 +75,17 @@ export function createAsker(kubeconfig: string): Asker {
 
 /** Where `$HOOK` and `$CA` of requests about webhooks lead. */
 let hook: { readonly url: string; readonly ca: string } | undefined
+/** And `$AUTHORITY` and `{{port expired}}`. */
+let failing: FailingServers | undefined
 
 function substitute(given: string, namespace: string, answers: readonly string[]): string {
-  const text = hook === undefined ? given : given.replaceAll('$HOOK', hook.url).replaceAll('$CA', hook.ca)
+  const hooked = hook === undefined ? given : given.replaceAll('$HOOK', hook.url).replaceAll('$CA', hook.ca)
+  const text =
+    failing === undefined
+      ? hooked
+      : hooked
+          .replaceAll('$AUTHORITY', failing.authority)
+          .replace(/\{\{port ([a-z-]+)\}\}/g, (_, name: string) => String(failing?.ports[name]))
   const expanded = text.replace(/\{\{repeat (.+?) (\d+)\}\}/g, (_, part: string, times) => part.repeat(Number(times)))
   return expanded.replaceAll('$NS', namespace).replace(/\{\{(\d+)\.([^}]+)\}\}/g, (_, index, path) => {
     try {
@@ -208,8 +217,11 @@ export async function askAll(
   options: { parallel?: number; run: string; settleMs?: number },
 ): Promise<readonly (readonly Answer[])[]> {
   if (cases.some((c) => c.gadget)) await installGadget(asker)
-  const hooks = cases.some((c) => c.steps.some((step) => step.b?.includes('$CA'))) ? await startHookServer() : undefined
+  const mention = (text: string) => cases.some((c) => c.steps.some((step) => step.b?.includes(text)))
+  const hooks = mention('$CA') ? await startHookServer() : undefined
   hook = hooks
+  const failures = mention('$AUTHORITY') ? await startFailingServers() : undefined
+  failing = failures
   const answers: (readonly Answer[])[] = []
   const ask = async (index: number) => {
     const c = cases[index]
@@ -223,5 +235,6 @@ export async function askAll(
   await Promise.all(lanes)
   for (const [index, c] of cases.entries()) if (c.serial) await ask(index)
   hooks?.close()
+  failures?.close()
   return answers
 }

@@ -21,12 +21,13 @@ import { refusalCases } from './generators/crd-refusals.ts'
 import { schemaCases } from './generators/crd-schemas.ts'
 import { gadgetCases } from './generators/gadgets.ts'
 import { hostile } from './generators/hostile.ts'
-import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates } from './generators/mutations.ts'
+import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates, plainCreates } from './generators/mutations.ts'
 import { permissionCases } from './generators/permissions.ts'
 import { policyCases } from './generators/policies.ts'
 import { chance } from './generators/random.ts'
 import { semantics } from './generators/semantics.ts'
 import { walks } from './generators/walks.ts'
+import { webhookFailureCases } from './generators/webhook-failures.ts'
 import { webhookCases } from './generators/webhooks.ts'
 import { type Answer, type Case, readRecording, writeRecording } from './recording.ts'
 import { writeReport } from './report.ts'
@@ -100,6 +101,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return admissionCases(rand, count)
     case 'policies':
       return policyCases()
+    case 'webhook-failures':
+      return webhookFailureCases()
     case 'webhooks':
       return webhookCases()
     case 'crd-lifecycle':

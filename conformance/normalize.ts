@@ -14,6 +14,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/"resourceVersion":"\d+"/g, '"resourceVersion":"<rv>"'],
   [/X509SHA256=[0-9a-f]{64}/g, 'X509SHA256=<hash>'],
   [/127\.0\.0\.1:\d{2,}/g, '127.0.0.1:<port>'],
+  [/localhost:[3-6]\d{4}\b/g, 'localhost:<port>'],
   [/^LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t.*$/g, '<ca>'],
   [/(object not decodable revision=)\d+/g, '$1<rv>'],
   [/(in record|in the precondition) \(\d+\)/g, '$1 (<rv>)'],

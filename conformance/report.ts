@@ -59,7 +59,7 @@ ${leftOut.length ? leftOut.join('\n') : 'None.'}
 ## Recording more
 
 \`npm run conformance -- record --kubeconfig FILE --set mutate-create --seed 7 --count 500 --out conformance/recordings/NAME.jsonl\`
-asks the cluster of that kubeconfig. Generators: mutate-create, mutate-update, walk, access, crd-mutate, crd-lifecycle, gadgets, hostile, semantics; an
+asks the cluster of that kubeconfig. Generators: mutate-create, mutate-update, walk, access, crd-mutate, crd-lifecycle, gadgets, admission, webhooks, webhook-failures, policies, hostile, semantics; an
 existing recording's file asks its questions again.
 `
 }

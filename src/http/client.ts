@@ -2,6 +2,8 @@
 
 import { type IncomingMessage, Agent as PlainAgent, request as plainSend } from 'node:http'
 import { Agent, request as httpsSend } from 'node:https'
+import type { Socket } from 'node:net'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 
 /** Where an API server is and how to prove who asks. PEM texts. */
 export interface HttpsEndpoint {
@@ -35,7 +37,10 @@ export interface HttpsAnswer {
 }
 
 export interface HttpsClient {
-  /** Resolves when the answer's head is there. Rejects with the socket's error, or the signal's reason. */
+  /**
+   * Resolves when the answer's head is there. Rejects with the socket's error (`local`: this end's `address:port`), or the
+   * signal's reason.
+   */
   send(request: HttpsRequest): Promise<HttpsAnswer>
   close(): void
 }
@@ -54,6 +59,7 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
       ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
       rejectUnauthorized: endpoint.insecureSkipTlsVerify !== true,
       minVersion: 'TLSv1.2',
+      checkServerIdentity: namedAlternatively,
     })
   const agent = plain ? new PlainAgent(pool) : secureAgent()
   const sendTo = plain ? plainSend : httpsSend
@@ -77,10 +83,14 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         },
         ...(signal === undefined ? {} : { signal }),
       })
+      sent.on('socket', (socket) => {
+        if (socket.connecting) socket.once('connect', () => localEnds.set(socket, localEnd(socket)))
+      })
       sent.on('response', (incoming) => resolve(answer(incoming)))
       sent.on('error', (error) => {
         const reusedSocket = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-        reject(signal?.aborted === true ? signal.reason : Object.assign(error, { reusedSocket }))
+        const local = sent.socket === null ? undefined : localEnds.get(sent.socket)
+        reject(signal?.aborted === true ? signal.reason : Object.assign(error, { reusedSocket, local }))
       })
       sent.end(body)
     })
@@ -95,6 +105,21 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
       }),
     close: () => agent.destroy(),
   }
+}
+
+/** Sockets' own ends, noted while they have them. */
+const localEnds = new WeakMap<Socket, string>()
+
+function localEnd({ localAddress = '', localPort }: Socket): string {
+  return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
+}
+
+/** A host's name counts only as a subject's alternative name: a common name says nothing, as in every Go client. */
+function namedAlternatively(host: string, certificate: PeerCertificate): Error | undefined {
+  const wrong = checkServerIdentity(host, certificate)
+  if (wrong !== undefined || certificate.subjectaltname) return wrong
+  const error = new Error(`the certificate has no alternative names, and is not for ${host}`)
+  return Object.assign(error, { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 }
 
 function answer(incoming: IncomingMessage): HttpsAnswer {

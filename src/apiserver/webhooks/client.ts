@@ -5,7 +5,7 @@
  */
 import type { Fields } from '../../api/object.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { createHttpsClient, type HttpsClient } from '../../http/client.ts'
+import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../http/client.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { endpointOf, urlOf, type WebhookEndpoint } from './endpoint.ts'
 import { networkError } from './network-error.ts'
@@ -51,12 +51,12 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
     async post({ clientConfig, timeoutSeconds, userAgent, review }) {
       const timeout = new AbortController()
       const timer = runtime.clock.setTimer(timeoutSeconds * 1000, 'webhook', () => timeout.abort())
-      let status: number
-      let contentType: string
+      let endpoint: WebhookEndpoint | undefined
+      let answer: HttpsAnswer | undefined
       let text: string
       try {
-        const endpoint = endpointOf(clientConfig, timeoutSeconds, reads)
-        const answer = await clientOf(endpoint).send({
+        endpoint = endpointOf(clientConfig, timeoutSeconds, reads)
+        answer = await clientOf(endpoint).send({
           method: 'POST',
           path: endpoint.path,
           headers: {
@@ -67,18 +67,20 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
           body: JSON.stringify(review),
           signal: timeout.signal,
         })
-        status = answer.status
-        contentType = String(answer.headers['content-type'] ?? '')
         text = await limited(answer.chunks())
       } catch (error) {
         if (error instanceof TooLarge) throw error
-        const why = networkError(error, timeout.signal.aborted, clientConfig)
+        if (answer !== undefined && !timeout.signal.aborted)
+          throw new Error('unexpected error when reading response body. Please retry. Original error: unexpected EOF', {
+            cause: error,
+          })
+        const why = await networkError(error, { endpoint, nowMs: runtime.clock.now(), timeout: timeout.signal })
         throw new Error(`Post ${JSON.stringify(urlOf(clientConfig, timeoutSeconds))}: ${why}`, { cause: error })
       } finally {
         timer.cancel()
       }
-      if (status !== 200) throw new Error(rejected(status))
-      return parsedReview(text, contentType, review)
+      if (answer.status !== 200) throw new Error(rejected(answer.status))
+      return parsedReview(text, String(answer.headers['content-type'] ?? ''), review)
     },
   }
 }

@@ -1,31 +1,58 @@
-/** Why a server could not be reached, in the words a Go client has for it: clients of the API look for them. */
-import type { Fields } from '../../api/object.ts'
+/** Why a server could not be asked, in the words a Go client has for it: clients of the API look for them. */
+import { getServers } from 'node:dns'
+import { formatTime } from '../../base/clock.ts'
+import { certificateProblem } from '../../http/certificate-problem.ts'
+import { firstWords, peerCertificate } from '../../http/diagnose.ts'
+import type { WebhookEndpoint } from './endpoint.ts'
 
 interface NetworkError {
   readonly code?: string
+  readonly syscall?: string
   readonly address?: string
   readonly port?: number
   readonly hostname?: string
   readonly message?: string
-  readonly cert?: { readonly subjectaltname?: string }
-  readonly host?: string
+  readonly rawPacket?: Uint8Array
+  /** Of a connection that was tried at several addresses. */
+  readonly errors?: readonly NetworkError[]
+  /** `address:port` of this end of the connection. */
+  readonly local?: string
 }
 
-const UNKNOWN_AUTHORITY = new Set([
+/** OpenSSL's words for a certificate that is refused. */
+const CERTIFICATE_CODES = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'CERT_SIGNATURE_FAILURE',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'INVALID_PURPOSE',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
-const x509 = (text: string) => `tls: failed to verify certificate: x509: ${text}`
 
-export function networkError(thrown: unknown, timedOut: boolean, config: Fields): string {
-  if (timedOut) return 'context deadline exceeded'
-  const error = thrown as NetworkError
+export interface Attempt {
+  /** undefined: no address was found to connect to. */
+  readonly endpoint: Pick<WebhookEndpoint, 'server' | 'serverName' | 'ca'> | undefined
+  readonly nowMs: number
+  readonly timeout: AbortSignal
+}
+
+export async function networkError(thrown: unknown, attempt: Attempt): Promise<string> {
+  const { endpoint, timeout, nowMs } = attempt
+  if (timeout.aborted) return 'context deadline exceeded'
+  const whole = thrown as NetworkError
+  const error = whole.errors?.[0] ?? whole
   const code = error.code ?? ''
-  if (UNKNOWN_AUTHORITY.has(code)) return x509('certificate signed by unknown authority')
+  if (endpoint !== undefined && CERTIFICATE_CODES.has(code)) {
+    const { server, serverName, ca } = endpoint
+    const named = /[a-z]/i.test(serverName) && !serverName.includes(':')
+    const certificate = await peerCertificate({ server, signal: timeout, ...(named ? { serverName } : {}) })
+    const problem = certificateProblem(certificate, { host: serverName, ca, nowMs, code, format: formatTime })
+    return `tls: failed to verify certificate: x509: ${problem}`
+  }
   const at = `${error.address?.includes(':') ? `[${error.address}]` : error.address}:${error.port}`
   switch (code) {
     case 'ECONNREFUSED':
@@ -35,28 +62,50 @@ export function networkError(thrown: unknown, timedOut: boolean, config: Fields)
     case 'ENETUNREACH':
       return `dial tcp ${at}: connect: network is unreachable`
     case 'ENOTFOUND':
+      return `dial tcp: lookup ${error.hostname}${resolver()}: no such host`
     case 'EAI_AGAIN':
-      return `dial tcp: lookup ${error.hostname}: no such host`
+      return `dial tcp: lookup ${error.hostname}${resolver()}: server misbehaving`
     case 'ECONNRESET':
     case 'EPIPE':
-      return 'EOF'
-    case 'CERT_HAS_EXPIRED':
-      return x509('certificate has expired or is not yet valid')
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return x509(otherName(error, config))
+      return error.syscall === undefined || endpoint === undefined ? 'EOF' : reset(error, endpoint)
+    case 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
     case 'EPROTO':
-      return 'tls: first record does not look like a TLS handshake'
+      if (error.message?.includes('alert protocol version')) return 'remote error: tls: protocol version not supported'
+      return endpoint !== undefined && (await speaksHttp(endpoint, timeout))
+        ? 'http: server gave HTTP response to HTTPS client'
+        : 'tls: first record does not look like a TLS handshake'
     default:
+      if (code.startsWith('HPE_') && error.rawPacket !== undefined)
+        return `net/http: HTTP/1.x transport connection broken: ${malformed(error.rawPacket)}`
       return error.message ?? String(thrown)
   }
 }
 
-function otherName({ cert, host }: NetworkError, { service }: Fields): string {
-  const names = (cert?.subjectaltname ?? '').split(', ').flatMap((entry) => {
-    const [type, name = ''] = [entry.slice(0, entry.indexOf(':')), entry.slice(entry.indexOf(':') + 1)]
-    return type === 'DNS' || type === 'IP Address' ? [name] : []
-  })
-  const wanted = service ? `${service.name}.${service.namespace}.svc` : (host ?? '')
-  return `certificate is valid for ${names.join(', ')}, not ${wanted}`
+function resolver(): string {
+  const [server] = getServers()
+  if (server === undefined) return ''
+  const address = server.includes(':') && !server.startsWith('[') ? `[${server}]` : server
+  return ` on ${/\]?:\d+$/.test(server) ? server : `${address}:53`}`
+}
+
+function reset({ local }: NetworkError, { server }: Pick<WebhookEndpoint, 'server'>): string {
+  const ends = local === undefined ? new URL(server).host : `${local}->${new URL(server).host}`
+  return `read tcp ${ends}: read: connection reset by peer`
+}
+
+async function speaksHttp({ server }: Pick<WebhookEndpoint, 'server'>, signal: AbortSignal): Promise<boolean> {
+  return (await firstWords({ server, signal })).startsWith('HTTP/')
+}
+
+/** What is wrong with the first line of an answer. */
+function malformed(packet: Uint8Array): string {
+  const [line = ''] = Buffer.from(packet).toString('latin1').split(/\r?\n/)
+  const at = line.indexOf(' ')
+  if (at < 0) return `malformed HTTP response ${JSON.stringify(line)}`
+  const [code = ''] = line.slice(at).trimStart().split(' ')
+  return /^\d{3}$/.test(code)
+    ? `malformed HTTP version ${JSON.stringify(line.slice(0, at))}`
+    : `malformed HTTP status code ${JSON.stringify(code)}`
 }

@@ -39,7 +39,9 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
   const client = createHttpsClient({ ...endpoint, server: new URL(endpoint.server).origin })
   const { pathname } = new URL(endpoint.server)
   const path = `${pathname}?timeout=${duration(timeoutMs)}`
-  const url = `${new URL(endpoint.server).origin}${path}`
+  const { origin, hostname } = new URL(endpoint.server)
+  const url = `${origin}${path}`
+  const asked = { server: origin, serverName: endpoint.serverName ?? hostname.replace(/^\[|\]$/g, ''), ca: endpoint.ca }
 
   async function once(review: Fields): Promise<Fields> {
     const timeout = new AbortController()
@@ -66,7 +68,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
       const timedOut = timeout.signal.aborted
       const why = timedOut
         ? 'net/http: request canceled (Client.Timeout exceeded while awaiting headers)'
-        : networkError(error, false, {})
+        : await networkError(error, { endpoint: asked, nowMs: clock.now(), timeout: timeout.signal })
       throw new ReviewError(`Post ${JSON.stringify(url)}: ${why}`, { timedOut })
     } finally {
       timer.cancel()
