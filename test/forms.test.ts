@@ -153,6 +153,18 @@ test('components tell how they are when they are asked for', () =>
     { components: () => [{ name: 'x', healthy: false, message: 'gone' }] },
   ))
 
+test('who deletes jobs without saying what becomes of their pods is warned, be there jobs or not', () =>
+  withApi(async (api) => {
+    for (const path of ['jobs', 'jobs/none'])
+      for (const [query, warned] of [
+        ['', true],
+        ['?propagationPolicy=Orphan', false],
+      ] as const) {
+        const { headers } = await api.request('DELETE', `/apis/batch/v1/namespaces/n/${path}${query}`)
+        assert.equal(String(headers['warning']).includes('child pods are preserved'), warned, path + query)
+      }
+  }))
+
 test('a pod that is on no node yet cannot be reached', () =>
   withApi(async (api) => {
     const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }

@@ -17,12 +17,11 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
   validateDeleteOptions(options)
   const dryRun = (options.dryRun?.length ?? 0) > 0
   const write = writeContext(resource, { dryRun })
-  const cached = write.kindStrategy.warningsOnDelete
+  for (const warning of write.kindStrategy.warningsOnDelete?.(options) ?? []) write.warn(warning)
   const attributes = { dryRun, options: { ...options } }
   const deleted = await deleteObject(context.registry, write, options, (existing) =>
     admitDelete(resource, attributes, existing),
   )
-  for (const warning of cached?.(deleted.object, options) ?? []) write.warn(warning)
   // Kubernetes says Accepted only to who asked, in the old way, for a cascade.
   const status = !deleted.removed && options.orphanDependents === false ? 202 : 200
   return respondObject(context, request, row, deleted.answer, representation, { status, warnings })

@@ -21,6 +21,7 @@ export async function handleDeleteCollection(resource: ResourceRequest): Promise
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options, true)
   const dryRun = (options.dryRun?.length ?? 0) > 0
+  resource.warnings.push(...(context.strategyOf(row).warningsOnDelete?.(options) ?? []))
   const listed = await list(resource, selector)
   // What cannot be read is not deleted, nor is anything beside it.
   if (row.custom?.conversion === 'Webhook') await servedItems(resource, listed.items)

@@ -68,7 +68,8 @@ export interface Strategy {
   gracePeriod?(object: KubeObject, options: DeleteOptions): number | undefined
   /** A delete that removes the object is answered with it instead of a Status of Success. */
   readonly returnDeletedObject?: boolean
-  warningsOnDelete?(object: KubeObject, options: DeleteOptions): readonly string[]
+  /** Said of every deletion that is asked for, whether or not there is something to delete. */
+  warningsOnDelete?(options: DeleteOptions): readonly string[]
   /**
    * Kinds whose deletion begins with a step of their own (Namespace, CustomResourceDefinition): the object to write instead
    * of the generic marking, the same object when it was marked before, or undefined for the generic way.

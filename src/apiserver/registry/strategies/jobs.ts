@@ -55,7 +55,7 @@ export const jobs: Strategy = {
     ...jobWarnings(object['spec'] ?? {}, 'spec'),
   ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
-  warningsOnDelete: (_object, options) =>
+  warningsOnDelete: (options) =>
     options.orphanDependents === undefined && options.propagationPolicy === undefined
       ? [
           'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
