@@ -1,5 +1,6 @@
 /** Kubernetes' Status object as a thrown error: the one way any room says that a request failed. */
 import type { JsonObject } from './object.ts'
+import { goQuote } from './quote.ts'
 
 export interface StatusCause {
   readonly reason?: string
@@ -70,21 +71,23 @@ export const badRequest = (message: string, cause?: unknown) =>
   new StatusError(400, 'BadRequest', message, undefined, { cause })
 export const unauthorized = (message = 'Unauthorized') => new StatusError(401, 'Unauthorized', message)
 export const notFound = (gr: GroupResource, name: string) =>
-  new StatusError(404, 'NotFound', `${qualified(gr)} "${name}" not found`, details(gr, name))
+  new StatusError(404, 'NotFound', `${qualified(gr)} ${goQuote(name)} not found`, details(gr, name))
 export const alreadyExists = (gr: GroupResource, name: string) =>
-  new StatusError(409, 'AlreadyExists', `${qualified(gr)} "${name}" already exists`, details(gr, name))
+  new StatusError(409, 'AlreadyExists', `${qualified(gr)} ${goQuote(name)} already exists`, details(gr, name))
 export const conflict = (gr: GroupResource, name: string, message: string) =>
   new StatusError(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${qualified(gr)} "${name}": ${message}`,
+    `Operation cannot be fulfilled on ${qualified(gr)} ${goQuote(name)}: ${message}`,
     details(gr, name),
   )
 export const forbidden = (gr: GroupResource, name: string, message: string) =>
   new StatusError(
     403,
     'Forbidden',
-    name === '' ? `${qualified(gr)} is forbidden: ${message}` : `${qualified(gr)} "${name}" is forbidden: ${message}`,
+    name === ''
+      ? `${qualified(gr)} is forbidden: ${message}`
+      : `${qualified(gr)} ${goQuote(name)} is forbidden: ${message}`,
     details(gr, name),
   )
 export const methodNotSupported = (gr: GroupResource, action: string) =>

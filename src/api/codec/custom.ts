@@ -47,7 +47,7 @@ export function decodeCustom(
   const actual = { kind, version }
   try {
     const same = kind === expected.kind && group === expected.group && version === expected.version
-    const object = coerced(body, same ? custom.structural : undefined, strict)
+    const object = coerced(body, same ? custom.structural : undefined, strict, options.applied === true)
     if (options.fieldValidation === 'Strict' && strict.length > 0)
       throw new Refused(`strict decoding error: ${strict.join(', ')}`)
     if (options.patched !== true && (group !== expected.group || version !== expected.version))
@@ -96,7 +96,7 @@ function numberOf(text: string): Json {
 }
 
 /** Defaults, pruning and metadata, in the order in which Kubernetes' decoders do them. @throws Refused */
-function coerced(body: JsonObject, schema: Structural | undefined, strict: string[]): KubeObject {
+function coerced(body: JsonObject, schema: Structural | undefined, strict: string[], keepNulls: boolean): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = body
   if (Object.hasOwn(body, 'apiVersion') && typeof apiVersion !== 'string')
     throw new Refused('.apiVersion accessor error: <nil> is of the type <nil>, expected string')
@@ -105,7 +105,7 @@ function coerced(body: JsonObject, schema: Structural | undefined, strict: strin
   strict.push(...unknownMeta.map((text) => text.replace(/^(\w+ field ")/, '$1metadata.')))
   let fields: JsonObject = rest
   if (schema !== undefined) {
-    fields = structured(rest, schema, strict)
+    fields = structured(rest, schema, strict, keepNulls)
     fields = coerceEmbedded(fields, schema, strict)
   }
   const sorted = sortedKeys(fields) as JsonObject
@@ -118,8 +118,8 @@ function coerced(body: JsonObject, schema: Structural | undefined, strict: strin
 }
 
 /** The fields of an object as its schema has them; what it did not know is added to `strict`. */
-export function structured(fields: JsonObject, schema: Structural, strict?: string[]): JsonObject {
-  const clean = dropNulls(fields, schema)
+export function structured(fields: JsonObject, schema: Structural, strict?: string[], keepNulls = false): JsonObject {
+  const clean = keepNulls ? fields : dropNulls(fields, schema)
   const defaulted = applyStructuralDefaults(clean, schema) as JsonObject
   const unknown: { paths: string[] } = { paths: [] }
   const pruned = prune(defaulted, schema, unknown)

@@ -15,6 +15,7 @@ import { decodeCustom } from './custom.ts'
 import { type JsonNode, jsonText, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
 import { mediaTypeOf, unsupportedBody } from './media-type.ts'
+import { ProtobufError } from './protobuf-wire.ts'
 import { parseYaml } from './yaml.ts'
 
 export interface ExpectedKind {
@@ -31,6 +32,8 @@ export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
 export type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => JsonObject
 
 export interface DecodeOptions {
+  /** The outcome of an apply: nulls in a custom resource were asked for, and are left for validation to refuse. */
+  readonly applied?: boolean
   readonly fieldValidation: FieldValidation
   readonly decodeProtobuf?: ProtobufDecoder
   /** The object comes from a patch: a custom resource may say there what it wants to be, validation judges it. */
@@ -179,10 +182,29 @@ function openBody(
     case 'application/vnd.kubernetes.protobuf': {
       if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== 'k8s\0')
         throw refuse('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]')
-      if (decodeProtobuf !== undefined) return openObject(decodeProtobuf(bytes, expected), refuse)
+      if (decodeProtobuf !== undefined)
+        return openObject(
+          orSay(() => decodeProtobuf(bytes, expected), expected, refuse),
+          refuse,
+        )
     }
   }
   throw unsupportedBody(MEDIA_TYPES)
+}
+
+/** A broken envelope is no object at all; a broken message inside is one that cannot be read. */
+function orSay(decode: () => JsonObject, expected: ExpectedKind, refuse: Source['refuse']): JsonObject {
+  try {
+    return decode()
+  } catch (error) {
+    if (!(error instanceof ProtobufError)) throw error
+    if (error.inside === undefined) throw refuse(error.message)
+    const { apiVersion, kind } = error.inside
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1) || expected.version
+    throw badRequest(
+      `${kind || expected.kind} in version "${version}" cannot be handled as a ${expected.kind}: ${error.message}`,
+    )
+  }
 }
 
 function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): Source {
@@ -198,6 +220,9 @@ function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): 
     refuse,
   }
 }
+
+/** An escape that may be half of a character: Go's decoder replaces those that have no other half. */
+const halfCharacter = /\\u[dD][89a-fA-F]/
 
 function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
@@ -215,7 +240,8 @@ function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
   }
   const scan = scanJson(bytes)
   const node = () => parseJson(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !scan.plainNumbers)
+  const plain = scan.plainNumbers && !(text.includes('\\u') && halfCharacter.test(text))
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !plain)
     return openNode(orRefuse(node, refuse), () => text, [], refuse)
   const { apiVersion, kind } = value as { apiVersion?: unknown; kind?: unknown }
   // Go finds these two in any case of letters, and the last of several.
@@ -324,8 +350,14 @@ function finish(
   if (fieldValidation === 'Strict' && warnings.length > 0) throw refuse(`strict decoding error: ${warnings.join(', ')}`)
   return {
     object: withKind(object, expected),
-    warnings: fieldValidation === 'Warn' ? warnings : [],
+    warnings: fieldValidation === 'Warn' ? warnings.flatMap(asWarnings) : [],
   }
+}
+
+/** A YAML parser's findings come as one error, and as a warning each. */
+function asWarnings(found: string): readonly string[] {
+  const [first, ...lines] = found.split('\n')
+  return first === 'yaml: unmarshal errors:' ? lines.map((line) => line.trim()) : [found]
 }
 
 /** Kind and apiVersion come first, whether the body had them or not. */

@@ -119,7 +119,8 @@ export function parseJson(text: string): JsonNode {
       at++
     }
     at++
-    return JSON.parse(text.slice(start, at)) as string
+    // Half a character becomes the one that stands for what is unknown, as in Go.
+    return (JSON.parse(text.slice(start, at)) as string).toWellFormed()
   }
 
   const readNumber = (): NumberNode => {

@@ -9,6 +9,8 @@ type Target = { [name: string]: Json | undefined }
 type FieldReader = (target: Target, reader: Reader, depth: number) => void
 
 interface Step {
+  /** The Go field, as messages name it. */
+  readonly name: string
   readonly wire: number
   readonly read: FieldReader
 }
@@ -37,15 +39,18 @@ function readFields(steps: ReadonlyMap<number, Step>, target: Target, reader: Re
     const step = steps.get(tag.number)
     if (step === undefined) reader.skip(tag.wire)
     else if (step.wire === tag.wire) step.read(target, reader, depth)
-    else throw new ProtobufError(`proto: wrong wireType = ${tag.wire} for field ${tag.number}`)
+    else throw new ProtobufError(`proto: wrong wireType = ${tag.wire} for field ${step.name}`)
   }
 }
 
 function stepsOf(fields: readonly MessageField[]): ReadonlyMap<number, Step> {
-  return new Map(fields.map((entry) => [entry.number, stepOf(entry)]))
+  return new Map(fields.map((entry) => [entry.number, { name: nameOf(entry), ...stepOf(entry) }]))
 }
 
-function stepOf(entry: MessageField): Step {
+const nameOf = (entry: MessageField): string =>
+  entry.kind === 'field' ? entry.field.goName : (entry.fields.map(nameOf)[0] ?? '')
+
+function stepOf(entry: MessageField): Omit<Step, 'name'> {
   if (entry.kind === 'embedded') {
     const steps = stepsOf(entry.fields)
     // An embedded struct's fields are the outer object's in JSON.
@@ -221,8 +226,8 @@ function embeddedJson(reader: Reader): Json {
     }
     try {
       value = JSON.parse(reader.text()) as Json
-    } catch (cause) {
-      throw new ProtobufError('embedded data is not JSON', { cause })
+    } catch {
+      throw new ProtobufError('embedded data is not JSON')
     }
   }
   return value

@@ -4,8 +4,11 @@ import { StatusError } from '../status.ts'
 
 /** Bytes that are no message, in the words of Go's protobuf: a bad request. */
 export class ProtobufError extends StatusError {
-  constructor(message: string, options?: ErrorOptions) {
-    super(400, 'BadRequest', message, undefined, options)
+  /** What the message around the broken one says it is; undefined when that one itself is broken. */
+  readonly inside: { readonly apiVersion: string; readonly kind: string } | undefined
+  constructor(message: string, inside?: ProtobufError['inside']) {
+    super(400, 'BadRequest', message)
+    this.inside = inside
   }
 }
 
@@ -182,6 +185,17 @@ export function createReader(bytes: Uint8Array, start: number, end: number): Rea
     return value
   }
 
+  /** Groups are of an older time: skipped with what is in them, however deep. */
+  const skipGroup = (): void => {
+    for (let depth = 1; depth > 0; ) {
+      if (at >= end) throw truncated()
+      const wire = Number(varint()) & 7
+      if (wire === 3) depth++
+      else if (wire === 4) depth--
+      else skip(wire)
+    }
+  }
+
   const skip = (wire: number): void => {
     switch (wire) {
       case 0:
@@ -196,6 +210,9 @@ export function createReader(bytes: Uint8Array, start: number, end: number): Rea
         at += size
         return
       }
+      case 3:
+        skipGroup()
+        return
       case 5:
         if (end - at < 4) throw truncated()
         at += 4

@@ -139,6 +139,7 @@ export function openProtobuf(bytes: Uint8Array): ProtobufEnvelope {
   if (bytes.length < 4 || !MAGIC.every((byte, i) => bytes[i] === byte)) {
     throw new ProtobufError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]')
   }
+  if (bytes.length === 4) throw new ProtobufError('empty body')
   const reader = createReader(bytes, 4, bytes.length)
   let apiVersion = ''
   let kind = ''
@@ -173,7 +174,12 @@ export function decodeProtobuf(
 ): JsonObject {
   const { apiVersion, kind, message } = openProtobuf(bytes)
   const schema = schemaOfKind?.(apiVersion, kind) ?? expected.schema
-  const body = readMessage(schema, createReader(message, 0, message.length), 0)
+  let body: JsonObject
+  try {
+    body = readMessage(schema, createReader(message, 0, message.length), 0)
+  } catch (error) {
+    throw error instanceof ProtobufError ? new ProtobufError(error.message, { apiVersion, kind }) : error
+  }
   return {
     ...body,
     kind: kind === '' ? expected.kind : kind,

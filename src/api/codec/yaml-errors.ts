@@ -16,6 +16,7 @@ const UNCLOSED_QUOTE = 'found unexpected end of stream'
 /** The message for a document that has errors, or undefined when they lie behind the part that counts. */
 export function yamlProblem(document: Document, text: string): string | undefined {
   const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE')
+  if (directive !== undefined && /version/i.test(directive.message)) return 'yaml: found incompatible YAML document'
   if (directive !== undefined)
     return located({ from: 'scanner', text: 'found unknown directive name', at: directive.pos[0] }, text)
   const [error] = document.errors

@@ -31,6 +31,8 @@ const MAX_DEPTH = 1000
 
 /** @throws YamlError */
 export function parseYaml(text: string): ParsedYaml {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: YAML forbids them, so they must be found
+  if (/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(text)) throw new YamlError('yaml: control characters are not allowed')
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
     version: '1.1',

@@ -174,5 +174,23 @@ function roundAway(nanos: bigint, unit: bigint): bigint {
   return nanos < 0n ? -roundUpDivide(-nanos, unit) : roundUpDivide(nanos, unit)
 }
 
+const LARGEST_MILLI = 2n ** 63n - 1n
+
+/**
+ * Whether its thousandths make a whole number: how Kubernetes finds fractions of bytes. Where 64 bits do not hold them, an
+ * amount of few digits counts as none, and of one of many the low bits.
+ */
+export function isWholeInThousandths(text: string): boolean {
+  const milli = quantityMilliValue(text)
+  if (milli <= LARGEST_MILLI) return milli % 1000n === 0n
+  const [, digits = '', suffix = ''] = /^[+-]?0*([0-9]*\.?[0-9]*)([A-Za-z]*)/.exec(text) ?? []
+  const few = suffix.endsWith('i') ? fitsShifted(digits, suffix) : digits.length <= 18
+  return few || BigInt.asIntN(64, milli) % 1000n === 0n
+}
+
+/** Whether a number before a binary suffix is small enough for Kubernetes to keep it as an integer. */
+const fitsShifted = (digits: string, suffix: string): boolean =>
+  digits.length + Math.trunc(((binaryExponents[suffix] ?? 0) * 3) / 10) <= 14
+
 /** Whether the value is a whole number. */
 export const isWholeQuantity = (text: string): boolean => nanosOf(text) % ONE === 0n

@@ -8,4 +8,12 @@ export const contradiction = (message: string) => new StatusError(500, '', messa
 export const badArgument = (wanted: string, got: Json) =>
   contradiction(`expected a ${wanted}, but received a ${goTypeOf(got)}`)
 export const unknownDirective = (directive: Json | undefined, patch: JsonObject) =>
-  contradiction(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`)
+  contradiction(`unknown patch type: ${asText(directive)} in map: ${goText(patch)}`)
+
+/** `%s`: what is no text is said to be none. */
+function asText(value: Json | undefined): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return `%!s(bool=${value})`
+  if (typeof value === 'number') return `%!s(${Number.isInteger(value) ? 'int64' : 'float64'}=${goText(value)})`
+  return value === null || value === undefined ? '%!s(<nil>)' : goText(value)
+}

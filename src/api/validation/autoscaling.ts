@@ -89,7 +89,7 @@ const METRICS: { readonly [field: string]: MetricRule | undefined } = {
     identifier(metric['metric'] ?? {}, `${path}.metric`, errors)
     target(metric['target'] ?? {}, `${path}.target`, errors)
     const average: string | undefined = metric['target']?.averageValue
-    if (average === undefined || compareQuantities(average, '0') <= 0)
+    if (average === undefined)
       errors.push(required(`${path}.target.averageValue`, 'must specify a positive target averageValue'))
   },
   resource(metric, path, errors) {

@@ -1,5 +1,5 @@
 /** Cron schedules as CronJob reads them: five fields, @names, and what is wrong with one that is not well formed. */
-import { goQuote } from './errors.ts'
+import { goQuote } from '../quote.ts'
 
 interface Bounds {
   readonly min: number

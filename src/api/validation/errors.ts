@@ -3,6 +3,7 @@
  * these, in the order in which Kubernetes reports them.
  */
 import type { Json } from '../object.ts'
+import { goQuote } from '../quote.ts'
 import { type StatusCause, StatusError } from '../status.ts'
 
 export type FieldErrorType =
@@ -29,33 +30,6 @@ export interface FieldError {
 export function printValue(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null'
   return typeof value === 'string' ? goQuote(value) : goJson(value)
-}
-
-const GO_ESCAPES: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-}
-
-/** Go's %q: what cannot be printed is escaped. */
-export function goQuote(text: string): string {
-  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`
-  let out = '"'
-  for (const c of text) {
-    const code = c.codePointAt(0)!
-    if (GO_ESCAPES[c] !== undefined) out += GO_ESCAPES[c]
-    else if (c === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(c)) out += c
-    else if (code < 0x80) out += `\\x${code.toString(16).padStart(2, '0')}`
-    else if (code < 0x10000) out += `\\u${code.toString(16).padStart(4, '0')}`
-    else out += `\\U${code.toString(16).padStart(8, '0')}`
-  }
-  return `${out}"`
 }
 
 /** Go's json.Marshal, which also escapes what HTML would read. Objects keep the order they are given in. */
@@ -130,10 +104,15 @@ export function invalidError(
   )
   const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))]
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
-  return new StatusError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid${errors.length ? `: ${text}` : ''}`, {
-    ...(name === '' ? {} : { name }),
-    ...(kind.group === '' ? {} : { group: kind.group }),
-    ...(kind.kind === '' ? {} : { kind: kind.kind }),
-    ...(causes.length ? { causes } : {}),
-  })
+  return new StatusError(
+    422,
+    'Invalid',
+    `${qualifiedKind} ${goQuote(name)} is invalid${errors.length ? `: ${text}` : ''}`,
+    {
+      ...(name === '' ? {} : { name }),
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      ...(kind.kind === '' ? {} : { kind: kind.kind }),
+      ...(causes.length ? { causes } : {}),
+    },
+  )
 }

@@ -3,8 +3,9 @@
  * generic store for whole objects and by the rules of kinds that embed metadata.
  */
 import type { Json, ObjectMeta, OwnerReference } from '../object.ts'
+import { goQuote } from '../quote.ts'
 import { IMMUTABLE } from './common.ts'
-import { type FieldError, forbiddenField, goQuote, invalid, required, tooLong } from './errors.ts'
+import { type FieldError, forbiddenField, invalid, required, tooLong } from './errors.ts'
 import { validateLabels } from './labels.ts'
 import { dns1123Label, qualifiedName, subdomainName } from './names.ts'
 import { joinPath } from './rules.ts'

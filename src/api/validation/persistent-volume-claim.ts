@@ -48,11 +48,7 @@ const dataSource = ifPresent(
 const requestedStorage: Rule = (value, path, errors) => {
   const storage: string | undefined = value?.requests?.storage
   if (storage === undefined) errors.push(required(`${path}[storage]`))
-  else {
-    const before = errors.length
-    resourceQuantity('storage', storage, `${path}[storage]`, errors)
-    if (errors.length === before) positiveQuantity(storage, `${path}[storage]`, errors)
-  }
+  else positiveQuantity(storage, `${path}[storage]`, errors)
 }
 
 const twoSources: Rule = (spec, path, errors) => {

@@ -6,7 +6,7 @@ import { entries, IMMUTABLE, same } from './common.ts'
 import { difference } from './difference.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Subdomain } from './names.ts'
+import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
 import { positiveQuantity } from './resource-names.ts'
@@ -76,8 +76,67 @@ const csi: SourceRule = (source, path, errors, spec) => {
     'nodePublishSecretRef',
     'nodeExpandSecretRef',
   ])
-    if (source[reference]) needs('name', 'namespace')(source[reference], `${path}.${reference}`, errors, spec)
+    if (source[reference]) secretReference(source[reference], `${path}.${reference}`, errors)
 }
+
+/** A CSI driver's secret, by name and namespace. */
+function secretReference({ name = '', namespace = '' }: Fields, path: string, errors: FieldError[]): void {
+  if (name === '') errors.push(required(`${path}.name`))
+  else for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
+  if (namespace === '') errors.push(required(`${path}.namespace`))
+  else for (const message of dns1123Label(namespace)) errors.push(invalid(`${path}.namespace`, namespace, message))
+}
+
+const fc: SourceRule = (source, path, errors) => {
+  const named = (source['targetWWNs']?.length ?? 0) > 0
+  const wide = (source['wwids']?.length ?? 0) > 0
+  if (named === wide)
+    errors.push(
+      named
+        ? forbiddenField(`${path}.targetWWNs`, 'targetWWNs and wwids can not be specified simultaneously')
+        : required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both'),
+    )
+  else if (named && (source['lun'] === undefined || source['lun'] === null))
+    errors.push(required(`${path}.lun`, 'lun is required if targetWWNs is specified'))
+}
+
+const cinder: SourceRule = (source, path, errors, spec) => {
+  needs('volumeID')(source, path, errors, spec)
+  if (source['secretRef']) needs('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors, spec)
+}
+
+const azureFile: SourceRule = (source, path, errors, spec) => {
+  needs('secretName', 'shareName')(source, path, errors, spec)
+  if (source['secretNamespace'] === '') errors.push(required(`${path}.secretNamespace`))
+}
+
+const DISK_KINDS = ['Dedicated', 'Managed', 'Shared']
+const CACHING = ['None', 'ReadOnly', 'ReadWrite']
+
+const azureDisk: SourceRule = (source, path, errors, spec) => {
+  needs('diskName', 'diskURI')(source, path, errors, spec)
+  const { diskURI = '', cachingMode, kind } = source
+  if (cachingMode !== undefined && !CACHING.includes(cachingMode))
+    errors.push(notSupported(`${path}.cachingMode`, cachingMode, CACHING))
+  if (kind !== undefined && !DISK_KINDS.includes(kind)) errors.push(notSupported(`${path}.kind`, kind, DISK_KINDS))
+  // What is not managed is a blob.
+  if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/'))
+    errors.push(
+      notSupported(`${path}.diskURI`, diskURI, [
+        '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}',
+      ]),
+    )
+  if (kind !== 'Managed' && !diskURI.startsWith('https://') && !diskURI.startsWith('http://'))
+    errors.push(
+      notSupported(`${path}.diskURI`, diskURI, [
+        'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd',
+      ]),
+    )
+}
+
+const gcePersistentDisk: SourceRule = (source, _path, errors, spec) =>
+  // Kubernetes names the field as it once was.
+  needs('pdName')(source, 'spec.persistentDisk', errors, spec)
 
 /** A CSI driver's name: a DNS subdomain in any case, at most 63 bytes. */
 export function csiDriverName(name: string, path: string, errors: FieldError[]): void {
@@ -99,18 +158,19 @@ const SOURCE_RULES: { readonly [source: string]: SourceRule | undefined } = {
   nfs,
   csi,
   local,
-  gcePersistentDisk: needs('pdName'),
+  gcePersistentDisk,
+  fc,
   awsElasticBlockStore: needs('volumeID'),
   glusterfs: needs('endpoints', 'path'),
   rbd: needs('monitors', 'image'),
   quobyte: needs('registry', 'volume'),
   iscsi: needs('targetPortal', 'iqn'),
   flexVolume: needs('driver'),
-  cinder: needs('volumeID'),
+  cinder,
   cephfs: needs('monitors'),
-  azureFile: needs('secretName', 'shareName'),
+  azureFile,
   vsphereVolume: needs('volumePath'),
-  azureDisk: needs('diskName', 'diskURI'),
+  azureDisk,
   photonPersistentDisk: needs('pdID'),
   portworxVolume: needs('volumeID'),
   scaleIO: needs('gateway', 'system', 'volumeName'),
@@ -168,9 +228,15 @@ function source(spec: Fields, errors: FieldError[]): void {
   if (found === 0) errors.push(required('spec', 'must specify a volume type'))
 }
 
+/** The fields of Kubernetes' internal type, in its order. */
+const PRINTED =
+  'GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD ISCSI Cinder CephFS FC Flocker FlexVolume AzureFile VsphereVolume Quobyte AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local StorageOS CSI'.split(
+    ' ',
+  )
+
 function sourceForm(spec: Fields): Json {
   const all = internalForm('io.k8s.api.core.v1.PersistentVolumeSpec', spec) as Fields
-  return Object.fromEntries(SOURCES.map(([, goName]) => [goName, all[goName] ?? null])) as Json
+  return Object.fromEntries(PRINTED.map((goName) => [goName, all[goName] ?? null])) as Json
 }
 
 export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
@@ -185,12 +251,12 @@ export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObje
       ),
     )
   if (!same(now['volumeMode'], before['volumeMode']))
-    errors.push(invalid('spec.volumeMode', now['volumeMode'] ?? null, IMMUTABLE))
+    errors.push(invalid('volumeMode', now['volumeMode'] ?? null, IMMUTABLE))
   if (before['nodeAffinity'] && !same(now['nodeAffinity'], before['nodeAffinity']))
     errors.push(
       invalid(
-        'spec.nodeAffinity',
-        internalForm('io.k8s.api.core.v1.VolumeNodeAffinity', now['nodeAffinity']),
+        'nodeAffinity',
+        now['nodeAffinity'] ? internalForm('io.k8s.api.core.v1.VolumeNodeAffinity', now['nodeAffinity']) : null,
         `${IMMUTABLE}, except for updating from beta label to GA`,
       ),
     )

@@ -1,6 +1,6 @@
 /** What is accepted of pods, but told to the user: what is deprecated, does nothing, or is likely a mistake. */
 import type { Fields, KubeObject } from '../object.ts'
-import { isWholeQuantity } from '../objects/quantity.ts'
+import { isWholeInThousandths } from '../objects/quantity.ts'
 import { same } from './common.ts'
 import { dns1123Label } from './names.ts'
 import { fractional, isBytes, NODE_LABELS, OLD_VOLUMES, termWarnings } from './warnings.ts'
@@ -69,7 +69,7 @@ function specWarnings(
   warnings.push(...containerWarnings(spec, path))
   warnings.push(...volumeWarnings(spec, path))
   for (const [name, text] of Object.entries<string>(spec['overhead'] ?? {}))
-    if (isBytes(name) && !isWholeQuantity(text)) warnings.push(fractional(`${path}.overhead[${name}]`, text))
+    if (isBytes(name) && !isWholeInThousandths(text)) warnings.push(fractional(`${path}.overhead[${name}]`, text))
   if (spec['terminationGracePeriodSeconds'] < 0)
     warnings.push(
       `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
@@ -127,7 +127,7 @@ function containerWarnings(spec: Fields, path: string): string[] {
     for (const side of ['limits', 'requests'] as const)
       for (const name of ['memory', 'ephemeral-storage']) {
         const text: string | undefined = container['resources']?.[side]?.[name]
-        if (text !== undefined && !isWholeQuantity(text))
+        if (text !== undefined && !isWholeInThousandths(text))
           warnings.push(fractional(`${at}.resources.${side}[${name}]`, text))
       }
     const seen = new Map<string, Fields>()
@@ -150,14 +150,15 @@ function volumeWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
   spec['volumes']?.forEach((volume: Fields, i: number) => {
     for (const kind of Object.keys(OLD_VOLUMES))
-      if (volume[kind]) warnings.push(`${path}.volumes[${i}].${kind}: ${OLD_VOLUMES[kind]}`)
+      if (volume[kind])
+        warnings.push(`${path}.volumes[${i}].${kind === 'storageos' ? 'storageOS' : kind}: ${OLD_VOLUMES[kind]}`)
     const sources: readonly Fields[] | undefined = volume['projected']?.sources
     if (sources?.some((source) => Object.keys(source).length === 0))
       warnings.push(`volume ${JSON.stringify(volume['name'])} (Projected) has no sources provided`)
     const requests: Readonly<Record<string, string>> =
       volume['ephemeral']?.volumeClaimTemplate?.spec?.resources?.requests ?? {}
     for (const [name, text] of Object.entries(requests))
-      if (isBytes(name) && !isWholeQuantity(text))
+      if (isBytes(name) && !isWholeInThousandths(text))
         warnings.push(
           fractional(`${path}.volumes[${i}].ephemeral.volumeClaimTemplate.spec.resources.requests[${name}]`, text),
         )

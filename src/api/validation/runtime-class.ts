@@ -1,7 +1,9 @@
 /** Rules of RuntimeClass. */
 import type { Fields, KubeObject } from '../object.ts'
-import { entries } from './common.ts'
-import type { FieldError } from './errors.ts'
+import { validateTolerations } from './affinity.ts'
+import { entries, same } from './common.ts'
+import { duplicate, type FieldError } from './errors.ts'
+import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
 import { containerResourceName, resourceQuantity } from './resource-names.ts'
 
@@ -13,5 +15,11 @@ export function validateRuntimeClass(object: KubeObject): readonly FieldError[] 
     resourceQuantity(name, value as string, path, errors)
   }
   validateLabels(object['scheduling']?.nodeSelector, 'scheduling.nodeSelector', errors)
+  const tolerations: readonly Fields[] = object['scheduling']?.tolerations ?? []
+  validateTolerations(tolerations, 'scheduling.tolerations', errors)
+  tolerations.forEach((toleration, i) => {
+    if (tolerations.slice(0, i).some((earlier) => same(earlier, toleration)))
+      errors.push(duplicate(`scheduling.tolerations[${i}]`, internalForm('io.k8s.api.core.v1.Toleration', toleration)))
+  })
   return errors
 }

@@ -1,7 +1,7 @@
 /** What is accepted of services, volumes, claims, classes and the like, but told to the user: deprecated, or without effect. */
 import type { Fields, KubeObject } from '../object.ts'
 import { canonicalIP, withoutLeadingZeros } from '../objects/ip.ts'
-import { isWholeQuantity } from '../objects/quantity.ts'
+import { isWholeInThousandths } from '../objects/quantity.ts'
 import { entries } from './common.ts'
 
 /** Labels of nodes that have newer names. */
@@ -112,7 +112,9 @@ export function claimWarnings(claim: KubeObject): readonly string[] {
       : []),
     ...['requests', 'limits'].flatMap((side) => {
       const text: string | undefined = resources[side]?.storage
-      return text === undefined || isWholeQuantity(text) ? [] : [fractional(`spec.resources.${side}[storage]`, text)]
+      return text === undefined || isWholeInThousandths(text)
+        ? []
+        : [fractional(`spec.resources.${side}[storage]`, text)]
     }),
   ]
 }

@@ -84,7 +84,8 @@ async function createBegun(
   if (context.dryRun) {
     const existing = registry.current(row, key)
     if (existing !== undefined) throw exists(context, object.metadata, existing.object)
-    return canonical
+    // What never reaches the store keeps the version that the client gave it.
+    return resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
   }
   const result = await registry.storage.write({
     type: 'put',

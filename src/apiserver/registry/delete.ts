@@ -4,7 +4,7 @@ import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { conflict, notFound } from '../../api/status.ts'
 import { checkOwnPreconditions, checkPreconditions, deleteStep } from './deletion.ts'
 import { canonicalObject } from './metadata.ts'
-import { groupResource, type Registry, storageKey, type WriteContext } from './registry.ts'
+import { groupResource, type Registry, namedKey, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'
 import type { DeleteOptions } from './strategy.ts'
 import { unreadableObject } from './unreadable.ts'
@@ -35,7 +35,7 @@ export async function deleteObject(
   validate: ValidateDelete,
 ): Promise<Deleted> {
   const { row, kindStrategy, name } = context
-  const key = storageKey(row, context.namespace, name)
+  const key = namedKey(row, context.namespace, name)
   const cached = registry.current(row, key)
   let found: Found | undefined = cached && { object: cached.object, revision: cached.revision }
   let preconditions = options.preconditions

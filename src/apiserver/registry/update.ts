@@ -15,7 +15,7 @@ import {
   declaredErrors,
   groupResource,
   type Registry,
-  storageKey,
+  namedKey,
   storedObject,
   type WriteContext,
   writtenObject,
@@ -62,7 +62,7 @@ interface Existing {
  */
 export async function updateObject(registry: Registry, context: WriteContext, input: UpdateInput): Promise<Updated> {
   const { row, name } = context
-  const key = storageKey(row, context.namespace, name)
+  const key = namedKey(row, context.namespace, name)
   const cached = registry.current(row, key)
   let state: State = { object: cached?.object, revision: cached?.revision ?? 0 }
   for (;;) {

@@ -19,13 +19,21 @@ export const runtimeClass: AdmissionPluginFactory = (reads) => ({
       return apply(attributes, pod, live)
     })
   },
+  /** Only after the pod's own rules: overhead is the class's to say. */
+  validate(attributes) {
+    if (!isPod(attributes)) return
+    const { runtimeClassName, overhead } = attributes.object!['spec'] as Fields
+    if (overhead === undefined) return
+    const found =
+      runtimeClassName === undefined ? undefined : reads.get('node.k8s.io', 'runtimeclasses', '', runtimeClassName)
+    if (found?.['overhead']?.podFixed === undefined)
+      throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+  },
 })
 
 function apply(attributes: AdmissionAttributes, pod: KubeObject, found: KubeObject | undefined): KubeObject {
   const overhead: Fields | undefined = found?.['overhead']?.podFixed
   const given: Fields | undefined = pod['spec'].overhead
-  if (given && !overhead)
-    throw refused(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
   if (given && overhead && !sameAmounts(given, overhead))
     throw refused(attributes, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
   const changes: Record<string, unknown> = {}

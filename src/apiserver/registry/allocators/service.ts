@@ -29,12 +29,14 @@ const STATIC_PORTS = 86
 const reservations = new WeakMap<Pools, Set<string>>()
 
 interface Pool {
+  /** A dry run asks only whether something is taken, and of ports not even whether they are in the range. */
+  readonly dryRun: boolean
   take(key: string): boolean
   isTaken(key: string): boolean
   release(): void
 }
 
-function poolOf(pools: Pools, except: KubeObject | undefined): Pool {
+function poolOf(pools: Pools, except: KubeObject | undefined, dryRun: boolean): Pool {
   const reserved = reservations.get(pools) ?? new Set<string>()
   reservations.set(pools, reserved)
   const taken = new Set<string>()
@@ -45,6 +47,7 @@ function poolOf(pools: Pools, except: KubeObject | undefined): Pool {
   const mine = new Set<string>()
   const isTaken = (key: string) => taken.has(key) || (reserved.has(key) && !mine.has(key))
   return {
+    dryRun,
     isTaken: (key) => isTaken(key) || mine.has(key),
     take(key) {
       if (isTaken(key) || mine.has(key)) return false
@@ -72,8 +75,8 @@ const refuse = (name: string, ...errors: FieldError[]): StatusError =>
   invalidError({ group: '', kind: 'Service' }, name, errors)
 
 /** The service with its addresses and ports; `old` is undefined at creation. Throws a StatusError 422 or 500. */
-export function allocate(service: KubeObject, old: KubeObject | undefined, pools: Pools): Begun {
-  const pool = poolOf(pools, old)
+export function allocate(service: KubeObject, old: KubeObject | undefined, pools: Pools, dryRun = false): Begun {
+  const pool = poolOf(pools, old, dryRun)
   try {
     const families = withFamilies(service, old)
     const addressed = withClusterIPs(families, old, pool, pools)
@@ -163,12 +166,14 @@ function withClusterIPs(service: KubeObject, old: KubeObject | undefined, pool: 
   return withSpec(service, { clusterIP: one, clusterIPs: wanted })
 }
 
+const outOfRange = (ip: string): string =>
+  `the provided IP (${ip}) is not in the valid range. The range of valid IPs is 10.96.0.0/16`
+
 function whyNotAddress(ip: string, pool: Pool): string | undefined {
   const bits = parseIPv4(ip)
   if (bits === undefined || bits < NETWORK || bits >= NETWORK + SIZE)
-    return 'the provided network does not match the current range'
-  if (bits === NETWORK || bits === NETWORK + SIZE - 1)
-    return `the provided IP (${ip}) is not in the valid range. The range of valid IPs is 10.96.0.0/16`
+    return pool.dryRun ? outOfRange(ip) : 'the provided network does not match the current range'
+  if (bits === NETWORK || bits === NETWORK + SIZE - 1) return outOfRange(ip)
   return pool.take(`ip/${ip}`) ? undefined : 'provided IP is already allocated'
 }
 
@@ -193,7 +198,7 @@ function nextAddress(pool: Pool, pools: Pools): string {
 }
 
 function whyNotPort(port: number, protocol: string, pool: Pool): string | undefined {
-  if (port < FIRST_PORT || port > LAST_PORT)
+  if (!pool.dryRun && (port < FIRST_PORT || port > LAST_PORT))
     return `provided port is not in the valid range. The range of valid ports is ${FIRST_PORT}-${LAST_PORT}`
   if (pool.isTaken(`port/${port}`)) return 'provided port is already allocated'
   pool.take(`port/${port}`)

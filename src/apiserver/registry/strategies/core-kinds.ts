@@ -76,9 +76,17 @@ export const endpoints: Strategy = {
   allowCreateOnUpdate: true,
 }
 
+/** The topology of older versions has no place in this one. */
+function withoutTopology(slice: KubeObject): KubeObject {
+  const endpoints: readonly Fields[] | undefined = slice['endpoints']
+  if (!endpoints?.some((endpoint) => endpoint['deprecatedTopology'] !== undefined)) return slice
+  return { ...slice, endpoints: endpoints.map(({ deprecatedTopology: _, ...endpoint }) => endpoint) }
+}
+
 export const endpointSlices: Strategy = {
-  prepareForCreate: (object) => withMeta(object, { generation: 1 }),
-  prepareForUpdate(object, old) {
+  prepareForCreate: (object) => withMeta(withoutTopology(object), { generation: 1 }),
+  prepareForUpdate(given, old) {
+    const object = withoutTopology(given)
     const changed =
       !same(object.metadata.labels, old.metadata.labels) ||
       !same(object['endpoints'], old['endpoints']) ||

@@ -95,8 +95,9 @@ function withoutForeignFields(service: KubeObject, old: KubeObject): KubeObject 
 export const services: Strategy = {
   allowCreateOnUpdate: true,
   validateName: (name, prefix) => labelName(name, prefix),
-  beginCreate: (object, _context, pools) => allocate(normalized(object, undefined), undefined, pools),
-  beginUpdate: (object, old, _context, pools) => allocate(normalized(withAllocated(object, old), old), old, pools),
+  beginCreate: (object, { dryRun }, pools) => allocate(normalized(object, undefined), undefined, pools, dryRun),
+  beginUpdate: (object, old, { dryRun }, pools) =>
+    allocate(normalized(withAllocated(object, old), old), old, pools, dryRun),
   prepareForCreate: (object) => ({ ...object, status: { loadBalancer: {} } }),
   validate: (object) => validateService(object),
   prepareForUpdate: (object, old) => withoutForeignFields(withFieldOf(object, old, 'status'), old),

@@ -20,8 +20,19 @@ function withBothSources(object: KubeObject): KubeObject {
   return object
 }
 
+/** dataSource is older than sources of any kind, and knows only claims and snapshots: others are dropped. */
+function withKnownSource(object: KubeObject): KubeObject {
+  const { dataSource, ...spec } = object['spec'] ?? {}
+  if (dataSource === undefined) return object
+  const { apiGroup = '', kind } = dataSource
+  const known =
+    (apiGroup === '' && kind === 'PersistentVolumeClaim') ||
+    (apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot')
+  return known ? object : { ...object, spec }
+}
+
 export const persistentVolumeClaims: Strategy = {
-  prepareForCreate: (object) => ({ ...withBothSources(object), status: { phase: 'Pending' } }),
+  prepareForCreate: (object) => ({ ...withBothSources(withKnownSource(object)), status: { phase: 'Pending' } }),
   validate: (object) => validatePersistentVolumeClaim(object),
   prepareForUpdate: (object, old) => withFieldOf(withBothSources(object), old, 'status'),
   validateUpdate: (object, old) => validatePersistentVolumeClaimUpdate(object, old),
