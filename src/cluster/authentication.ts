@@ -11,6 +11,7 @@ import { isHealth } from '../apiserver/filters/authentication.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { StartError } from './errors.ts'
 import { fromFlags, parsed, readText } from './read-file.ts'
+import { reloadMetrics } from './reload-metrics.ts'
 import { watchFile } from './watch-file.ts'
 import { endpointOfKubeconfig } from './webhook-endpoint.ts'
 
@@ -54,6 +55,7 @@ export async function loadAuthentication(
     import('../apiserver/auth/config/authentication.ts'),
   ])
   const log = runtime.log.named('authentication')
+  const reloaded = reloadMetrics(runtime, 'authentication')
   let current = configuration
   let issuers: OidcAuthenticator = createOidcAuthenticator(runtime, current.issuers)
   let stop = () => {}
@@ -71,11 +73,13 @@ export async function loadAuthentication(
           current = parseAuthenticationConfiguration(changed, { disallowedIssuers: [issuer] })
         } catch (error) {
           log.error('the changed authentication configuration is not used', error, { file })
+          reloaded(false)
           return
         }
         issuers = createOidcAuthenticator(runtime, current.issuers)
         issuers.prepare()
         log.info(0, 'reloaded authentication config', { file })
+        reloaded(true)
         onChange()
       })
     },

@@ -9,6 +9,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
 import { messageOf, StartError } from './errors.ts'
 import { fromFlags, parsed, readText } from './read-file.ts'
+import { reloadMetrics } from './reload-metrics.ts'
 import { watchFile } from './watch-file.ts'
 import { endpointOfKubeconfig } from './webhook-endpoint.ts'
 
@@ -55,6 +56,7 @@ export async function loadAuthorization(
         })
       : await parsed(file, text, read)
   const log = runtime.log.named('authorization')
+  const reloaded = reloadMetrics(runtime, 'authorization')
   const needed = current.modes.filter(({ type }) => type === 'Node' || type === 'RBAC').map(({ type }) => type)
   let stop = () => {}
   return {
@@ -77,8 +79,10 @@ export async function loadAuthorization(
             current = next
             authorizer = made()
             log.info(0, 'reloaded authorization config', { file })
+            reloaded(true)
           } catch (error) {
             log.error('the changed authorization configuration is not used', error, { file })
+            reloaded(false)
           }
         })
       return {

@@ -55,6 +55,12 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   const tokens = new Map<string, { readonly user: UserInfo; readonly until: number }>()
   /** Rises when what is believed changes: what was looked at before is not kept. */
   let generation = 0
+  const requests = runtime.metrics?.counter(
+    'authentication_token_cache_request_total',
+    'Tokens looked up among those that proved something lately.',
+    ['status'],
+  )
+  const looked = { hit: requests?.child('hit'), miss: requests?.child('miss') }
   const inFlight = new Map<string, Promise<UserInfo>>()
   const vouchers: readonly TokenAuthenticator[] = [
     { authenticate: (token, audiences) => options.serviceAccounts.verify(token, audiences) },
@@ -152,9 +158,13 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
       if (token === undefined) return undefined
       const known = tokens.get(token)
       if (known !== undefined) {
-        if (clock.now() < known.until) return known.user
+        if (clock.now() < known.until) {
+          looked.hit?.add()
+          return known.user
+        }
         tokens.delete(token)
       }
+      looked.miss?.add()
       return ofUnknownToken(token)
     },
     forget: () => {

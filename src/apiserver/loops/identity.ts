@@ -14,6 +14,12 @@ const DURATION_SECONDS = 3600
 const PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
+/** The name of the API server on this host, and of its lease. */
+export function identityName(hostname: string): string {
+  const digest = createHash('sha256').update(hostname).digest()
+  return `apiserver-${base32(digest.subarray(0, 16))}`
+}
+
 /** Starts renewing; a failed renewal is logged and tried again at the next turn. */
 export function startIdentityLease(options: {
   readonly runtime: Runtime
@@ -23,8 +29,7 @@ export function startIdentityLease(options: {
   readonly signal: AbortSignal
 }): void {
   const { runtime, handler, hostname, address, signal } = options
-  const digest = createHash('sha256').update(hostname).digest()
-  const name = `apiserver-${base32(digest.subarray(0, 16))}`
+  const name = identityName(hostname)
   const holderIdentity = `${name}_${runtime.random.uuid()}`
   const send = async (method: string, path: string, object?: KubeObject): Promise<KubeObject> => {
     const request: ApiRequest = {

@@ -2,6 +2,7 @@
  * oidc: ID tokens of OpenID Connect issuers that an administrator trusts (API concepts: OpenID Connect tokens, structured
  * authentication configuration). Called by the authenticator for tokens that name such an issuer; must never know requests.
  */
+import { createHash } from 'node:crypto'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { TokenAuthenticator } from '../authenticator.ts'
 import { type Algorithm, type Claims, type Jws, parseJws } from '../jws.ts'
@@ -27,10 +28,20 @@ export interface OidcAuthenticator extends TokenAuthenticator {
   prepare(): void
 }
 
+const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** As metrics name an issuer. */
+const issuerHash = (url: string) => `sha256:${createHash('sha256').update(url).digest('hex')}`
+
 /** Clocks differ: a token may be used this long before it is valid. */
 const NOT_BEFORE_LEEWAY_MS = 60_000
 
 export function createOidcAuthenticator(runtime: Runtime, issuers: readonly JwtIssuer[]): OidcAuthenticator {
+  const latency = runtime.metrics?.histogram(
+    'apiserver_authentication_jwt_authenticator_latency_seconds',
+    'Time to authenticate a token that is not cached, in seconds, by issuer and result.',
+    ['jwt_issuer_hash', 'result'],
+    SECONDS,
+  )
   const byUrl = new Map(issuers.map((issuer) => [issuer.url, { issuer, provider: createProvider(runtime, issuer) }]))
   return {
     prepare: () => {
@@ -42,11 +53,20 @@ export function createOidcAuthenticator(runtime: Runtime, issuers: readonly JwtI
       const found = typeof named === 'string' ? byUrl.get(named) : undefined
       if (jws === undefined || found === undefined) return undefined
       const { issuer, provider } = found
-      const expiresAt = await verified(jws, issuer, provider, runtime.clock.now())
-      const claims = await expandGroups(runtime, issuer, jws.claims, async (inner) => {
-        await verified(inner, issuer, provider, runtime.clock.now())
-      })
-      return { user: userOfClaims(issuer.mappings, claims), expiresAt }
+      const { clock } = runtime
+      const started = clock.monotonic()
+      let result = 'failure'
+      try {
+        const expiresAt = await verified(jws, issuer, provider, clock.now())
+        const claims = await expandGroups(runtime, issuer, jws.claims, async (inner) => {
+          await verified(inner, issuer, provider, clock.now())
+        })
+        const user = userOfClaims(issuer.mappings, claims)
+        result = 'success'
+        return { user, expiresAt }
+      } finally {
+        latency?.child(issuerHash(issuer.url), result).observe((clock.monotonic() - started) / 1000)
+      }
     },
   }
 }

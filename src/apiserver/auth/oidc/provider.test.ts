@@ -10,29 +10,46 @@ import { TokenError } from '../serviceaccounts.ts'
 import { createOidcAuthenticator } from './authenticator.ts'
 import { createProvider } from './provider.ts'
 
-/** Time goes by at once: what is given ten seconds has had them. */
-function hurried(): Runtime {
+/** Time stands still until the issuer has been reached; then all that was given has gone by. */
+function hurried(reached: Promise<void>): Runtime {
   const live = liveRuntime({ log: { write: () => {} } })
-  return { ...live, clock: { ...live.clock, setTimer: (_, label, task) => live.clock.setTimer(20, label, task) } }
+  const setTimer = (_ms: number, _label: string, task: () => void) => {
+    let cancelled = false
+    void reached.then(() => cancelled || task())
+    return {
+      cancel: () => {
+        cancelled = true
+      },
+    }
+  }
+  return { ...live, clock: { ...live.clock, setTimer } }
 }
 
 interface Silent {
   readonly url: string
   readonly sockets: Socket[]
+  /** Somebody has connected. */
+  readonly reached: Promise<void>
   stop(): void
 }
 
 /** Takes every connection, and never says anything. */
 async function silent(): Promise<Silent> {
   const sockets: Socket[] = []
+  let connected = () => {}
+  const reached = new Promise<void>((resolve) => {
+    connected = resolve
+  })
   const server = createServer((socket) => {
     sockets.push(socket)
+    connected()
     socket.on('error', () => {})
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `https://127.0.0.1:${(server.address() as { port: number }).port}`,
     sockets,
+    reached,
     stop: () => {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -43,9 +60,10 @@ async function silent(): Promise<Silent> {
 const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' })
 const token = (claims: object) => signJwt(jwtKey(pem.toString()), claims as never)
 
-test('an issuer that never answers is waited for no longer than it may take, and by all together', async () => {
-  const { url, sockets, stop } = await silent()
-  const provider = createProvider(hurried(), { url })
+test('an issuer that never answers is waited for no longer than it may take, and by all together', async (t) => {
+  const { url, sockets, reached, stop } = await silent()
+  t.after(stop)
+  const provider = createProvider(hurried(reached), { url })
   const jws = parseJws(token({ iss: url }))
   assert.ok(jws)
   const refused = await Promise.allSettled(Array.from({ length: 20 }, () => provider.signed(jws)))
@@ -58,14 +76,15 @@ test('an issuer that never answers is waited for no longer than it may take, and
   // Just refused: it is not asked again at once.
   await assert.rejects(provider.signed(jws), TokenError)
   assert.equal(sockets.length, 1)
-  stop()
 })
 
-test('a token of another issuer waits for nobody', async () => {
-  const { url, stop } = await silent()
+test('a token of another issuer waits for nobody', async (t) => {
+  const { url, reached, stop } = await silent()
+  t.after(stop)
   const mappings = { username: { claim: 'sub', prefix: '' }, extra: [], claimRules: [], userRules: [] }
-  const authenticator = createOidcAuthenticator(hurried(), [{ url, audiences: ['x'], algorithms: ['ES256'], mappings }])
+  const authenticator = createOidcAuthenticator(hurried(reached), [
+    { url, audiences: ['x'], algorithms: ['ES256'], mappings },
+  ])
   assert.equal(await authenticator.authenticate(token({ iss: 'https://elsewhere' })), undefined)
   assert.equal(await authenticator.authenticate('nonsense'), undefined)
-  stop()
 })
