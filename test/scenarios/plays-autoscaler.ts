@@ -28,6 +28,7 @@ export const autoscalerPlays = brief({
   'hpa-target-gone': { nodes: 1, act: (stage) => autoscale(stage, [cpu], {}) },
   'hpa-kind': autoscaled([cpu], { scaleTargetRef: { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w' } }),
   'hpa-disabled': autoscaled([cpu], {}, { replicas: 0 }),
+  'hpa-below': { ...autoscaled([cpu], { minReplicas: 2 }), namesBefore: 1 },
   'hpa-no-metrics': autoscaled(),
   'hpa-average': autoscaled([
     { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Gi' } } },

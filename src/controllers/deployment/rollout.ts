@@ -74,11 +74,10 @@ async function syncStatusOnly(sync: DeploymentSync): Promise<void> {
   await syncStatus(sync, everySet(newSet, old), newSet)
 }
 
+/** The status tells of the sets as they were found: what has been asked of them now is told when it is seen. */
 async function scaleOnly(sync: DeploymentSync): Promise<void> {
-  let { newSet, old } = await newAndOld(sync, false)
-  const scaled = await scale(sync, newSet, old)
-  newSet = replaced(newSet, scaled)
-  old = old.map((set) => replaced(set, scaled) as KubeObject)
+  const { newSet, old } = await newAndOld(sync, false)
+  await scale(sync, newSet, old)
   if (sync.deployment['spec'].paused === true) await cleanUp(sync, old)
   await syncStatus(sync, everySet(newSet, old), newSet)
 }

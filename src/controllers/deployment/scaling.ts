@@ -40,29 +40,22 @@ async function resize(sync: DeploymentSync, set: KubeObject, size: number): Prom
   return updated
 }
 
-/** Sizes for a deployment whose replicas changed, or that is paused. Returns the sets that were written. */
+/** Sizes for a deployment whose replicas changed, or that is paused. */
 export async function scale(
   sync: DeploymentSync,
   newSet: KubeObject | undefined,
   old: readonly KubeObject[],
-): Promise<KubeObject[]> {
-  const desired = replicasOf(sync.deployment)
-  const changed: KubeObject[] = []
-  const keep = (set: KubeObject | undefined) => set !== undefined && changed.push(set)
+): Promise<void> {
   const single = activeOrLatest(newSet, old)
   if (single !== undefined) {
-    keep(await scaleTo(sync, single, desired))
-    return changed
+    await scaleTo(sync, single, replicasOf(sync.deployment))
+  } else if (isSaturated(sync.deployment, newSet)) {
+    for (const set of old.filter(isActiveSet)) await scaleTo(sync, set, 0)
+  } else if (isRolling(sync.deployment)) {
+    const active = everySet(newSet, old).filter(isActiveSet)
+    const sizes = proportionalSizes(sync.deployment, active)
+    for (const set of active) await resize(sync, set, sizes.get(set.metadata.name ?? '') ?? replicasOf(set))
   }
-  if (isSaturated(sync.deployment, newSet)) {
-    for (const set of old.filter(isActiveSet)) keep(await scaleTo(sync, set, 0))
-    return changed
-  }
-  if (!isRolling(sync.deployment)) return changed
-  const active = everySet(newSet, old).filter(isActiveSet)
-  const sizes = proportionalSizes(sync.deployment, active)
-  for (const set of active) keep(await resize(sync, set, sizes.get(set.metadata.name ?? '') ?? replicasOf(set)))
-  return changed
 }
 
 /** The old sets after those that may go have been scaled down; undefined when nothing may. */

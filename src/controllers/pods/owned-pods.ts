@@ -2,6 +2,7 @@
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import type { EventHandlers } from '../../client/informer.ts'
 import type { Store } from '../../client/store.ts'
+import { sameJson } from '../same.ts'
 import { controllerOf, isReady } from './pod.ts'
 
 export interface PodOwners {
@@ -63,7 +64,7 @@ export function podHandlers(owners: PodOwners): EventHandlers<KubeObject> {
       const former = reowned ? ownerOf(owners, old) : undefined
       if (former !== undefined) owners.changed(former)
       if (controllerOf(pod) === undefined) {
-        if (reowned || JSON.stringify(old.metadata.labels) !== JSON.stringify(pod.metadata.labels)) adoptable(pod)
+        if (reowned || !sameJson(old.metadata.labels, pod.metadata.labels)) adoptable(pod)
         return
       }
       const owner = ownerOf(owners, pod)

@@ -4,7 +4,6 @@
  * that ReplicaSets of one controller are related.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
@@ -12,11 +11,11 @@ import { objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { createExpectations } from '../pods/expectations.ts'
+import { indexNamespace, namespaceIndex, podHandlers } from '../pods/owned-pods.ts'
 import { createPace } from '../pods/pace.ts'
 import {
   controllerOf,
   isActive,
-  isReady,
   isTerminating,
   orphanIndexValue,
   ownerIndex,
@@ -24,9 +23,10 @@ import {
   podFromTemplate,
   podsResource,
 } from '../pods/pod.ts'
+import { createPodControl } from '../pods/pod-control.ts'
 import { podsToDelete } from '../pods/ranking.ts'
 import type { ReplicaFlavor } from './flavors.ts'
-import { isNamespaceTerminating, replicaSetsIndex } from './shared.ts'
+import { replicaSetsIndex } from './shared.ts'
 import { replicaStatus, sameReplicaStatus } from './status.ts'
 
 /** No sync creates or deletes more than this. */
@@ -45,68 +45,9 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   const ownWrites = createOwnWrites()
   const pace = createPace(runtime.clock)
   const recorder = createEventRecorder(runtime, client, { component: flavor.name })
+  const control = createPodControl(client, recorder, expectations)
   const podClient = client.resource(podsResource)
   const ownerClient = client.resource(flavor.resource)
-
-  /** The pod's controller, when it is one of ours and still the same object. */
-  function ownerOf(pod: KubeObject): KubeObject | undefined {
-    const reference = controllerOf(pod)
-    if (reference === undefined || reference.kind !== flavor.kind) return undefined
-    const owner = owners.store.get(`${pod.metadata.namespace}/${reference.name}`)
-    return owner?.metadata.uid === reference.uid ? owner : undefined
-  }
-
-  function enqueueMatching(pod: KubeObject) {
-    for (const owner of owners.store.byIndex(namespaceIndex, pod.metadata.namespace ?? '')) {
-      if (flavor.selectorOf(owner).matches(pod.metadata.labels)) queue.add(objectKey(owner))
-    }
-  }
-
-  const podAdded = (pod: KubeObject) => {
-    if (pod.metadata.deletionTimestamp !== undefined) return podDeleted(pod)
-    if (controllerOf(pod) === undefined) return enqueueMatching(pod)
-    const owner = ownerOf(pod)
-    if (owner === undefined) return
-    expectations.creationObserved(objectKey(owner))
-    queue.add(objectKey(owner))
-  }
-
-  const podUpdated = (old: KubeObject, pod: KubeObject) => {
-    if (old === pod) return
-    if (old.metadata.uid !== pod.metadata.uid) {
-      podDeleted(old)
-      return podAdded(pod)
-    }
-    const relabeled = !sameLabels(old, pod)
-    // Deletion has begun: it counts as gone, although its node may take its time.
-    if (pod.metadata.deletionTimestamp !== undefined) {
-      podDeleted(pod)
-      if (relabeled) podDeleted(old)
-      return
-    }
-    const reowned = controllerOf(old)?.uid !== controllerOf(pod)?.uid
-    if (reowned) {
-      const former = ownerOf(old)
-      if (former !== undefined) queue.add(objectKey(former))
-    }
-    if (controllerOf(pod) === undefined) {
-      if (relabeled || reowned) enqueueMatching(pod)
-      return
-    }
-    const owner = ownerOf(pod)
-    if (owner === undefined) return
-    queue.add(objectKey(owner))
-    const minReadySeconds: number = owner['spec'].minReadySeconds ?? 0
-    if (minReadySeconds > 0 && !isReady(old) && isReady(pod))
-      queue.addAfter(objectKey(owner), (minReadySeconds + 1) * 1000)
-  }
-
-  const podDeleted = (pod: KubeObject) => {
-    const owner = ownerOf(pod)
-    if (owner === undefined) return
-    expectations.deletionObserved(objectKey(owner), objectKey(pod))
-    queue.add(objectKey(owner))
-  }
 
   async function sync(key: string): Promise<void> {
     const object = owners.store.get(key)
@@ -167,32 +108,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     log.info(2, 'Too few replicas', { [flavor.kind]: key, creating: count })
     expectations.expectCreations(key, count)
     const pod = podFromTemplate(object['spec'].template, object)
-    const resource = podClient.namespace(object.metadata.namespace ?? '')
-    // Slow start: when the first one is refused, the others would be too.
-    let left = count
-    for (let batch = 1; left > 0; batch *= 2) {
-      const size = Math.min(batch, left)
-      const outcomes = await Promise.allSettled(Array.from({ length: size }, () => createOne()))
-      left -= size
-      const failed = outcomes.filter((outcome) => outcome.status === 'rejected')
-      if (failed.length === 0) continue
-      for (let skipped = 0; skipped < left; skipped++) expectations.creationObserved(key)
-      throw (failed[0] as PromiseRejectedResult).reason
-    }
-
-    async function createOne(): Promise<void> {
-      try {
-        const created = await resource.create(pod)
-        recorder.event(object, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
-      } catch (error) {
-        // Still expected: until that times out, no more is tried in a namespace that goes.
-        if (isNamespaceTerminating(error)) return
-        expectations.creationObserved(key)
-        const message = error instanceof Error ? error.message : String(error)
-        recorder.event(object, 'Warning', 'FailedCreate', `Error creating: ${message}`)
-        throw error
-      }
-    }
+    await control.create(object, new Array<KubeObject>(count).fill(pod))
   }
 
   async function deletePods(
@@ -204,22 +120,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     log.info(2, 'Too many replicas', { [flavor.kind]: key, deleting: count })
     const chosen = podsToDelete(active, relatedPods(object), count, runtime.clock.now())
     expectations.expectDeletions(key, chosen.map(objectKey))
-    const resource = podClient.namespace(object.metadata.namespace ?? '')
-    const outcomes = await Promise.allSettled(
-      chosen.map(async (pod) => {
-        try {
-          await resource.delete(pod.metadata.name ?? '')
-          recorder.event(object, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
-        } catch (error) {
-          expectations.deletionObserved(key, objectKey(pod))
-          if (isNotFound(error)) return
-          recorder.event(object, 'Warning', 'FailedDelete', `Error deleting: ${String(error)}`)
-          throw error
-        }
-      }),
-    )
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
+    await control.delete(object, chosen)
   }
 
   /** Pods of all that the same controller (a Deployment) owns. */
@@ -251,7 +152,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   return {
     name: flavor.name,
     async start() {
-      owners.addIndex(namespaceIndex, (object) => [object.metadata.namespace ?? ''])
+      owners.addIndex(namespaceIndex, indexNamespace)
       owners.addHandlers({
         added: (object) => queue.add(objectKey(object)),
         updated: (old, object) => {
@@ -263,17 +164,22 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
           queue.add(objectKey(object))
         },
       })
-      pods.addHandlers({ added: podAdded, updated: podUpdated, deleted: podDeleted })
+      pods.addHandlers(
+        podHandlers({
+          kind: flavor.kind,
+          store: owners.store,
+          selects: (owner, pod) => flavor.selectorOf(owner).matches(pod.metadata.labels),
+          changed: (owner) => queue.add(objectKey(owner)),
+          created: (owner) => expectations.creationObserved(objectKey(owner)),
+          goes: (owner, pod) => expectations.deletionObserved(objectKey(owner), objectKey(pod)),
+          becameReady(owner) {
+            const minReadySeconds: number = owner['spec'].minReadySeconds ?? 0
+            if (minReadySeconds > 0) queue.addAfter(objectKey(owner), (minReadySeconds + 1) * 1000)
+          },
+        }),
+      )
       await Promise.all([owners.whenSynced(signal), pods.whenSynced(signal)])
       runWorkers(runtime, queue, workers, sync, signal)
     },
   }
-}
-
-const namespaceIndex = 'namespace'
-
-function sameLabels(a: KubeObject, b: KubeObject): boolean {
-  return (
-    a.metadata.labels === b.metadata.labels || JSON.stringify(a.metadata.labels) === JSON.stringify(b.metadata.labels)
-  )
 }
