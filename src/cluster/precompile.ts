@@ -1,0 +1,13 @@
+/** Loads every room that a whole cluster loads when it starts, so that Node keeps what it compiles of them. */
+export async function loadRooms(): Promise<void> {
+  await Promise.all([
+    import('./cluster.ts'),
+    import('./nodes.ts'),
+    import('./debug-server.ts'),
+    import('../storage/lmdb/tables.ts'),
+    import('../controllers/manager.ts'),
+    import('../scheduler/scheduler.ts'),
+    import('../kubelet/kubelet.ts'),
+    import('../kubelet/pod-addresses.ts'),
+  ])
+}
