@@ -238,6 +238,17 @@ function places(): readonly Named[] {
         POST(CM, b),
       ],
     ],
+    ...[CM, GADGETS].map(
+      (path): Named => [
+        `names that are no part of a path, at ${path}`,
+        ['.', '..', '%2e%2e', '%25', 'a%25b', 'A', 'x'.repeat(254)].flatMap((name) => [
+          GET(`${path}/${name}`),
+          { ...GET(`${path}/${name}`), m: 'DELETE' },
+          PATCH(`${path}/${name}`, 'application/merge-patch+json', {}),
+        ]),
+        { gadget: path === GADGETS },
+      ],
+    ),
   ]
 }
 

@@ -2,7 +2,7 @@
 import type { ApiResponse } from '../../api/request.ts'
 import { badRequest, notFound } from '../../api/status.ts'
 import { isTrue } from '../filters/request-info.ts'
-import { groupResource, storageKey } from '../registry/registry.ts'
+import { groupResource, namedKey } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { checkResourceVersion, untilReached } from './resource-version.ts'
@@ -28,7 +28,7 @@ function current(
   { context, request, row, info, warnings }: ResourceRequest,
   representation: Representation,
 ): ApiResponse | Promise<ApiResponse> {
-  const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
+  const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return respondStored(context, request, row, stored, representation, warnings)
 }

@@ -4,7 +4,7 @@
  * that subresource.
  */
 import { badRequest, notFound, qualified, StatusError } from '../../../api/status.ts'
-import { groupResource, storageKey } from '../../registry/registry.ts'
+import { groupResource, namedKey } from '../../registry/registry.ts'
 import { getComponentStatus, listComponentStatuses } from '../component-status.ts'
 import type { ResourceHandler, ServerContext } from '../context.ts'
 import type { Route } from '../route.ts'
@@ -44,7 +44,7 @@ export function subresourceHandler(context: ServerContext, route: Route): Resour
 }
 
 const notConnected: ResourceHandler = async ({ context, row, info }) => {
-  const stored = context.registry.current(row, storageKey(row, row.namespaced ? info.namespace : '', info.name))
+  const stored = context.registry.current(row, namedKey(row, row.namespaced ? info.namespace : '', info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   if (row.resource === 'pods' && !stored.object['spec']?.nodeName)
     throw badRequest(`pod ${info.name} does not have a host assigned`)

@@ -14,7 +14,7 @@ import { type FieldError, invalid, invalidError } from '../../../api/validation/
 import { customScaleOf, withCustomReplicas } from '../../customresources/scale.ts'
 import { withMetadata } from '../../registry/deletion.ts'
 import { checkName, inNamespace } from '../../registry/metadata.ts'
-import { groupResource, storageKey } from '../../registry/registry.ts'
+import { groupResource, namedKey, storageKey } from '../../registry/registry.ts'
 import { unreadableObject } from '../../registry/unreadable.ts'
 import { updateObject } from '../../registry/update.ts'
 import { decodeObject } from '../body.ts'
@@ -58,7 +58,7 @@ function lenientScale(object: KubeObject, row: ResourceRow): KubeObject {
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, info } = resource
   const representation = negotiate(request, { row })
-  const stored = context.registry.current(row, storageKey(row, info.namespace, info.name))
+  const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return respondScale(resource, scaleOf(await readObject(resource, stored), row), representation)
 }
