@@ -145,14 +145,9 @@ export function createHpaController(context: ControllerContext): Controller {
   return {
     name: 'horizontal-pod-autoscaler',
     async start() {
-      const enqueue = (autoscaler: KubeObject) => queue.add(objectKey(autoscaler))
-      autoscalers.addHandlers({
-        added: enqueue,
-        updated(old, autoscaler) {
-          if (!sameJson(old['spec'], autoscaler['spec'])) enqueue(autoscaler)
-        },
-        deleted: enqueue,
-      })
+      // What was just written is given time to settle.
+      const later = (autoscaler: KubeObject) => queue.addAfter(objectKey(autoscaler), periodMs)
+      autoscalers.addHandlers({ added: later, updated: (_, autoscaler) => later(autoscaler), deleted: later })
       await autoscalers.whenSynced(signal)
       runWorkers(runtime, queue, workers, sync, signal)
     },
