@@ -36,6 +36,14 @@ const lists = object({
   open: { type: 'object', additionalProperties: text },
 })
 
+const nullable = object({
+  a: text,
+  b: { ...text, default: 'db' },
+  c: { ...text, nullable: true, default: 'dc' },
+  o: object({ a: text }),
+  l: list(text),
+})
+
 const scale = {
   specReplicasPath: '.spec.size',
   statusReplicasPath: '.status.size',
@@ -94,6 +102,24 @@ export function managerCases(): readonly Case[] {
       apply(by('four'), widget({ parts: { name: 'x' } })),
       merge(`${a}?fieldManager=five`, { spec: { parts: [{ name: 'p', size: 9 }] } }),
       get(a),
+    ]),
+    about('apply: nulls', definition([version('v1', nullable)]), [
+      apply(by('one'), widget({ a: null })),
+      apply(by('one'), widget({ b: null })),
+      apply(by('one'), widget({ c: null, a: 'x' })),
+      apply(by('one'), widget({ o: { a: null } })),
+      apply(by('one'), widget({ l: [null] })),
+      apply(by('one'), widget(null)),
+      apply(by('one'), widget({ a: 'x', o: null })),
+      merge(a, { spec: { a: null } }),
+      put(a, {
+        ...widget({ a: null, b: null, c: null }),
+        metadata: { name: 'a', resourceVersion: '{{4.metadata.resourceVersion}}' },
+      }),
+      post(path('v1'), {
+        ...widget({ a: null, b: null, c: null, o: { a: null }, l: [null] }),
+        metadata: { name: 'b' },
+      }),
     ]),
     about('apply: in several versions', definition([version('v1', lists), version('v2', lists)]), [
       apply(by('one'), widget({ tags: ['a'], open: { k: '1' } })),

@@ -45,7 +45,7 @@ export function applier(
       }),
     )
     refuseDuplicates()
-    const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore' }).object
+    const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore', applied: true }).object
     const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
     checkName(placed, info.name)
     return dedupeOwnerReferences(placed, false, write.warn)
