@@ -5,7 +5,8 @@
  *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]      any other cluster; nothing is written
  *   npm run conformance -- --set NAME --show N                            one set (or a recording's file), and the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
- *   GENERATOR: mutate-create | mutate-update | walk | access | crd-mutate | gadgets | admission | webhooks | policies, or a recording's file: asked again
+ *   GENERATOR: mutate-create | mutate-update | rich | rich-create | rich-update | walk | access | crd-mutate | gadgets | admission | webhooks | policies | reads |
+ *              crd-lifecycle, or a recording's file: asked again
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -25,6 +26,8 @@ import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates, plainCrea
 import { permissionCases } from './generators/permissions.ts'
 import { policyCases } from './generators/policies.ts'
 import { chance } from './generators/random.ts'
+import { reads } from './generators/reads.ts'
+import { richObjects } from './generators/rich/objects.ts'
 import { semantics } from './generators/semantics.ts'
 import { walks } from './generators/walks.ts'
 import { webhookFailureCases } from './generators/webhook-failures.ts'
@@ -54,13 +57,17 @@ async function replay(options: { kubeconfig?: string; set?: string; show: number
   try {
     for (const set of options.set ? [options.set] : sets()) {
       const cases = replayCases(set)
-      const answers = await askAll(asker, cases, { run: `${process.pid.toString(36)}-${basename(set).slice(0, 6)}` })
+      const answers = await askAll(asker, cases, {
+        run: `${process.pid.toString(36)}-${basename(set)
+          .replace(/[^a-z]/g, '')
+          .slice(0, 6)}`,
+      })
       const outcome = agreementOf(set, cases, answers)
       result[set] = outcome.agreement
       differences.push(...outcome.differences)
       const { all, counted } = outcome.agreement
       const line = (s: typeof all) =>
-        `code ${s.code}% reason ${s.reason}% body ${s.body}% managedFields ${s.managedFields}%`
+        `code ${s.code}% reason ${s.reason}% body ${s.body}% managedFields ${s.managedFields}% headers ${s.headers}%`
       console.log(
         `${set.padEnd(18)} ${String(all.answers).padStart(5)} answers: ${line(all)}; counted: ${line(counted)}`,
       )
@@ -89,6 +96,12 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return mutatedCreates(corpus, rand, count)
     case 'mutate-update':
       return mutatedUpdates(corpus, rand, count)
+    case 'rich':
+      return plainCreates(richObjects)
+    case 'rich-create':
+      return mutatedCreates(richObjects, rand, count)
+    case 'rich-update':
+      return mutatedUpdates(richObjects, rand, count)
     case 'walk':
       return walks(rand, count)
     case 'access':
@@ -111,6 +124,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return gadgetCases(gadget.objects, rand, count)
     case 'hostile':
       return hostile()
+    case 'reads':
+      return reads()
     case 'semantics':
       return semantics()
     default:
