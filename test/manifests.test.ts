@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -17,6 +18,8 @@ interface Shipped {
   /** Files and folders of the module, in order; each applied server-side, recursively. */
   readonly install: readonly string[]
   readonly samples: readonly string[]
+  /** Samples that are wrong themselves; without them those of a folder are applied one level deep. */
+  readonly unfit?: readonly string[]
   /** CustomResourceDefinitions that must be served after the installation. */
   readonly definitions: number
 }
@@ -31,8 +34,16 @@ const shipped: readonly Shipped[] = [
   {
     module: 'github.com/cert-manager/cert-manager@v1.21.2',
     install: ['deploy/crds'],
-    samples: [],
+    samples: ['test/fixtures/cert-manager-resources.yaml'],
     definitions: 6,
+  },
+  {
+    module: 'github.com/cloudnative-pg/cloudnative-pg@v1.27.0',
+    install: ['config/crd/bases'],
+    samples: ['docs/src/samples'],
+    // These two do not fit the definitions beside them, and Kubernetes refuses them as well.
+    unfit: ['cluster-example-bis.yaml', 'cluster-restore-with-tablespaces.yaml'],
+    definitions: 10,
   },
   {
     module: 'sigs.k8s.io/gateway-api@v1.4.0',
@@ -59,21 +70,30 @@ const kubectl = (...args: readonly string[]) =>
 before(async () => {
   if (skip) return
   cluster = await startSkiff()
-  for (const namespace of ['monitoring', 'gateway-conformance-infra']) await kubectl('create', 'namespace', namespace)
+  for (const namespace of ['monitoring', 'gateway-conformance-infra', 'ingress-nginx'])
+    await kubectl('create', 'namespace', namespace)
 })
 after(() => cluster?.stop())
 
-for (const { module, install, samples, definitions } of shipped)
+for (const { module, install, samples, unfit, definitions } of shipped)
   test(`${module} installs, and its samples apply`, { skip }, async () => {
     const folder = await folderOf(module)
     const before = await established()
     for (const path of install) await kubectl('apply', '--server-side', '-R', '-f', join(folder, path))
+    await kubectl('wait', '--for=condition=Established', 'customresourcedefinitions', '--all')
     assert.equal((await established()) - before, definitions)
     for (const path of samples) {
-      const { stdout } = await kubectl('apply', '--server-side', '--force-conflicts', '-R', '-f', join(folder, path))
+      const place = join(folder, path)
+      const files = unfit === undefined ? ['-R', '-f', place] : await fitting(place, unfit)
+      const { stdout } = await kubectl('apply', '--server-side', '--force-conflicts', ...files)
       assert.match(stdout, /serverside-applied/)
     }
   })
+
+async function fitting(folder: string, unfit: readonly string[]): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml') && !unfit.includes(name))
+  return names.flatMap((name) => ['-f', join(folder, name)])
+}
 
 async function established(): Promise<number> {
   const { stdout } = await kubectl('get', 'customresourcedefinitions', '-o', 'json')
