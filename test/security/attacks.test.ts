@@ -197,7 +197,8 @@ const hostile: Readonly<Record<string, Attempt>> = {
   },
   'a field selector of garbage': {
     method: 'GET',
-    path: `${NS}/pods?fieldSelector=${encodeURIComponent(',,,==,!='.repeat(500))}`,
+    // Terms without a field select everything, as in Kubernetes; one about a field that is none is refused.
+    path: `${NS}/pods?fieldSelector=${encodeURIComponent(`${',,,==,!='.repeat(500)},bogus==x`)}`,
   },
   'a continue token of garbage': { method: 'GET', path: `${NS}/pods?limit=1&continue=${'A'.repeat(5000)}` },
   'a negative limit': { method: 'GET', path: `${NS}/pods?limit=-1&continue=x` },
