@@ -2,9 +2,10 @@
  * The authorizer library of Kubernetes' CEL: `authorizer.group('apps').resource('deployments').namespace('x').check('get')`.
  * A value carries the question as it is put together; who answers comes with the first of them.
  */
+import { dns1123Label, dns1123Subdomain } from '../validation/names.ts'
 import { define, method } from './functions.ts'
 import { BOOL, STRING, type Type } from './types.ts'
-import { Opaque, type Value } from './values.ts'
+import { CelError, Opaque, type Value } from './values.ts'
 
 export interface AuthorizerQuestion {
   readonly verb: string
@@ -58,9 +59,22 @@ export const requestResourceValue = (
   about: Pick<AuthorizerQuestion, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>,
 ): Value => opaque(RESOURCE_CHECK, { answer, question: { ...nothing, ...about } })
 
+/** @throws CelError */
+function notEmpty(what: string): (value: string) => void {
+  return (value) => {
+    if (value === '') throw new CelError(`${what} must not be empty`)
+  }
+}
+
 /** The question with a field more, as the next type. */
-const set = (on: Type, field: keyof AuthorizerQuestion | undefined, result: Type & { readonly kind: 'object' }) =>
+const set = (
+  on: Type,
+  field: keyof AuthorizerQuestion | undefined,
+  result: Type & { readonly kind: 'object' },
+  judge?: (value: string) => void,
+) =>
   method([on, STRING], result, (asked: Opaque, value: string) => {
+    judge?.(value)
     const { answer, question } = asked.data as Asked
     return opaque(result, { answer, question: field === undefined ? question : { ...question, [field]: value } })
   })
@@ -72,9 +86,9 @@ const checked = (on: Type) =>
   })
 
 export const authorizerFunctions = define({
-  path: [set(AUTHORIZER, 'path', PATH_CHECK)],
+  path: [set(AUTHORIZER, 'path', PATH_CHECK, notEmpty('path'))],
   group: [set(AUTHORIZER, 'group', GROUP_CHECK)],
-  resource: [set(GROUP_CHECK, 'resource', RESOURCE_CHECK)],
+  resource: [set(GROUP_CHECK, 'resource', RESOURCE_CHECK, notEmpty('resource'))],
   subresource: [set(RESOURCE_CHECK, 'subresource', RESOURCE_CHECK)],
   namespace: [set(RESOURCE_CHECK, 'namespace', RESOURCE_CHECK)],
   name: [set(RESOURCE_CHECK, 'name', RESOURCE_CHECK)],
@@ -83,6 +97,8 @@ export const authorizerFunctions = define({
   labelSelector: [set(RESOURCE_CHECK, undefined, RESOURCE_CHECK)],
   serviceAccount: [
     method([AUTHORIZER, STRING, STRING], AUTHORIZER, (asked: Opaque, namespace: string, name: string) => {
+      if (dns1123Label(namespace).length > 0) throw new CelError('Invalid service account namespace')
+      if (dns1123Subdomain(name).length > 0) throw new CelError('Invalid service account name')
       const { answer, question } = asked.data as Asked
       return opaque(AUTHORIZER, { answer, question: { ...question, serviceAccount: { namespace, name } } })
     }),

@@ -1,5 +1,6 @@
 /** Type checking: every node gets a type, every call the overloads that may be meant, every mistake a place. */
 import { compilePattern } from '../schema/structural/patterns.ts'
+import { wrongConstant, wrongFormat } from './constants.ts'
 import type { Functions, Overload } from './functions.ts'
 import type { Issue } from './issues.ts'
 import { mixedLiterals } from './literal-types.ts'
@@ -254,6 +255,8 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
       compilePattern(pattern.value.value) === undefined
     )
       report(pattern.at, 'invalid matches argument')
+    const wrong = name === 'format' ? wrongFormat(args, types, one.at) : wrongConstant(name, args)
+    if (wrong !== undefined) report(wrong.at, wrong.message)
     return result
   }
 

@@ -130,7 +130,8 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     if (!node.test) spend(1)
     const wrapped = operand instanceof Optional
     const from = operand instanceof Optional ? operand.value : operand
-    const found = from === undefined ? undefined : fieldOf(from, node.field)
+    const absent = from === undefined || (from === null && node.optional)
+    const found = absent ? undefined : fieldOf(from, node.field)
     if (node.test) return found !== undefined
     if (wrapped || node.optional) return new Optional(found)
     // What was not set has the value that its type begins with.

@@ -1,6 +1,7 @@
 /** The functions of CEL's standard library: types of their overloads and what they do. Kubernetes' own are in libraries.ts. */
 
 import { compilePattern, patternFound } from '../schema/structural/patterns.ts'
+import { converting, int, toBool, toDouble, toInt, uint } from './conversions.ts'
 import {
   BOOL,
   BYTES,
@@ -70,15 +71,6 @@ export const method = (args: readonly Type[], result: Type, run: (...args: any[]
 
 const A = param('A')
 const B = param('B')
-
-const int = (value: bigint): bigint => {
-  if (BigInt.asIntN(64, value) !== value) throw new CelError('integer overflow')
-  return value
-}
-const uint = (value: bigint): Uint => {
-  if (BigInt.asUintN(64, value) !== value) throw new CelError('unsigned integer overflow')
-  return new Uint(value)
-}
 
 function arithmetic(ints: (a: bigint, b: bigint) => bigint, doubles: ((a: number, b: number) => number) | undefined) {
   return [
@@ -159,10 +151,7 @@ const doubleText = (value: number) =>
       : value === -Infinity
         ? '-Inf'
         : Math.abs(value) >= 1e21
-          ? value
-              .toExponential()
-              .replace(/e\+?(-?)(\d)$/, 'e$10$2')
-              .replace('e', value >= 1e21 ? 'e+' : 'e')
+          ? value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
           : String(value)
 
 export function timestampText({ nanos }: Timestamp): string {
@@ -226,35 +215,6 @@ function typeName(value: Value): string {
   if (value instanceof Duration) return 'google.protobuf.Duration'
   if (value instanceof Optional) return 'optional_type'
   return value instanceof Opaque ? value.type : 'type'
-}
-
-function toInt(value: Value): bigint {
-  if (typeof value === 'bigint') return value
-  if (value instanceof Uint) return int(value.value)
-  if (typeof value === 'number') {
-    if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) throw new CelError('integer overflow')
-    return BigInt(Math.trunc(value))
-  }
-  if (typeof value === 'string' && /^[+-]?\d{1,19}$/.test(value)) return int(BigInt(value.replace(/^\+/, '')))
-  if (value instanceof Timestamp) return value.nanos / 1_000_000_000n
-  if (value instanceof Duration) return value.nanos
-  throw new CelError('type conversion error')
-}
-
-function toDouble(value: Value): number {
-  if (typeof value === 'string') {
-    const number = Number(value)
-    if (value.trim() === '' || Number.isNaN(number)) throw new CelError('type conversion error')
-    return number
-  }
-  return Number(numeric(value))
-}
-
-function toBool(value: Value): boolean {
-  if (typeof value === 'boolean') return value
-  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(value as string)) return true
-  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(value as string)) return false
-  throw new CelError('type conversion error')
 }
 
 /** A user's pattern. @throws CelError */
@@ -324,19 +284,33 @@ export const standard = define({
   size: [...SIZED.map((type) => fn([type], INT, size)), ...SIZED.map((type) => method([type], INT, size))],
   type: [fn([A], { kind: 'type', of: A }, (value: Value) => new TypeValue(typeName(value)))],
   dyn: [fn([A], DYN, (value: Value) => value)],
-  int: [INT, UINT, DOUBLE, STRING, TIMESTAMP, DURATION].map((type) => fn([type], INT, toInt)),
-  uint: [INT, UINT, DOUBLE, STRING].map((type) => fn([type], UINT, (value: Value) => uint(toInt(value)))),
-  double: [INT, UINT, DOUBLE, STRING].map((type) => fn([type], DOUBLE, toDouble)),
-  bool: [BOOL, STRING].map((type) => fn([type], BOOL, toBool)),
+  int: [INT, UINT, DOUBLE, STRING, TIMESTAMP, DURATION].map((type) => fn([type], INT, converting('int', toInt))),
+  uint: [INT, UINT, DOUBLE, STRING].map((type) =>
+    fn(
+      [type],
+      UINT,
+      converting('uint', (value) => uint(toInt(value))),
+    ),
+  ),
+  double: [INT, UINT, DOUBLE, STRING].map((type) => fn([type], DOUBLE, converting('double', toDouble))),
+  bool: [BOOL, STRING].map((type) => fn([type], BOOL, converting('bool', toBool))),
   string: [STRING, INT, UINT, DOUBLE, BOOL, BYTES, TIMESTAMP, DURATION].map((type) => fn([type], STRING, show)),
   bytes: [fn([STRING], BYTES, (text: string) => Buffer.from(text)), fn([BYTES], BYTES, (bytes: Uint8Array) => bytes)],
   timestamp: [
-    fn([STRING], TIMESTAMP, parseTimestamp),
+    fn(
+      [STRING],
+      TIMESTAMP,
+      converting('google.protobuf.Timestamp', (text) => parseTimestamp(text as string)),
+    ),
     fn([TIMESTAMP], TIMESTAMP, (stamp: Timestamp) => stamp),
     fn([INT], TIMESTAMP, (seconds: bigint) => new Timestamp(seconds * 1_000_000_000n)),
   ],
   duration: [
-    fn([STRING], DURATION, parseDuration),
+    fn(
+      [STRING],
+      DURATION,
+      converting('google.protobuf.Duration', (text) => parseDuration(text as string)),
+    ),
     fn([DURATION], DURATION, (value: Duration) => value),
     fn([INT], DURATION, (nanos: bigint) => new Duration(nanos)),
   ],

@@ -28,7 +28,18 @@ import {
   UINT,
   URL_TYPE,
 } from './types.ts'
-import { CelError, Duration, equals, MapValue, Opaque, Optional, Uint, type Value } from './values.ts'
+import {
+  CelError,
+  Duration,
+  equals,
+  isMapLike,
+  MapValue,
+  mapEntries,
+  Opaque,
+  Optional,
+  Uint,
+  type Value,
+} from './values.ts'
 
 const T = param('T')
 
@@ -79,6 +90,20 @@ function replace(text: string, from: string, to: string, limit = -1n): string {
   return out
 }
 
+/** A value as `%s` prints it: what is inside of a list or map as in JSON, numbers with six digits. */
+function printed(value: Value, inside = false): string {
+  if (Array.isArray(value)) return `[${value.map((item) => printed(item, true)).join(', ')}]`
+  if (isMapLike(value)) {
+    const entries = [...mapEntries(value).values()].map(
+      ([key, inner]) => `${printed(key, true)}:${printed(inner, true)}`,
+    )
+    return `{${entries.sort().join(', ')}}`
+  }
+  if (inside && typeof value === 'string') return JSON.stringify(value)
+  if (inside && typeof value === 'number') return value.toFixed(6)
+  return show(value)
+}
+
 /** printf of CEL's strings extension. */
 function format(template: string, args: readonly Value[]): string {
   let next = 0
@@ -89,7 +114,7 @@ function format(template: string, args: readonly Value[]): string {
     const number = value instanceof Uint ? value.value : value
     switch (verb) {
       case 's':
-        return show(value)
+        return printed(value)
       case 'd':
         if (typeof number !== 'bigint' && typeof number !== 'number')
           throw new CelError('error during formatting: decimal clause can only be used on integers')

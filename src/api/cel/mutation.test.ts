@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Foreign } from '../fields/foreign.ts'
 import { check } from './check.ts'
+import { wrongConversion } from './constants.ts'
 import { evaluate } from './eval.ts'
 import { CelSyntaxError, printIssues } from './issues.ts'
 import { allFunctions } from './libraries.ts'
@@ -74,6 +75,15 @@ test('a mistake in an object is told as the parser goes on behind it', () => {
   assert.match(errors('f(1, 2'), /missing '\)' at '<EOF>'/)
   assert.match(errors('[1 2]'), /extraneous input '2' expecting {'\]', ','}/)
   assert.equal(errors('Object{a: 1,}'), '')
+})
+
+test('constants that cannot be what they are taken for are told beforehand', () => {
+  assert.match(errors('timestamp("x")'), /1:11: invalid timestamp argument/)
+  assert.match(errors('duration("x")'), /1:10: invalid duration argument/)
+  assert.match(errors('"%s %s".format(["x"])'), /1:15: index 1 out of range/)
+  assert.match(errors('"%d".format(["x"])'), /1:14: .*decimal clause can only be used on integers, was given string/)
+  assert.equal(wrongConversion(checked('int("x")')), "type conversion error from 'string' to 'int'")
+  assert.equal(wrongConversion(checked('int("1") + int(object.x)')), undefined)
 })
 
 test('deep and long literals end', () => {

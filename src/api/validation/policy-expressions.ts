@@ -2,6 +2,7 @@
 
 import { AUTHORIZER, authorizerFunctions, RESOURCE_CHECK } from '../cel/authorizer.ts'
 import { check } from '../cel/check.ts'
+import { wrongConversion } from '../cel/constants.ts'
 import type { Functions } from '../cel/functions.ts'
 import { CelSyntaxError, printIssues } from '../cel/issues.ts'
 import { allFunctions } from '../cel/libraries.ts'
@@ -145,16 +146,19 @@ function expect(
     if (!(error instanceof CelSyntaxError)) throw error
     return report(`compilation failed: ${printIssues(source, [...error.before, error.issue])}`) as undefined
   }
-  const { type, issues, typesRead } = check(node, { variables, ...language })
+  const checked = check(node, { variables, ...language })
+  const { type, issues, typesRead } = checked
   if (issues.length > 0) return report(`compilation failed: ${printIssues(source, issues)}`) as undefined
   if (wanted !== undefined && !wanted.some((one) => printType(one) === printType(type))) {
     const names = wanted.map(nameOf)
     report(`must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${nameOf(type)}`)
     return undefined
   }
-  for (const name of typesRead) {
-    // Kubernetes cannot take them as values, and says so as if it were to blame.
-    const message = `Internal error: program instantiation failed: reference to undefined type: ${name}`
+  // Kubernetes cannot take types as values, nor fold such constants, and says so as if it were to blame.
+  const [read] = typesRead
+  const wrong = read === undefined ? wrongConversion(checked) : `reference to undefined type: ${read}`
+  if (wrong !== undefined) {
+    const message = `Internal error: program instantiation failed: ${wrong}`
     errors.push({ type: 'InternalError', field: path, message })
     return undefined
   }

@@ -102,7 +102,7 @@ export function requestVariables(
   return new Map<string, Value>([
     ['object', json(shown.object)],
     ['oldObject', json(shown.oldObject)],
-    ['request', json({ ...request, userInfo: { uid: '', groups: [], extra: {}, ...user(attributes.user) } })],
+    ['request', json({ ...request, userInfo: user(attributes.user) })],
     ['namespaceObject', json(found)],
     ['params', null],
     ['authorizer', authorizerValue(answer)],

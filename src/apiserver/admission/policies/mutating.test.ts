@@ -4,8 +4,8 @@ import type { Fields, KubeObject } from '../../../api/object.ts'
 import { StatusError } from '../../../api/status.ts'
 import { createMetrics } from '../../../base/metrics.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
-import { mutatingAdmissionPolicy } from './mutating.ts'
 import { configMap, creating, type Given, pluginOver } from './fixture.test.ts'
+import { mutatingAdmissionPolicy } from './mutating.ts'
 
 const clock = { monotonic: () => 0 } as never
 const applied = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })

@@ -113,7 +113,9 @@ function readBack(merged: KubeObject, kind: ResourceRow | SubresourceRow): KubeO
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     // Each value is read for itself there: no message says which.
-    const reason = reasonOf(error).replace(/Go struct field \S+ of type/, 'Go value of type')
+    const reason = reasonOf(error)
+      .replace(/Go struct field \S+ of type/, 'Go value of type')
+      .replace(/^illegal base64/, 'error decoding from json: $&')
     throw new MutationError(`unable to convert unstructured object to ${printKind(kind)}: ${reason}`)
   }
 }
