@@ -22,6 +22,8 @@ import {
   put,
   removal,
 } from './mutating-steps.ts'
+import { valueCases } from './mutating-values.ts'
+import { reinvocationCases } from './mutating-webhooks.ts'
 
 /** Several policies at once, by name; each with the mutations and whatever else its spec says. */
 function together(name: string, policies: Readonly<Record<string, Any>>, steps: readonly Step[] = [create]): Case {
@@ -69,6 +71,8 @@ export function mutatingPolicyCases(): readonly Case[] {
     ...Object.entries(CONFIGURATIONS).map(([name, expression]) => about(`${name}, applied`, [applied(expression)])),
     ...Object.entries(PATCHES).map(([name, expression]) => about(`${name}, patched`, [patched(expression)])),
     ...sidecarCases(),
+    ...valueCases(),
+    ...reinvocationCases(),
     about('a failure ignored', [datum('b', 'object.data.missing')], { policy: { failurePolicy: 'Ignore' } }),
     about('a wrong configuration ignored', [applied('Object{nothing: 1}')], { policy: { failurePolicy: 'Ignore' } }),
     about('a wrong patch ignored', [patched('[JSONPatch{op: "remove", path: "/zz"}]')], {
