@@ -1,6 +1,6 @@
 /** The functions of CEL's standard library: types of their overloads and what they do. Kubernetes' own are in libraries.ts. */
 
-import { compilePattern, patternFound } from '../schema/structural/patterns.ts'
+import { patternError, patternFound } from '../schema/structural/patterns.ts'
 import { converting, int, toBool, toDouble, toInt, uint } from './conversions.ts'
 import {
   BOOL,
@@ -219,7 +219,8 @@ function typeName(value: Value): string {
 
 /** A user's pattern. @throws CelError */
 export function matches(text: string, pattern: string): boolean {
-  if (compilePattern(pattern) === undefined) throw new CelError(`error parsing regexp: ${pattern}`)
+  const wrong = patternError(pattern)
+  if (wrong !== undefined) throw new CelError(wrong)
   return patternFound(pattern, text)
 }
 

@@ -17,41 +17,16 @@ export interface Token {
   readonly value?: Constant
 }
 
-const OPERATORS = [
-  '&&',
-  '||',
-  '==',
-  '!=',
-  '<=',
-  '>=',
-  '.?',
-  '[?',
-  '{',
-  '}',
-  '(',
-  ')',
-  '[',
-  ']',
-  ',',
-  '.',
-  '?',
-  ':',
-  '<',
-  '>',
-  '+',
-  '-',
-  '*',
-  '/',
-  '%',
-  '!',
-]
+/** `[?` and `.?` mean optional access only when they are written together. */
+const TWO = new Set(['&&', '||', '==', '!=', '<=', '>=', '.?', '[?'])
+const ONE = new Set('{}()[],.?:<>+-*/%!')
 
 /** The tokens of an expression; what is none is noted and left out. */
 export function tokenize(source: string, issues: Issue[]): readonly Token[] {
   const points = [...source]
   const tokens: Token[] = []
   let at = 0
-  const rest = () => points.slice(at, at + 64).join('')
+  const rest = () => points.slice(at, at + 5).join('')
   while (at < points.length) {
     const c = points[at] as string
     if (/[\t\n\f\r ]/.test(c)) {
@@ -62,7 +37,7 @@ export function tokenize(source: string, issues: Issue[]): readonly Token[] {
       while (at < points.length && points[at] !== '\n') at++
       continue
     }
-    const string = /^([rR]?[bB]?|[bB][rR])("""|'''|"|')/.exec(rest())
+    const string = /[rRbB"']/.test(c) ? /^([rR]?[bB]?|[bB][rR])("""|'''|"|')/.exec(rest()) : null
     if (string !== null) {
       let token: ReturnType<typeof stringToken>
       try {
@@ -98,7 +73,8 @@ export function tokenize(source: string, issues: Issue[]): readonly Token[] {
       at = end + 1
       continue
     }
-    const operator = OPERATORS.find((one) => points.slice(at, at + one.length).join('') === one)
+    const two = c + (points[at + 1] ?? '')
+    const operator = TWO.has(two) ? two : ONE.has(c) ? c : undefined
     if (operator === undefined) {
       // What could have begun a token of two takes the next with it.
       const text = '=&|'.includes(c) ? c + (points[at + 1] ?? '') : c
@@ -106,7 +82,6 @@ export function tokenize(source: string, issues: Issue[]): readonly Token[] {
       at += [...text].length
       continue
     }
-    // `a ? .b : c` and `[?` only mean optional access when written together.
     tokens.push({ kind: 'op', text: operator, at })
     at += operator.length
   }
@@ -115,7 +90,12 @@ export function tokenize(source: string, issues: Issue[]): readonly Token[] {
 }
 
 function numberToken(points: readonly string[], at: number): Token {
-  const text = points.slice(at, at + 400).join('')
+  let end = at
+  while (end < at + 400 && /[0-9A-Za-z.]/.test(points[end] ?? '')) {
+    end++
+    if (/[eE]/.test(points[end - 1] as string) && /[+-]/.test(points[end] ?? '')) end++
+  }
+  const text = points.slice(at, end).join('')
   const hex = /^0x[0-9a-fA-F]+u?/i.exec(text)
   const double = /^(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)/.exec(text)
   if (hex === null && double !== null)
