@@ -12,7 +12,8 @@ import { plays } from './plays.ts'
 import { readRecording, type State, sorted, type Write } from './recording.ts'
 import { namespace, startStage } from './stage.ts'
 
-const seeds = [1, 2, 3]
+/** There are many brief plays. */
+const seedsOf = (play: Play): readonly number[] => (play.restMs === undefined ? [1, 2, 3] : [1, 2])
 
 for (const [name, play] of Object.entries(plays)) {
   // Where others taint a node while it runs, the end depends on who was on it.
@@ -20,7 +21,7 @@ for (const [name, play] of Object.entries(plays)) {
   test(`${name} in other orders`, async () => {
     const recording = readRecording(name)
     const kinds = new Set(recording.writes.map(kindOf))
-    for (const seed of seeds) {
+    for (const seed of seedsOf(play)) {
       const { writes, states } = await perform(play, seed)
       const unrecorded = [...new Set(writes.map(kindOf))].filter((kind) => !kinds.has(kind) && !mayBe(play, kind))
       assert.deepEqual(unrecorded.sort(), [], `seed ${seed}`)
