@@ -7,13 +7,13 @@ interface Fresh {
   readonly generator: string
   readonly seed: number
   readonly cases: number
-  readonly shares: Omit<Shares, 'headers'> & Partial<Shares>
+  readonly shares: Shares
 }
 
 const fresh: readonly Fresh[] = JSON.parse(readFileSync(new URL('fresh.json', import.meta.url), 'utf8'))
 
-const row = (name: string, s: Omit<Shares, 'headers'> & Partial<Shares>) =>
-  `| ${name} | ${s.answers} | ${s.code.toFixed(2)} | ${s.reason.toFixed(2)} | ${s.body.toFixed(2)} | ${s.managedFields.toFixed(2)} | ${s.headers?.toFixed(2) ?? ''} |`
+const row = (name: string, s: Shares) =>
+  `| ${name} | ${s.answers} | ${s.code.toFixed(2)} | ${s.reason.toFixed(2)} | ${s.body.toFixed(2)} | ${s.managedFields.toFixed(2)} | ${s.headers.toFixed(2)} |`
 
 const table = (agreement: Readonly<Record<string, SetAgreement>>, which: 'all' | 'counted') =>
   [
@@ -59,7 +59,8 @@ ${leftOut.length ? leftOut.join('\n') : 'None.'}
 ## Recording more
 
 \`npm run conformance -- record --kubeconfig FILE --set mutate-create --seed 7 --count 500 --out conformance/recordings/NAME.jsonl\`
-asks the cluster of that kubeconfig. Generators: mutate-create, mutate-update, walk, access, crd-mutate, crd-lifecycle, gadgets, admission, webhooks, webhook-failures, policies, hostile, semantics; an
+asks the cluster of that kubeconfig. Generators: mutate-create, mutate-update (of the objects that the set \`objects\` creates), rich, rich-create, rich-update (of
+objects that use every part of their types), walk, access, crd-mutate, crd-lifecycle, gadgets, admission, webhooks, webhook-failures, policies, identity, hostile, semantics; an
 existing recording's file asks its questions again.
 `
 }

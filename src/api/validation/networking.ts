@@ -115,7 +115,7 @@ export function validateIngress(object: KubeObject): readonly FieldError[] {
   const spec: Fields = object['spec'] ?? {}
   const rules: readonly Fields[] = spec['rules'] ?? []
   if (rules.length === 0 && spec['defaultBackend'] === undefined)
-    errors.push(invalid('spec', spec['rules'] ?? null, 'either `defaultBackend` or `rules` must be specified'))
+    errors.push(invalid('spec', asGiven(spec, 'rules', []), 'either `defaultBackend` or `rules` must be specified'))
   if (spec['defaultBackend'] !== undefined) backend(spec['defaultBackend'], 'spec.defaultBackend', errors)
   rules.forEach((rule, i) => {
     ingressRule(rule, `spec.rules[${i}]`, errors)

@@ -192,7 +192,11 @@ async function createByUpdate(
   const object = beforeCreate(registry, context, next)
   await input.validateCreate(object)
   const canonical = await storedObject(registry, context.row, canonicalObject(object, ''))
-  if (context.dryRun) return { object: canonical, created: true }
+  if (context.dryRun) {
+    // What never reaches the store keeps the version that the client gave it.
+    const { resourceVersion } = object.metadata
+    return { object: resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical, created: true }
+  }
   const result = await registry.storage.write({
     type: 'put',
     key,
