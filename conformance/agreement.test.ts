@@ -27,7 +27,7 @@ for (const set of sets())
     const { agreement, differences } = agreementOf(
       set,
       cases,
-      await askAll(asker, cases, { run: `t-${set.slice(0, 6)}` }),
+      await askAll(asker, cases, { run: `t-${set.slice(0, 4)}${set.length}` }),
     )
     const known = new Set(reached[set]?.differing ?? [])
     const lost = agreement.differing.filter((name) => !known.has(name))
