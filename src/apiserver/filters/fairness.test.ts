@@ -73,3 +73,18 @@ test('administrators, components of this process and watches do not wait', async
   void handler(inProcess)
   assert.deepEqual(begun, ['admin', 'component'])
 })
+
+test('thousands that waited and are answered at once do not end one inside the other', async () => {
+  let endFirst = () => {}
+  const first = new Promise<ApiResponse>((resolve) => {
+    endFirst = () => resolve(answer)
+  })
+  let asked = 0
+  const handler = fairness({ inFlight: 1, queueLength: 50_000 })(() => (asked++ === 0 ? first : answer))
+  void handler(request('first'))
+  const waiting = Array.from({ length: 8_000 }, () => handler(request('many')))
+  endFirst()
+  const answers = await Promise.all(waiting)
+  assert.ok(answers.every((one) => one === answer))
+  assert.equal(handler(request('next')), answer, 'the place is free again')
+})

@@ -24,14 +24,30 @@ export function fairness({ inFlight, queueLength }: FairnessOptions): Filter {
   /** In the order of their turns: a Map keeps it, and moving a queue to the end is delete and set. */
   const queues = new Map<string, (() => void)[]>()
 
-  const release = () => {
+  /** Of the queue whose turn it is. */
+  const takeNext = (): (() => void) | undefined => {
     for (const [user, queue] of queues) {
       queues.delete(user)
       const start = queue.shift()
       if (queue.length > 0) queues.set(user, queue)
-      if (start !== undefined) return start()
+      if (start !== undefined) return start
     }
-    working--
+    return undefined
+  }
+
+  let starting = false
+  /** Places that came free while another request was being started: who is answered at once gives his place back at once. */
+  let freed = 0
+  const release = () => {
+    freed++
+    if (starting) return
+    starting = true
+    for (; freed > 0; freed--) {
+      const start = takeNext()
+      if (start === undefined) working--
+      else start()
+    }
+    starting = false
   }
   return (next) => {
     const work = (request: ApiRequest): ApiResponse | Promise<ApiResponse> =>
