@@ -210,7 +210,6 @@ async function sendGzip(
   request.signal.removeEventListener('abort', onAbort)
 }
 
-/** Resolves when the socket takes more, or is gone. */
 /** A broken source ends the answer where it broke, so that its reader does not take it for whole. */
 async function sendStream(outgoing: Outgoing, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   try {
@@ -224,6 +223,7 @@ async function sendStream(outgoing: Outgoing, chunks: AsyncIterable<Uint8Array>)
   }
 }
 
+/** Resolves when the socket takes more, or is gone. */
 export function drained(outgoing: Outgoing): Promise<void> {
   if (outgoing.destroyed === true) return Promise.resolve()
   return new Promise((resolve) => {

@@ -288,6 +288,30 @@ test('an upgrade hands the socket over; one that is refused is answered on it', 
   assert.equal(await upgrade('/other'), '404')
 })
 
+test('the signal tells the end of what goes on after its answer', { timeout: 10_000 }, async () => {
+  const [streamed, takenOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await using it = await started(async (request) => {
+    const ended = request.path === '/stream' ? streamed : takenOver
+    request.signal.addEventListener('abort', () => ended.resolve())
+    if (request.path === '/stream') {
+      const chunks = (async function* () {
+        yield Buffer.from('all of it')
+      })()
+      return { kind: 'stream', status: 200, contentType: 'text/plain', chunks }
+    }
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+    return { kind: 'upgrade', status: 101, takeOver: (socket) => (socket as NodeJS.WritableStream).end(head) }
+  })
+  const client = createHttpsClient({ server: it.url, ca: ca.cert })
+  assert.equal(await text(await client.send({ method: 'GET', path: '/stream' })), 'all of it')
+  await streamed.promise
+  client.close()
+  const sent = httpsRequest(`${it.url}/exec`, { ca: ca.cert, headers: { connection: 'Upgrade', upgrade: 'x' } })
+  sent.on('upgrade', (_response, socket) => socket.end())
+  sent.end()
+  await takenOver.promise
+})
+
 test('what is not HTTP gets 400 and the connection closes', async () => {
   await using it = await started(async (request) => json(request, {}))
   const received = await new Promise<string>((resolve, reject) => {

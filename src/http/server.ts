@@ -148,13 +148,14 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       if (response.kind === 'upgrade') {
         if (upgrade === undefined) throw new Error('the handler upgrades a request that asked for no upgrade')
         ;(outgoing as unknown as ServerResponse).detachSocket(upgrade.socket)
+        upgrade.socket.once('close', () => controller.abort())
         response.takeOver(upgrade.socket, upgrade.head)
         return
       }
       const sent = responder.send(request, response, outgoing)
       if (sent !== undefined) await sent
-      // Whoever counts or tells of a watch hears of its end this way, however it ended.
-      if (response.kind === 'watch') controller.abort()
+      // Whoever counts or tells of what goes on after its answer hears of its end this way, however it ended.
+      if (response.kind === 'watch' || response.kind === 'stream') controller.abort()
     } catch (error) {
       responder.fail(request, error, outgoing)
       if (!incoming.readableEnded) incoming.resume()

@@ -1,5 +1,12 @@
 /** Counts requests, by what they were about and how they ended, under the names kube-apiserver uses. Outermost of the filters. */
-import { type ApiRequest, type ApiResponse, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type EagerHandler,
+  type Filter,
+  type RequestInfo,
+  whenAnswered,
+} from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
 import { isLongRunning } from './limits.ts'
@@ -87,7 +94,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     const { info } = request
     if (info === undefined) return next(request)
     const series = seriesOf(request, info)
-    if (isLongRunning(info)) return watchCounted(next, request, series)
+    if (isLongRunning(info)) return longRunningCounted(next, request, series)
     const current = MUTATING.has(info.verb) ? mutating : readOnly
     const start = clock.monotonic()
     current.add(1)
@@ -104,27 +111,44 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
         return response
       },
       (error) => {
-        ended((error as { code?: number }).code ?? 500)
+        ended(codeOf(error))
         throw error
       },
     )
   }
 
-  async function watchCounted(
-    next: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>,
+  /** What is refused, or is answered after all, is counted like any other request; what goes on runs until its signal says so. */
+  function longRunningCounted(
+    next: EagerHandler,
     request: ApiRequest,
     series: Series,
-  ): Promise<ApiResponse> {
-    const [component = '', , ...rest] = series.labels
+  ): ApiResponse | Promise<ApiResponse> {
+    return whenAnswered(
+      next,
+      request,
+      (response) => {
+        count(series, response.status)
+        if (goesOn(response)) running(request.signal, series)
+        return response
+      },
+      (error) => {
+        count(series, codeOf(error))
+        throw error
+      },
+    )
+  }
+
+  function running(signal: AbortSignal, { labels }: Series): void {
+    if (signal.aborted) return
+    const [component = '', , ...rest] = labels
     const gauge = longRunning.child(component, ...rest)
-    const response = await next(request)
-    count(series, response.status)
     gauge.add(1)
-    if (request.signal.aborted) gauge.add(-1)
-    else request.signal.addEventListener('abort', () => gauge.add(-1), { once: true })
-    return response
+    signal.addEventListener('abort', () => gauge.add(-1), { once: true })
   }
 }
+
+const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 500
+const goesOn = ({ kind }: ApiResponse): boolean => kind === 'watch' || kind === 'stream' || kind === 'upgrade'
 
 /** More than all resources, verbs and scopes make: beyond it somebody is making names up. */
 const MAX_SERIES = 20_000
