@@ -24,8 +24,11 @@ import {
   TypeValue,
   Uint,
   type Value,
-  wrap,
 } from './values.ts'
+import { partsSeen, weightOf } from './weight.ts'
+
+/** What looking at one part of a value costs, as at one item of a list. */
+const PART_COST = 0.1
 
 /** What evaluating has cost, of what it may. */
 export interface Budget {
@@ -99,8 +102,10 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     const fields = new Map<string, Value>()
     for (const { name, value, optional } of node.fields) {
       const made = walk(value, frame)
-      if (optional && !(made instanceof Optional))
+      if (optional && !(made instanceof Optional)) {
+        spend(Math.ceil(weightOf(made) * PART_COST))
         throw new CelError(`cannot initialize optional entry '${name}' from non-optional value ${show(made)}`)
+      }
       const set = optional ? (made as Optional).value : made
       if (set === undefined) continue
       type.verify?.(name, set)
@@ -143,10 +148,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
 
   function fieldOf(from: Value, name: string): Value | undefined {
     if (from instanceof ObjectValue) {
-      const field = from.type.fields.get(name)
-      if (field === undefined || !Object.hasOwn(from.json, field.name)) return undefined
-      const json = from.json[field.name]
-      return json === undefined ? undefined : wrap(json, field.type)
+      return from.field(name)
     }
     if (from instanceof MapValue) return from.entries.get(`s${name}`)?.[1]
     if (from instanceof MessageValue) return from.fields.get(name)
@@ -175,7 +177,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
       name,
       values.map((value) => ({ min: sizeOf(value), max: sizeOf(value) })),
     )
-    spend(Math.min(cost.max, MOST))
+    spend(Math.min(Math.max(cost.max, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
     return pick(overloads, values, dynamic).run(...values)
   }
 

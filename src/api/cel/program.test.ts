@@ -95,6 +95,63 @@ test('an expression that costs too much ends', () => {
   assert.throws(() => run(`${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`, 100_000), BudgetExceeded)
 })
 
+/** 2^40 parts, made of forty lists. */
+const doubled = (leaf: Value): Value => {
+  let value: Value = [leaf]
+  for (let i = 0; i < 40; i++) value = [value, value]
+  return value
+}
+
+for (const source of [
+  'a == b',
+  'a != b',
+  'a in [b]',
+  '[a].indexOf(b) == 0',
+  '[a, b].distinct() == []',
+  'sets.contains([a], [b])',
+  'sets.equivalent([a], [b])',
+  'a.flatten(100) == []',
+  '{"x": a} == {"x": b}',
+  'optional.of(a) == optional.of(b)',
+])
+  test(`what would look at more parts than anything may cost ends: ${source}`, () => {
+    const made = compileExpression(
+      source,
+      new Map([
+        ['a', DYN],
+        ['b', DYN],
+      ]),
+    )
+    if ('error' in made) throw new Error(made.error)
+    const variables = new Map([
+      ['a', doubled('x')],
+      ['b', doubled('x')],
+    ])
+    assert.throws(() => made.program.run(variables, { used: 0, limit: 1_000_000 }), BudgetExceeded)
+  })
+
+test('a list that a loop asks for at every turn is wrapped once', () => {
+  const long = structuralOf({
+    type: 'object',
+    properties: { list: { type: 'array', items: { type: 'integer' } } },
+  })
+  const type = typeOfSchema(long) as Type
+  let read = 0
+  const item = new Proxy(
+    Array.from({ length: 1000 }, (_, i) => i),
+    {
+      get: (list, key, receiver) => {
+        if (key === 'map') read++
+        return Reflect.get(list, key, receiver)
+      },
+    },
+  )
+  const made = compileExpression('self.list.all(x, self.list[0] == 0)', new Map([['self', type]]))
+  if ('error' in made) throw new Error(made.error)
+  assert.equal(made.program.run(new Map([['self', wrap({ list: item }, type)]]), { used: 0, limit: 1_000_000 }), true)
+  assert.equal(read, 1)
+})
+
 test('a range longer than anything may cost is not made', () => {
   assert.throws(() => run('lists.range(1000000000000).size() == 0'), CelError)
 })

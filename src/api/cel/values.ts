@@ -49,13 +49,30 @@ export class TypeValue {
     this.name = name
   }
 }
-/** An object of a schema, wrapped field by field as it is asked for. */
+/** An object of a schema, wrapped field by field as it is asked for, each once: a loop may ask for a long list at every turn. */
 export class ObjectValue {
   readonly json: JsonObject
   readonly type: Type & { readonly kind: 'object' }
+  private wrapped: Map<string, Value> | undefined
   constructor(json: JsonObject, type: Type & { readonly kind: 'object' }) {
     this.json = json
     this.type = type
+  }
+
+  /** undefined when it is not set. @throws CelError when it is not what its type says */
+  field(name: string): Value | undefined {
+    const known = this.wrapped?.get(name)
+    if (known !== undefined) return known
+    const field = this.type.fields.get(name)
+    if (field === undefined || !Object.hasOwn(this.json, field.name)) return undefined
+    const json = this.json[field.name]
+    if (json === undefined) return undefined
+    const value = wrap(json, field.type)
+    if (typeof value === 'object' && value !== null) {
+      this.wrapped ??= new Map()
+      this.wrapped.set(name, value)
+    }
+    return value
   }
 }
 /** An object that an expression makes (`Object.spec{…}`). */
@@ -253,9 +270,10 @@ export const isMapLike = (value: Value): value is MapValue | ObjectValue =>
 export function mapEntries(value: MapValue | ObjectValue): ReadonlyMap<string, readonly [Value, Value]> {
   if (value instanceof MapValue) return value.entries
   const entries = new Map<string, readonly [Value, Value]>()
-  for (const [name, field] of value.type.fields)
-    if (Object.hasOwn(value.json, field.name) && value.json[field.name] !== undefined)
-      entries.set(`s${name}`, [name, wrap(value.json[field.name], field.type)])
+  for (const name of value.type.fields.keys()) {
+    const field = value.field(name)
+    if (field !== undefined) entries.set(`s${name}`, [name, field])
+  }
   return entries
 }
 

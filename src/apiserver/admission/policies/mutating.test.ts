@@ -159,3 +159,19 @@ test('mutations are counted by policy and binding', async () => {
     /apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="p",policy_binding="p"} 1/,
   )
 })
+
+test('variables that double each other are no object: the policy fails, at once', async () => {
+  const variables = Array.from({ length: 40 }, (_, i) => ({
+    name: `v${i}`,
+    expression: i === 0 ? '["x"]' : `[variables.v${i - 1}, variables.v${i - 1}]`,
+  }))
+  for (const mutation of [
+    patched('[JSONPatch{op: "add", path: "/data/b", value: variables.v39}]'),
+    applied('Object{data: Object.data{b: variables.v39}}'),
+    applied('Object{?data: variables.v39}'),
+  ]) {
+    const [code, , message] = await refusal([policy([mutation], { variables })])
+    assert.equal(code, 403)
+    assert.match(String(message), /actual cost limit exceeded/)
+  }
+})

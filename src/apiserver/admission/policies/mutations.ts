@@ -4,6 +4,7 @@ import type { Budget } from '../../../api/cel/eval.ts'
 import { misnamed } from '../../../api/cel/mutation.ts'
 import { configurationOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
+import { MOST_PARTS, weightOf } from '../../../api/cel/weight.ts'
 import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { atomicPaths } from '../../../api/fields/atomics.ts'
@@ -56,7 +57,10 @@ export function evaluateMutation(
   budget: Budget,
 ): Value {
   try {
-    return expression.run(variables, budget)
+    const made = expression.run(variables, budget)
+    if (weightOf(made) > MOST_PARTS)
+      throw new ExpressionError('operation cancelled: actual cost limit exceeded by the size of the result')
+    return made
   } catch (error) {
     if (error instanceof ExpressionError)
       throw new MutationError(`expression '${source}' resulted in error: ${error.message}`)
