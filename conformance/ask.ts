@@ -103,7 +103,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** How often, and how many times, a step with `until` is asked again: a real server's slowest answer takes 10 s. */
 const TURN_MS = 20
-const MOST_TURNS = 300
+const MOST_TURNS = 600
 /** What a real server says of a resource it has only just begun to serve. */
 export const INITIALIZING = 'storage is (re)initializing'
 

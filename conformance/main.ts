@@ -22,6 +22,7 @@ import { refusalCases } from './generators/crd-refusals.ts'
 import { schemaCases } from './generators/crd-schemas.ts'
 import { gadgetCases } from './generators/gadgets.ts'
 import { hostile } from './generators/hostile.ts'
+import { identityCases } from './generators/identity.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates, plainCreates } from './generators/mutations.ts'
 import { permissionCases } from './generators/permissions.ts'
 import { policyCases } from './generators/policies.ts'
@@ -60,7 +61,7 @@ async function replay(options: { kubeconfig?: string; set?: string; show: number
       const answers = await askAll(asker, cases, {
         run: `${process.pid.toString(36)}-${basename(set)
           .replace(/[^a-z]/g, '')
-          .slice(0, 6)}`,
+          .slice(0, 5)}${basename(set).length}`,
       })
       const outcome = agreementOf(set, cases, answers)
       result[set] = outcome.agreement
@@ -114,6 +115,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return admissionCases(rand, count)
     case 'policies':
       return policyCases()
+    case 'identity':
+      return identityCases()
     case 'webhook-failures':
       return webhookFailureCases()
     case 'webhooks':

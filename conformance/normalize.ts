@@ -16,6 +16,9 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/127\.0\.0\.1:\d{2,}/g, '127.0.0.1:<port>'],
   [/localhost:[3-6]\d{4}\b/g, 'localhost:<port>'],
   [/^LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t.*$/g, '<ca>'],
+  [/"https:\/\/kubernetes\.default\.svc(\.cluster\.local)?"/g, '"<issuer>"'],
+  [/^https:\/\/kubernetes\.default\.svc(\.cluster\.local)?$/, '<issuer>'],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<token>'],
   [/(object not decodable revision=)\d+/g, '$1<rv>'],
   [/(in record|in the precondition) \(\d+\)/g, '$1 (<rv>)'],
 ]

@@ -75,7 +75,7 @@ export function createServiceAccountTokens(
     verify: async (token, wanted = apiAudiences) => {
       const jws = parseJws(token)
       if (jws === undefined || jws.claims['iss'] !== issuer) return undefined
-      if (!signedBy(keys, jws)) throw new TokenError('invalid bearer token')
+      if (!signedBy(keys, jws)) throw new TokenError('go-jose/go-jose: error in cryptographic primitive')
       const { claims } = jws
       const now = runtime.clock.now()
       const expiresAt = checkedTimes(claims, now)
@@ -170,6 +170,8 @@ async function checkBound(
 ): Promise<void> {
   const cached = reads.get('', resource, namespace, name)
   const object = cached?.metadata.uid === uid ? cached : await reads.getLive('', resource, namespace, name)
+  if (object === undefined && resource === 'serviceaccounts')
+    throw new TokenError(`serviceaccounts ${JSON.stringify(name)} not found`)
   const { deletionTimestamp } = object?.metadata ?? {}
   const gone = deletionTimestamp !== undefined && nowMs > Date.parse(deletionTimestamp) + DELETED_LEEWAY_MS
   if (object === undefined || object.metadata.uid !== uid || gone) {

@@ -100,7 +100,8 @@ async function boundObject(
 ): Promise<Pick<TokenSpec, 'pod' | 'secret' | 'node'>> {
   if (reference === undefined || reference === null) return {}
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Record<string, string>
-  const resource = apiVersion === 'v1' ? BINDABLE[kind] : undefined
+  // Of the version only the group counts.
+  const resource = apiVersion !== '' && !apiVersion.includes('/') ? BINDABLE[kind] : undefined
   if (resource === undefined) {
     const shown = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
     throw badRequest(`cannot bind token to object of type ${shown}, Kind=${kind}`)
