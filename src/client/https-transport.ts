@@ -1,4 +1,5 @@
 /** The transport over HTTPS: to this cluster's API server from another process, or to any other Kubernetes API server. */
+import { jsonText } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, WatchEvent } from '../api/request.ts'
 import type { StreamReader } from '../base/stream.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsEndpoint } from '../http/client.ts'
@@ -26,7 +27,7 @@ export function httpsTransport(endpoint: HttpsEndpoint): HttpsTransport {
         path: query === '' ? request.path : `${request.path}?${query}`,
         headers,
         signal: request.signal,
-        ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : JSON.stringify(body.object) }),
+        ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : jsonText(body.object) }),
       })
       if (request.query.get('watch') === 'true' && answer.status === 200) return watchResponse(answer, request)
       const contentType = String(answer.headers['content-type'] ?? 'application/json')

@@ -22,7 +22,8 @@ export interface HttpsRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
+  /** One with several values is sent once for each. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: Uint8Array | string
   readonly signal?: AbortSignal
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeJson, jsonText, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
+import { encodeJson, jsonText, NumberNode, ObjectNode, parseExactly, parseJson, prettyJson, scanJson } from './json.ts'
 
 test('syntax errors are those of Go', () => {
   for (const [text, message] of [
@@ -72,4 +72,12 @@ test('bigints are written digit by digit', () => {
   const value = { a: 2n ** 63n - 1n, b: [1, 'x', undefined], c: undefined }
   assert.equal(jsonText(value), '{"a":9223372036854775807,"b":[1,"x",null]}')
   assert.equal(Buffer.from(encodeJson({ a: 1 })).toString(), '{"a":1}')
+})
+
+test('whole numbers of 64 bits are kept by every way to read and to write', () => {
+  for (const text of ['{"a":9007199254740993}', '{ "a": 9007199254740993 }', '{"a":\n\t9007199254740993}'])
+    assert.deepEqual(parseExactly(text), { a: 9007199254740993n })
+  assert.deepEqual(parseExactly('{"a":1.5,"b":"9007199254740993"}'), { a: 1.5, b: '9007199254740993' })
+  assert.equal(prettyJson({ a: [9007199254740993n, 1] }), '{\n  "a": [\n    9007199254740993,\n    1\n  ]\n}')
+  assert.equal(jsonText({ a: 9007199254740993n }), '{"a":9007199254740993}')
 })

@@ -238,6 +238,16 @@ function quoteByte(text: string, at: number): string {
   return `'${String.fromCharCode(byte)}'`
 }
 
+/** JSON.parse, with integers that a double cannot hold as bigints. @throws SyntaxError */
+export function parseExactly(text: string): unknown {
+  if (!/[:,[\s]-?\d{16}/.test(text)) return JSON.parse(text)
+  const reviver = (_key: string, value: unknown, context: { readonly source?: string }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? '')
+      ? BigInt(context.source as string)
+      : value
+  return JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
+}
+
 /** A value as JSON text. Differs from JSON.stringify only in writing bigints, digit by digit. */
 export function jsonText(value: unknown): string {
   try {
@@ -251,6 +261,13 @@ export function jsonText(value: unknown): string {
 export function encodeJson(value: unknown): Uint8Array {
   return Buffer.from(jsonText(value))
 }
+
+/** The same for people to read: a line for each value. */
+export const prettyJson = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? rawJSON(inner.toString()) : inner), 2)
+
+/** Of ECMAScript 2025's JSON, which TypeScript does not know yet. */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
 
 function exactText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString()

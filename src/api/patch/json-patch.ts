@@ -1,4 +1,5 @@
 /** JSON patch (RFC 6902), with the leniencies of the library Kubernetes uses. Rebuilds only what lies on an operation's path. */
+import { jsonText } from '../codec/json.ts'
 import { isList, isMap, own, sameJson, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { badRequest, StatusError } from '../status.ts'
@@ -58,10 +59,21 @@ export function decodeJsonPatch(patch: Json): {
   return { operations, strictErrors }
 }
 
-/** @throws StatusError 422 when an operation does not apply */
-export function applyJsonPatch(document: Json, operations: readonly Operation[]): Json {
+/** What the copies of one patch add up to so far. */
+export interface Copies {
+  characters: number
+}
+
+/**
+ * @param copies of whoever gives a patch's operations one after the other
+ * @throws StatusError 422 when an operation does not apply
+ */
+export function applyJsonPatch(
+  document: Json,
+  operations: readonly Operation[],
+  copies: Copies = { characters: 0 },
+): Json {
   let current = document
-  let copied = 0
   for (const { op, path, from, value } of operations) {
     if (path === undefined) throw doesNotApply()
     const keys = keysOf(path)
@@ -87,8 +99,8 @@ export function applyJsonPatch(document: Json, operations: readonly Operation[])
       }
       case 'copy': {
         const source = find(current, keysOf(from)) ?? null
-        copied += JSON.stringify(source).length
-        if (copied > MAX_COPIED) throw doesNotApply()
+        copies.characters += jsonText(source).length
+        if (copies.characters > MAX_COPIED) throw doesNotApply()
         current = change(current, keys, add(source))
         break
       }

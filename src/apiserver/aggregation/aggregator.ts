@@ -2,6 +2,7 @@
  * Passes requests for aggregated group versions on to their server, with the user in front-proxy headers, and tells
  * discovery what they serve. A group version whose server cannot be reached is answered with 503.
  */
+import { jsonText } from '../../api/codec/json.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../http/client.ts'
@@ -160,7 +161,7 @@ async function pass(request: ApiRequest, clientOf: () => HttpsClient): Promise<A
         ),
         ...userHeaders(request.user),
       },
-      ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : JSON.stringify(body.object) }),
+      ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : jsonText(body.object) }),
       signal: request.signal,
     })
   } catch (error) {
@@ -175,11 +176,12 @@ async function pass(request: ApiRequest, clientOf: () => HttpsClient): Promise<A
 }
 
 /** How a front proxy says whom it asks for (API concept: authenticating proxy). */
-function userHeaders(user: UserInfo | undefined): Record<string, string> {
+function userHeaders(user: UserInfo | undefined): Record<string, string | readonly string[]> {
   if (user === undefined) return {}
-  const headers: Record<string, string> = { 'x-remote-user': user.name }
-  if (user.groups.length > 0) headers['x-remote-group'] = user.groups.join(', ')
+  // A header for each value: a group may have a comma in its name, and must not become two.
+  const headers: Record<string, string | readonly string[]> = { 'x-remote-user': user.name }
+  if (user.groups.length > 0) headers['x-remote-group'] = user.groups
   for (const [key, values] of Object.entries(user.extra ?? {}))
-    headers[`x-remote-extra-${encodeURIComponent(key).toLowerCase()}`] = values.join(', ')
+    headers[`x-remote-extra-${encodeURIComponent(key).toLowerCase()}`] = values
   return headers
 }

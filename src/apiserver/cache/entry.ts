@@ -5,7 +5,7 @@
  * same bytes have the resourceVersion as the first field of metadata. A `full` object is built once; a list takes its
  * items out of the same bytes (`tail`), behind kind and apiVersion.
  */
-import { jsonText } from '../../api/codec/json.ts'
+import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { StoredObject } from '../../api/request.ts'
 import type { Holder, Recent } from './recent.ts'
@@ -239,16 +239,6 @@ function insertRevision(bytes: Buffer, start: number, revision: number): Buffer 
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-}
-
-/** JSON.parse, with integers that a double cannot hold as bigints. */
-function parseExactly(text: string): unknown {
-  if (!/[:,[]-?\d{16}/.test(text)) return JSON.parse(text)
-  const reviver = (_key: string, value: unknown, context: { readonly source?: string }) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? '')
-      ? BigInt(context.source as string)
-      : value
-  return JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
 }
 
 function freezeIf({ freeze }: EntryOptions, object: KubeObject): KubeObject {

@@ -1,4 +1,5 @@
 /** Printer columns of custom resources: cells by JSON path. */
+import { jsonText } from '../../api/codec/json.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { findAll, type JsonPath, parseJsonPath } from '../../api/objects/json-path.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
@@ -54,5 +55,5 @@ function cell(type: string, value: Json, nowMs: number): Json {
 
 function text(value: Json): string {
   if (typeof value === 'string') return value
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? jsonText(value) : String(value)
 }

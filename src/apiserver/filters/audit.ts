@@ -3,7 +3,7 @@
  * told as well; authentication itself sends here whom it refuses, without a user. A request that changes something is answered only once its event is in the log; when the log cannot be
  * written it is answered with an error, and the server's own log says so.
  */
-import { encodeJson } from '../../api/codec/json.ts'
+import { encodeJson, parseExactly } from '../../api/codec/json.ts'
 import type { Fields, Json, JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, AuditRecord, Filter, UserInfo } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
@@ -66,7 +66,7 @@ function bodyOf(response: ApiResponse): Json | undefined {
   if (response.kind === 'object') return response.object as Json
   if (response.kind !== 'bytes' || !response.contentType.startsWith('application/json')) return undefined
   try {
-    return JSON.parse(Buffer.concat(response.bytes).toString()) as Json
+    return parseExactly(Buffer.concat(response.bytes).toString()) as Json
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@
  * managedFields entries of several versions: each is compared in its own. What only a definition's webhook can convert is
  * asked for when the comparison, a pure function, turns out to need it; then the comparison begins again.
  */
+import { jsonText } from '../../api/codec/json.ts'
 import { NotMergeable } from '../../api/fields/compare.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
 import { configurationErrors, joinErrors } from '../../api/fields/validate.ts'
@@ -34,7 +35,7 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
       if (row.custom === undefined) return undefined
       throw new NotMergeable(`request to convert CR to an invalid group/version: ${apiVersion}`)
     }
-    const key = row.custom?.conversion === 'Webhook' ? JSON.stringify([apiVersion, object]) : ''
+    const key = row.custom?.conversion === 'Webhook' ? jsonText([apiVersion, object]) : ''
     const other = fetched.get(key) ?? context.otherVersion(object, row, apiVersion)
     if (other instanceof Promise) throw new Wanted(key, other)
     if (other instanceof NotMergeable) throw other

@@ -1,5 +1,6 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
 import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
+import { parseExactly } from '../../api/codec/json.ts'
 import { unsupportedBody } from '../../api/codec/media-type.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
@@ -141,7 +142,7 @@ function patchBody({ request }: ResourceRequest): Json {
   if (body?.kind === 'object') return body.object as Json
   const text = Buffer.from(body?.bytes ?? []).toString('utf8')
   try {
-    return JSON.parse(text) as Json
+    return parseExactly(text) as Json
   } catch {
     throw notJson()
   }

@@ -1,5 +1,5 @@
 /** From an object of the storage version to the answer that was asked for. */
-import { encodeJson, jsonText } from '../../api/codec/json.ts'
+import { encodeJson, prettyJson } from '../../api/codec/json.ts'
 import { apiVersionOf, type Json, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
@@ -44,8 +44,7 @@ function bodyOf(object: KubeObject, representation: Representation): { contentTy
   if (representation.encoding === 'protobuf') return { contentType, bytes: [objectBytes(object)] }
   if (representation.encoding === 'yaml')
     return { contentType, bytes: [Buffer.from(encodeYaml(object as unknown as Json))] }
-  if (representation.pretty)
-    return { contentType, bytes: [Buffer.from(JSON.stringify(JSON.parse(jsonText(object)), null, 2))] }
+  if (representation.pretty) return { contentType, bytes: [Buffer.from(prettyJson(object))] }
   return { contentType, bytes: [encodeJson(object), NEWLINE] }
 }
 

@@ -1,10 +1,10 @@
 /** YAML answers: keys sorted, as the JSON-through-a-map way of Kubernetes gives them. */
 import { stringify } from 'yaml'
-import { jsonText } from '../../api/codec/json.ts'
+import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { Json } from '../../api/object.ts'
 
 export function encodeYaml(value: Json): string {
-  const plain = JSON.parse(jsonText(value))
+  const plain = parseExactly(jsonText(value))
   // YAML 1.1 is what Kubernetes' clients read: y, n, yes, no, on and off must be quoted.
   return stringify(plain, {
     version: '1.1',

@@ -3,6 +3,7 @@
  * answer (here), and why that failed (network-error.ts), all in the words a Go client has for it. Used by admission and by
  * conversion; knows nothing of either's reviews but their kind.
  */
+import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { Fields } from '../../api/object.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../http/client.ts'
@@ -64,7 +65,7 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
             'content-type': 'application/json',
             'user-agent': userAgent,
           },
-          body: JSON.stringify(review),
+          body: jsonText(review),
           signal: timeout.signal,
         })
         text = await limited(answer.chunks())
@@ -137,7 +138,7 @@ export function parsedReview(text: string, contentType: string, sent: Fields): F
 function parsedObject(text: string): Fields {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseExactly(text)
   } catch {
     // Anything else is YAML to the decoder, and a bare word a string.
     value = text

@@ -1,4 +1,5 @@
 /** One call of a webhook: the AdmissionReview that is sent, and what may be made of the answer (admission.k8s.io/v1). */
+import { parseExactly } from '../../../api/codec/json.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
@@ -125,7 +126,7 @@ function patchOf({ patch, patchType }: Fields, mayPatch: boolean): Json | undefi
   if (!has) return undefined
   let operations: Json
   try {
-    operations = JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))
+    operations = parseExactly(Buffer.from(patch, 'base64').toString('utf8')) as Json
   } catch (error) {
     throw internalError(error)
   }

@@ -35,3 +35,15 @@ test('a patch that does not apply says which operation, in words webhook authors
   )
   failing({ op: 'test', path: '/metadata/name', value: 'b' }, 'testing value /metadata/name failed: test failed')
 })
+
+test('copies of copies are counted together', () => {
+  const doubling = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/spec', path: `/spec/${i}` }))
+  assert.throws(() => applyWebhookPatch({ spec: { a: 'x'.repeat(1000) } }, doubling), /copy operation does not apply/)
+  const often = Array.from({ length: 500 }, (_, i) => ({ op: 'copy', from: '/a', path: `/b${i}` }))
+  assert.throws(() => applyWebhookPatch({ a: 'x'.repeat(10_000) }, often), /copy operation does not apply/)
+  const big = { a: 9007199254740993n } as never
+  assert.deepEqual(applyWebhookPatch(big, [{ op: 'copy', from: '/a', path: '/b' }]), {
+    a: 9007199254740993n,
+    b: 9007199254740993n,
+  })
+})

@@ -13,9 +13,10 @@ export const applyWebhookPatch = (document: Json, patch: Json): Json =>
 /** @throws Error with the first operation that does not apply, TestFailed */
 export function applyOperations(document: Json, operations: readonly Operation[]): Json {
   let current = document
+  const copies = { characters: 0 }
   for (const operation of operations) {
     try {
-      current = applyJsonPatch(current, [operation])
+      current = applyJsonPatch(current, [operation], copies)
     } catch (cause) {
       const found = reason(current, operation)
       throw operation.op === 'test' && found.startsWith('testing')
