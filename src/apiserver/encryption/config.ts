@@ -27,7 +27,12 @@ export function encryptionOf(text: string, scheme: Scheme, random: Random): Tran
       const found = byPrefix.get(key.slice(ROOT.length, slash))
       if (found) return found
     }
-    return []
+    // Custom resources come and go; their keys name their group, which has a dot, and then themselves.
+    const [, , group = '', resource = ''] = key.split('/', 4)
+    if (!group.includes('.')) return []
+    return (
+      entries.find(({ resources }) => resources.some((named) => names(named, { group, resource })))?.providers ?? []
+    )
   }
   return {
     encode: (key, plain) => providersOf(key)[0]?.encrypt(key, plain) ?? plain,

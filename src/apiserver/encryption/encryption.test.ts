@@ -8,10 +8,11 @@ import { encryptionOf } from './config.ts'
 
 const runtime = simulatedRuntime(1)
 const secret = (fill: number) => Buffer.alloc(32, fill).toString('base64')
-const config = (providers: string) =>
-  `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n- resources: [secrets]\n  providers:\n${providers}`
+const config = (providers: string, named: string) =>
+  `kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\nresources:\n- resources: ['${named}']\n  providers:\n${providers}`
 const key = (name: string, fill: number) => `{name: ${name}, secret: ${secret(fill)}}`
-const encryption = (providers: string) => encryptionOf(config(providers), createScheme(), runtime.random)
+const encryption = (providers: string, named = 'secrets') =>
+  encryptionOf(config(providers, named), createScheme(), runtime.random)
 const SECRET = '/registry/secrets/default/s'
 const plain = Buffer.from('{"kind":"Secret"}')
 
@@ -50,6 +51,19 @@ test('plain values are read only where identity is listed, and other resources a
   assert.throws(() => strict.decode(SECRET, plain), /identity/)
   assert.equal(lenient.decode(SECRET, plain), plain)
   assert.equal(strict.encode('/registry/configmaps/default/c', plain), plain)
+})
+
+test('custom resources are encrypted by name, by group and with everything', () => {
+  const crontab = '/registry/stable.example.com/crontabs/default/c'
+  for (const named of ['crontabs.stable.example.com', '*.stable.example.com', '*.*']) {
+    const { encode, decode, isStale } = encryption(`  - aesgcm: {keys: [${key('one', 1)}]}`, named)
+    const stored = encode(crontab, plain)
+    assert.match(Buffer.from(stored).toString('latin1'), /^k8s:enc:aesgcm/)
+    assert.deepEqual(Buffer.from(decode(crontab, stored)), plain)
+    assert.equal(isStale(crontab, stored), false)
+  }
+  for (const named of ['secrets', 'others.stable.example.com', '*.example.com', '*.'])
+    assert.equal(encryption(`  - aesgcm: {keys: [${key('one', 1)}]}`, named).encode(crontab, plain), plain)
 })
 
 for (const [what, providers, message] of [
