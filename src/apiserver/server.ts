@@ -39,6 +39,7 @@ import { createZPages } from './handlers/zpages.ts'
 import { startApiServiceLoop } from './loops/api-services.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
 import { startIpAddressLoop } from './loops/ip-addresses.ts'
+import { measuredStorage } from './measured-storage.ts'
 import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
@@ -105,9 +106,10 @@ export interface ApiServer {
 
 /** Resolves when the caches have loaded what storage holds. */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { runtime, storage } = options
+  const { runtime } = options
   // Custom resources come and go in a scheme of this server's own.
   const scheme = createScheme(options.scheme.rows())
+  const storage = measuredStorage(runtime, options.storage, scheme)
   const caches = await createCaches(runtime, storage)
   const reads = createReads(scheme, caches, storage)
   const conversion = createConversion(scheme, createWebhookConversion(runtime, reads))

@@ -54,7 +54,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     apiVersion: metadataOnly ? representation.shapeVersion : apiVersionOf(row.group, row.version),
     signal: ended.signal,
   })
-  const encode = encoderOf(resource, representation)
+  const encode = counted(resource, encoderOf(resource, representation))
   return {
     kind: 'watch',
     status: 200,
@@ -62,6 +62,30 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     contentType: representation.encoding === 'protobuf' ? PROTOBUF_WATCH : 'application/json',
     events: throughWebhook(resource, events),
     encode,
+  }
+}
+
+/** Bytes: those of kube-apiserver. */
+const SIZES = [1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072]
+
+/** Counts events, and their sizes, as they are sent. */
+function counted(
+  { context: { runtime }, row }: ResourceRequest,
+  encode: (event: WatchEvent) => Uint8Array,
+): (event: WatchEvent) => Uint8Array {
+  const { metrics } = runtime
+  if (metrics === undefined) return encode
+  const labels = ['group', 'version', 'resource']
+  const what = [row.group, row.version, row.resource]
+  const total = metrics.counter('apiserver_watch_events_total', 'Events sent to watchers.', labels).child(...what)
+  const sizes = metrics
+    .histogram('apiserver_watch_events_sizes', 'Sizes of events sent to watchers, in bytes.', labels, SIZES)
+    .child(...what)
+  return (event) => {
+    const bytes = encode(event)
+    total.add()
+    sizes.observe(bytes.byteLength)
+    return bytes
   }
 }
 

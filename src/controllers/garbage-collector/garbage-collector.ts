@@ -49,6 +49,12 @@ export function createGarbageCollector(
   const { runtime, client, informers, signal } = context
   const log = runtime.log.named('garbage-collector-controller')
   const workers = options.workers ?? 20
+  const syncErrors = runtime.metrics
+    ?.counter(
+      'garbagecollector_controller_resources_sync_error_total',
+      'How often the resources that are watched could not be brought up to date.',
+    )
+    .child()
 
   const uidToNode: UidToNode = new Map()
   const absentOwnerCache = createAbsentOwnerCache()
@@ -141,7 +147,9 @@ export function createGarbageCollector(
 
   const resyncOrComplain = () =>
     resync().catch((error) => {
-      if (!signal.aborted) log.info(2, 'failed to discover resources', { err: String(error) })
+      if (signal.aborted) return
+      syncErrors?.add()
+      log.info(2, 'failed to discover resources', { err: String(error) })
     })
 
   async function followDiscovery(): Promise<void> {
