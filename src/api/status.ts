@@ -115,3 +115,8 @@ export const isAlreadyExists = (error: unknown): boolean =>
   error instanceof StatusError && error.reason === 'AlreadyExists'
 export const isExpired = (error: unknown): boolean =>
   error instanceof StatusError && (error.reason === 'Expired' || error.reason === 'Gone')
+/** Something was to be made in a namespace that goes: nothing can be, and nothing need be. */
+export const isNamespaceTerminating = (error: unknown): boolean =>
+  error instanceof StatusError &&
+  error.code === 403 &&
+  (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')

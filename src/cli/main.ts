@@ -2,7 +2,9 @@
  * cli: the skiff command. Called by bin/skiff.js; wires the cluster room to a terminal. What a user did wrong is one line on
  * standard error: exit 2 for the command line itself, 1 for everything else; a stack trace goes to the log, never there.
  */
+
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { messageOf } from '../base/errors.ts'
 import { defaultDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { COMPONENTS, DEFAULT_PORT } from '../cluster/options.ts'
@@ -18,7 +20,7 @@ export async function main(args: readonly string[]): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : 2
       return
     }
-    process.stderr.write(`skiff: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`skiff: ${messageOf(error)}\n`)
     if (!(error instanceof StartError) && process.env['SKIFF_DEBUG']) console.error(error)
     process.exit(1)
   }

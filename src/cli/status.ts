@@ -1,6 +1,8 @@
 /** skiff status: what runs in a directory, and whether it is well. Exit code 1 when nothing runs or it is not ready. */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../base/errors.ts'
 import { clusterDirectory, holder, readState } from '../cluster/directory.ts'
 import { createHttpsClient, type HttpsClient } from '../http/client.ts'
 
@@ -49,7 +51,7 @@ async function get(client: HttpsClient, path: string): Promise<{ status: number;
     const answer = await client.send({ method: 'GET', path })
     return { status: answer.status, body: Buffer.from(await answer.bytes()).toString() }
   } catch (error) {
-    return { status: 0, body: error instanceof Error ? error.message : String(error) }
+    return { status: 0, body: messageOf(error) }
   }
 }
 

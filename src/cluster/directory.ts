@@ -2,7 +2,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { messageOf, StartError } from './errors.ts'
+import { messageOf } from '../base/errors.ts'
+import { StartError } from './errors.ts'
 import { makeDirectory } from './make-directory.ts'
 
 export interface ClusterDirectory {

@@ -5,8 +5,3 @@ export class StartError extends Error {
     this.name = 'StartError'
   }
 }
-
-/** The message of anything thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { messageOf, StartError } from './errors.ts'
+import { messageOf } from '../base/errors.ts'
+import { StartError } from './errors.ts'
 import { makeDirectory } from './make-directory.ts'
 import { write } from './pki.ts'
 

@@ -5,9 +5,10 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { issue, type KeyAndCertificate, stillGood } from './certificate.ts'
-import { messageOf, StartError } from './errors.ts'
+import { StartError } from './errors.ts'
 
 export interface Pki {
   readonly ca: KeyAndCertificate

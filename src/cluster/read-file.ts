@@ -1,6 +1,7 @@
 /** Files and flags that an administrator names: read, parsed, and refused in one line that says where the mistake is. */
 import { readFileSync } from 'node:fs'
-import { messageOf, StartError } from './errors.ts'
+import { messageOf } from '../base/errors.ts'
+import { StartError } from './errors.ts'
 
 /** @throws StartError */
 export function readText(file: string): string {

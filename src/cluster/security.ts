@@ -3,11 +3,12 @@
 import type { Filter, UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import { DEFAULT_ISSUER } from '../apiserver/auth/setup.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
 import { type Authorization, type AuthorizationOptions, loadAuthorization } from './authorization.ts'
-import { messageOf, StartError } from './errors.ts'
+import { StartError } from './errors.ts'
 import { fromFile } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. */

@@ -1,9 +1,10 @@
 /** Where a webhook is that says who somebody is, or what he may do: in a kubeconfig, or as a pod finds its API server. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { messageOf } from '../base/errors.ts'
 import { endpointFromKubeconfig } from '../client/kubeconfig.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
-import { messageOf, StartError } from './errors.ts'
+import { StartError } from './errors.ts'
 import { readText } from './read-file.ts'
 
 const POD_FILES = '/var/run/secrets/kubernetes.io/serviceaccount'

@@ -1,4 +1,5 @@
 /** Sees to it that a container's image is on the machine, by its pull policy; failed pulls wait longer and longer. */
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BackOff, createBackOff } from './backoff.ts'
 import { annotationsOf, type Container, containerPath, type Pod, uidOf } from './pod.ts'
@@ -56,7 +57,7 @@ export function createImages(runtime: Runtime, containerRuntime: ContainerRuntim
         await containerRuntime.pullImage(image, annotations, signal)
       } catch (error) {
         if (signal.aborted) throw error
-        const message = error instanceof Error ? error.message : String(error)
+        const message = messageOf(error)
         events.warning(pod, 'Failed', `Failed to pull image "${image}": ${message}`, path)
         failures.set(key, message)
         failedAt.set(key, clock.now())

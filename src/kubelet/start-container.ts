@@ -1,5 +1,7 @@
 /** Starts one container: back-off, image, environment, create, start, postStart hook; with the Events of each step. */
+
 import { sleep } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createBackOff } from './backoff.ts'
 import { environmentOf } from './environment.ts'
@@ -184,5 +186,3 @@ function formatWait(ms: number): string {
   const seconds = Math.round(ms / 1000)
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

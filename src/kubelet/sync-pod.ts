@@ -1,5 +1,7 @@
 /** syncPod: brings one pod nearer to what its spec asks. Called by its pod worker, again and again, until the pod has to end. */
+
 import type { PodStatus } from '../api/generated/types.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
 import type { Killer } from './kill-pod.ts'
@@ -109,7 +111,7 @@ async function createSandbox(parts: SyncParts, pod: Pod, attempt: number, signal
     return id
   } catch (error) {
     if (signal.aborted) throw error
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     events.warning(pod, 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`)
     throw new SyncError(message, undefined, { cause: error })
   }

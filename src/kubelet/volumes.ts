@@ -2,9 +2,11 @@
  * Volumes: before a pod's containers start, what their mounted volumes refer to must be there. Here that is looked up and
  * the projected service account tokens are asked for; a runtime that mounts gets them from there.
  */
+
 import type { Volume } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
 import { type BackOff, createBackOff } from './backoff.ts'
 import { initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
@@ -85,7 +87,7 @@ export function createVolumes(clock: Clock, client: Client, references: Referenc
           await setUp(pod, volume)
           done.add(volume.name)
         } catch (error) {
-          const message = error instanceof Error ? error.message : String(error)
+          const message = messageOf(error)
           const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${message}`
           events.warning(pod, 'FailedMount', text)
           const key = `${uid}_${volume.name}`

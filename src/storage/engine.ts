@@ -6,6 +6,7 @@
  * failed against a queued write is answered once that write is durable. When a flush fails the state on disk is
  * unknown: what was in flight and everything queued behind it fails, and the engine answers nothing any more.
  */
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import { sweepStep } from './compaction.ts'
@@ -186,7 +187,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       error instanceof StoreError
         ? error
         : new StoreError(
-            `the store could not write to disk (${error instanceof Error ? error.message : String(error)}); ` +
+            `the store could not write to disk (${messageOf(error)}); ` +
               'it has stopped: free or mend the disk and start again',
             { cause: error },
           )

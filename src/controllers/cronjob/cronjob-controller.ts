@@ -2,24 +2,24 @@
  * The CronJob controller: makes jobs when their time comes, follows them and removes the old ones. The controller manager
  * starts it. When something is due is in due.ts, the calendar in next-time.ts.
  */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { isAlreadyExists, isNotFound } from '../../api/status.ts'
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { isTimeZone, parseSchedule, type Schedule } from '../../api/validation/cron-schedule.ts'
 import { formatTime } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { conditionOf, isFinished, jobsResource } from '../job/job.ts'
-import { controllerOf, ownerIndex } from '../pods/pod.ts'
-import { isNamespaceTerminating } from '../replicaset/shared.ts'
+import { controllerOf, ownerIndex, ownerIndexName } from '../pods/pod.ts'
 import { sameJson } from '../same.ts'
 import { dueTime, InvalidSchedule, untilNext } from './due.ts'
 import { jobFor, jobName, referenceTo, surplusJobs } from './jobs.ts'
 
 const cronJobsResource = { group: 'batch', version: 'v1', resource: 'cronjobs' }
-const ownerIndexName = 'controller'
 const workers = 5
 const zonesAdvice = 'https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/'
 
@@ -237,8 +237,6 @@ export function createCronJobController(context: ControllerContext): Controller 
     },
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 function notFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error

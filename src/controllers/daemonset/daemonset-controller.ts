@@ -49,11 +49,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
 
   async function sync(key: string): Promise<void> {
     const set = sets.store.get(key)
-    if (set === undefined) {
-      expectations.forget(key)
-      ownWrites.forget(key)
-      return
-    }
+    if (set === undefined) return ownWrites.forget(key)
     if (ownWrites.isBehind(key, set)) return
     if (labelSelectorOf(set['spec'].selector).requirements.length === 0) {
       const message = 'This daemon set is selecting all pods. A non-empty selector is required.'
@@ -75,7 +71,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
       hash,
       nowMs: runtime.clock.now(),
     })
-    const worked = expectations.satisfied(key)
+    const worked = expectations.satisfied(set)
     let failure: { readonly error: unknown } | undefined
     if (worked) {
       try {
@@ -106,17 +102,17 @@ export function createDaemonSetController(context: ControllerContext): Controlle
       else
         recorder.event(set, 'Normal', 'SucceededDaemonPod', `Found succeeded daemon pod ${name}, will try to delete it`)
     }
-    await apply(key, input, manage)
-    if (set['spec'].updateStrategy?.type !== 'RollingUpdate' || !expectations.satisfied(key)) return
+    await apply(input, manage)
+    if (set['spec'].updateStrategy?.type !== 'RollingUpdate' || !expectations.satisfied(set)) return
     const next = await look()
-    await apply(key, next, planRoll(next))
+    await apply(next, planRoll(next))
   }
 
-  async function apply(key: string, { set, hash }: PlanInput, plan: Pick<Plan, 'create' | 'remove'>): Promise<void> {
+  async function apply({ set, hash }: PlanInput, plan: Pick<Plan, 'create' | 'remove'>): Promise<void> {
     const create = plan.create.slice(0, burstReplicas)
     const remove = plan.remove.slice(0, burstReplicas)
     if (create.length === 0 && remove.length === 0) return
-    expectations.expect(key, create.length, remove.map(objectKey))
+    expectations.expect(set, create.length, remove.map(objectKey))
     const outcomes = await Promise.allSettled([
       control.create(
         set,
@@ -171,10 +167,13 @@ export function createDaemonSetController(context: ControllerContext): Controlle
       sets.addHandlers({
         added: enqueue,
         updated(old, set) {
-          if (old.metadata.uid !== set.metadata.uid) expectations.forget(objectKey(old))
+          if (old.metadata.uid !== set.metadata.uid) expectations.forget(old)
           enqueue(set)
         },
-        deleted: enqueue,
+        deleted(set) {
+          expectations.forget(set)
+          enqueue(set)
+        },
       })
       pods.addHandlers(
         podHandlers({
@@ -182,8 +181,8 @@ export function createDaemonSetController(context: ControllerContext): Controlle
           store: sets.store,
           selects,
           changed: enqueue,
-          created: (set) => expectations.creationObserved(objectKey(set)),
-          goes: (set, pod) => expectations.deletionObserved(objectKey(set), objectKey(pod)),
+          created: (set) => expectations.creationObserved(set),
+          goes: (set, pod) => expectations.deletionObserved(set, objectKey(pod)),
           becameReady(set) {
             if (minReadySecondsOf(set) > 0) queue.addAfter(objectKey(set), (minReadySecondsOf(set) + 1) * 1000)
           },

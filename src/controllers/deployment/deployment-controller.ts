@@ -1,9 +1,11 @@
 /**
  * The Deployment controller: rolls a template out over ReplicaSets, one for each revision. It never touches a pod. The
- * controller manager starts it; sync.ts-like steps are in rollout.ts, arithmetic in replicas.ts, conditions in status.ts.
+ * controller manager starts it; the steps of a sync are in rollout.ts, arithmetic in replicas.ts, conditions in status.ts.
  */
+
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { isNamespaceTerminating } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
@@ -11,7 +13,6 @@ import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { controllerOf, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
-import { isNamespaceTerminating, replicaSetsIndex } from '../replicaset/shared.ts'
 import { createRollout } from './rollout.ts'
 
 export const deploymentsResource = { group: 'apps', version: 'v1', resource: 'deployments' }
@@ -26,7 +27,7 @@ export function createDeploymentController(context: ControllerContext): Controll
   const sets = informers.informer(replicaSetsResource)
   const pods = informers.informer(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
-  sets.addIndex(replicaSetsIndex, ownerIndex)
+  sets.addIndex(ownerIndexName, ownerIndex)
   deployments.addIndex(namespaceIndex, (object) => [object.metadata.namespace ?? ''])
   const queue = createWorkQueue<string>(runtime, 'deployment')
   const recorder = createEventRecorder(runtime, client, { component: 'deployment-controller' })
@@ -74,7 +75,7 @@ export function createDeploymentController(context: ControllerContext): Controll
     const set = sets.store.get(`${pod.metadata.namespace}/${reference.name}`)
     const deployment = set === undefined ? undefined : ownerOf(set)
     if (deployment?.['spec'].strategy?.type !== 'Recreate') return
-    const own = sets.store.byIndex(replicaSetsIndex, deployment.metadata.uid ?? '')
+    const own = sets.store.byIndex(ownerIndexName, deployment.metadata.uid ?? '')
     if ([...podsOf(own).values()].every((list) => list.length === 0)) queue.add(objectKey(deployment))
   }
 
@@ -91,8 +92,8 @@ export function createDeploymentController(context: ControllerContext): Controll
       return
     }
     const candidates = [
-      ...sets.store.byIndex(replicaSetsIndex, uid),
-      ...sets.store.byIndex(replicaSetsIndex, `orphan ${namespace}`),
+      ...sets.store.byIndex(ownerIndexName, uid),
+      ...sets.store.byIndex(ownerIndexName, `orphan ${namespace}`),
     ]
     const own = await claim(candidates, {
       controller: deployment,

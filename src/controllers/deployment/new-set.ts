@@ -1,8 +1,7 @@
 /** The replica set of a deployment's template: found and brought up to date, or created. */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { isAlreadyExists, StatusError } from '../../api/status.ts'
+import { isAlreadyExists, isNamespaceTerminating, StatusError } from '../../api/status.ts'
 import { controllerOf, controllerReference } from '../pods/pod.ts'
-import { isNamespaceTerminating } from '../replicaset/shared.ts'
 import { templateHash } from '../revisions/hash.ts'
 import { sameJson } from '../same.ts'
 import { newSetReplicas } from './replicas.ts'

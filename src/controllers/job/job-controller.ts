@@ -2,10 +2,12 @@
  * The job controller: runs pods of a job's template until enough have succeeded or too many failed, and counts each once. The
  * controller manager starts it. It does not look at podFailurePolicy, successPolicy and backoffLimitPerIndex yet.
  */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
-import { isNotFound } from '../../api/status.ts'
+import { isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
@@ -23,14 +25,10 @@ import {
   podsResource,
 } from '../pods/pod.ts'
 import { podsToDelete } from '../pods/ranking.ts'
-import { isNamespaceTerminating } from '../replicaset/shared.ts'
 import { createJobBackoff } from './backoff.ts'
-import { indexOf, parseIndexes, pendingIndexes } from './indexes.ts'
 import {
-  conditionOf,
   type Ending,
   hasFailed,
-  hasSucceeded,
   isFinished,
   isIndexed,
   isSuspended,
@@ -40,6 +38,7 @@ import {
   withCondition,
 } from './job.ts'
 import { podOfJob } from './job-pods.ts'
+import { freeIndexes, isComplete, newlyFinished, plannedEnding, succeededOf } from './progress.ts'
 import { countAndRelease, removeTrackingFinalizer } from './tracking.ts'
 
 const name = 'job-controller'
@@ -86,31 +85,27 @@ export function createJobController(context: ControllerContext): Controller {
   const podAdded = (pod: KubeObject) => {
     const job = jobOf(pod)
     if (job !== undefined) {
-      expectations.creationObserved(objectKey(job))
-      if (pod.metadata.deletionTimestamp !== undefined) expectations.deletionObserved(objectKey(job), objectKey(pod))
+      expectations.creationObserved(job)
+      if (pod.metadata.deletionTimestamp !== undefined) expectations.deletionObserved(job, objectKey(pod))
     }
     podSeen(pod)
   }
   const podUpdated = (old: KubeObject, pod: KubeObject) => {
     const job = jobOf(pod)
     if (job !== undefined && pod.metadata.deletionTimestamp !== undefined)
-      expectations.deletionObserved(objectKey(job), objectKey(pod))
+      expectations.deletionObserved(job, objectKey(pod))
     if (old.metadata.resourceVersion !== pod.metadata.resourceVersion) podSeen(pod)
   }
   const podDeleted = (pod: KubeObject) => {
     const job = jobOf(pod)
     if (job === undefined) return
-    expectations.deletionObserved(objectKey(job), objectKey(pod))
+    expectations.deletionObserved(job, objectKey(pod))
     later(job)
   }
 
   async function sync(key: string): Promise<unknown> {
     const job = jobs.store.get(key)
-    if (job === undefined) {
-      expectations.forget(key)
-      backoff.forget(key)
-      return
-    }
+    if (job === undefined) return backoff.forget(key)
     if (isFinished(job)) {
       // Made by a sync that did not know yet that the job was over: nobody will count them.
       for (const pod of pods.store.byIndex(ownerIndexName, job.metadata.uid ?? ''))
@@ -118,7 +113,7 @@ export function createJobController(context: ControllerContext): Controller {
       return
     }
     const { namespace } = splitKey(key)
-    const mayAct = expectations.satisfied(key)
+    const mayAct = expectations.satisfied(job)
     const own = await podsOfJob(job)
     const spec: Fields = job['spec']
     let status: Fields = { ...job['status'] }
@@ -249,12 +244,12 @@ export function createJobController(context: ControllerContext): Controller {
     const indexes = isIndexed(job)
       ? freeIndexes(job, missing, active, fresh)
       : Array.from({ length: missing }, () => undefined)
-    return active.length + (await createPods(key, job, indexes))
+    return active.length + (await createPods(job, indexes))
   }
 
-  async function createPods(key: string, job: KubeObject, indexes: readonly (number | undefined)[]): Promise<number> {
+  async function createPods(job: KubeObject, indexes: readonly (number | undefined)[]): Promise<number> {
     if (indexes.length === 0) return 0
-    expectations.expectCreations(key, indexes.length)
+    expectations.expectCreations(job, indexes.length)
     const resource = podClient.namespace(job.metadata.namespace ?? '')
     let made = 0
     for (let first = 0, batch = 1; first < indexes.length; first += batch, batch *= 2) {
@@ -268,7 +263,7 @@ export function createJobController(context: ControllerContext): Controller {
       const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
       if (failed.length === 0) continue
       const unmade = failed.length + Math.max(0, indexes.length - first - batch)
-      for (let skipped = 0; skipped < unmade; skipped++) expectations.creationObserved(key)
+      for (let skipped = 0; skipped < unmade; skipped++) expectations.creationObserved(job)
       if (isNamespaceTerminating(failed[0])) return made
       recorder.event(job, 'Warning', 'FailedCreate', `Error creating: ${messageOf(failed[0])}`)
       throw failed[0]
@@ -279,9 +274,8 @@ export function createJobController(context: ControllerContext): Controller {
   /** Pods that are surplus do not count as failed: they lose their finalizer first. Returns 0, the active ones left. */
   async function deleteAll(job: KubeObject, chosen: readonly KubeObject[], surplus: boolean): Promise<number> {
     if (chosen.length === 0) return 0
-    const key = objectKey(job)
     const resource = podClient.namespace(job.metadata.namespace ?? '')
-    if (surplus) expectations.expectDeletions(key, chosen.map(objectKey))
+    if (surplus) expectations.expectDeletions(job, chosen.map(objectKey))
     const outcomes = await Promise.allSettled(
       chosen.map(async (pod) => {
         try {
@@ -289,7 +283,7 @@ export function createJobController(context: ControllerContext): Controller {
           await resource.delete(pod.metadata.name ?? '')
           recorder.event(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
         } catch (error) {
-          expectations.deletionObserved(key, objectKey(pod))
+          expectations.deletionObserved(job, objectKey(pod))
           if (isNotFound(error)) return
           recorder.event(job, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`)
           throw error
@@ -344,10 +338,12 @@ export function createJobController(context: ControllerContext): Controller {
       jobs.addHandlers({
         added: (job) => queue.add(objectKey(job)),
         updated: (old, job) => {
+          if (old.metadata.uid !== job.metadata.uid) expectations.forget(old)
           if (old['spec'] === job['spec'] && old.metadata.generation === job.metadata.generation) later(job)
           else queue.add(objectKey(job))
         },
         deleted: (job) => {
+          expectations.forget(job)
           queue.add(objectKey(job))
           for (const pod of pods.store.byIndex(ownerIndexName, job.metadata.uid ?? ''))
             if (isTracked(pod)) orphans.add(objectKey(pod))
@@ -360,60 +356,3 @@ export function createJobController(context: ControllerContext): Controller {
     },
   }
 }
-
-/** Ended pods that neither the counts nor the notes of the status hold. */
-function newlyFinished(job: KubeObject, own: readonly KubeObject[]): readonly KubeObject[] {
-  const { succeeded = [], failed = [] } = (job['status']?.uncountedTerminatedPods ?? {}) as Fields
-  const noted = new Set<string>([...succeeded, ...failed])
-  return own.filter(
-    (pod) => isTracked(pod) && !noted.has(pod.metadata.uid ?? '') && (hasSucceeded(pod) || hasFailed(job, pod)),
-  )
-}
-
-function succeededOf(job: KubeObject, own: readonly KubeObject[], fresh: readonly KubeObject[]): number {
-  const status: Fields = job['status'] ?? {}
-  if (!isIndexed(job))
-    return (
-      (status['succeeded'] ?? 0) +
-      (status['uncountedTerminatedPods']?.succeeded?.length ?? 0) +
-      fresh.filter(hasSucceeded).length
-    )
-  return completedIndexes(job, own).size
-}
-
-function completedIndexes(job: KubeObject, own: readonly KubeObject[]): ReadonlySet<number> {
-  const completions: number = job['spec'].completions ?? 0
-  const done = parseIndexes(job['status']?.completedIndexes ?? '', completions)
-  for (const pod of own) {
-    const index = hasSucceeded(pod) && isTracked(pod) ? indexOf(pod, completions) : undefined
-    if (index !== undefined) done.add(index)
-  }
-  return done
-}
-
-function freeIndexes(job: KubeObject, count: number, active: readonly KubeObject[], fresh: readonly KubeObject[]) {
-  const completions: number = job['spec'].completions ?? 0
-  const taken = new Set(completedIndexes(job, fresh))
-  for (const pod of active) {
-    const index = indexOf(pod, completions)
-    if (index !== undefined) taken.add(index)
-  }
-  return pendingIndexes(count, taken, completions)
-}
-
-/** Decided in an earlier sync, and not told yet. */
-function plannedEnding(job: KubeObject): Ending | undefined {
-  const met = conditionOf(job, 'SuccessCriteriaMet')
-  if (met !== undefined) return { type: 'Complete', reason: met['reason'], message: met['message'] }
-  const target = conditionOf(job, 'FailureTarget')
-  return target && { type: 'Failed', reason: target['reason'], message: target['message'] }
-}
-
-function isComplete(job: KubeObject, succeeded: number, active: number): boolean {
-  const { completions } = job['spec']
-  // Without a number, any success is enough once the others have ended.
-  if (completions === undefined) return succeeded > 0 && active === 0
-  return succeeded >= completions && active === 0
-}
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

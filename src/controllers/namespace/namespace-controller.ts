@@ -2,8 +2,10 @@
  * The Namespace controller: empties a namespace that is being deleted, then takes its finalizer off. Pods go first, so that
  * what protects or feeds them outlives them.
  */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -78,7 +80,7 @@ export function createNamespaceController(context: ControllerContext): Controlle
           estimate = Math.max(estimate, await deleteContent(entry, name, content))
         } catch (error) {
           if (signal.aborted) throw error
-          content.failures.push(error instanceof Error ? error.message : String(error))
+          content.failures.push(messageOf(error))
         }
       }
     }

@@ -2,8 +2,10 @@
  * The HorizontalPodAutoscaler controller: keeps a target's replicas within its bounds, and tells why it can do no more: there
  * are no metrics (metrics.ts). The controller manager starts it.
  */
+
 import { apiVersionOf, type Fields, type KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { DiscoveredResource, Discovery } from '../../client/client.ts'
 import { findByKind } from '../../client/discovery.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -153,5 +155,3 @@ export function createHpaController(context: ControllerContext): Controller {
     },
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -2,6 +2,7 @@
  * Expectations: what a controller has done and not yet seen in its informer. Until it has, its view of the pods is behind
  * its own writes, and creating or deleting by it would do things twice.
  */
+import type { KubeObject } from '../../api/object.ts'
 import type { Clock } from '../../base/clock.ts'
 
 /** A watch event that does not come in this time will not come; the view counts as up to date again. */
@@ -13,41 +14,44 @@ interface Expectation {
   readonly at: number
 }
 
+/** Who expects is one object, not whoever has its name: another that is made under it begins with no expectations. */
 export interface Expectations {
   /** All that was expected has been seen, or there is nothing to expect. */
-  satisfied(key: string): boolean
+  satisfied(owner: KubeObject): boolean
   /** Instead of whatever was expected before. */
-  expect(key: string, creations: number, deletions: Iterable<string>): void
-  expectCreations(key: string, count: number): void
-  expectDeletions(key: string, pods: Iterable<string>): void
-  creationObserved(key: string): void
-  deletionObserved(key: string, pod: string): void
-  forget(key: string): void
+  expect(owner: KubeObject, creations: number, deletions: Iterable<string>): void
+  expectCreations(owner: KubeObject, count: number): void
+  expectDeletions(owner: KubeObject, pods: Iterable<string>): void
+  creationObserved(owner: KubeObject): void
+  deletionObserved(owner: KubeObject, pod: string): void
+  /** To be called when it has gone, too. */
+  forget(owner: KubeObject): void
 }
 
 export function createExpectations(clock: Clock): Expectations {
   const expected = new Map<string, Expectation>()
-  const expect = (key: string, creations: number, deletions: Iterable<string>) =>
-    void expected.set(key, { creations, deletions: new Set(deletions), at: clock.monotonic() })
+  const of = ({ metadata }: KubeObject) => expected.get(metadata.uid ?? '')
+  const expect = ({ metadata }: KubeObject, creations: number, deletions: Iterable<string>) =>
+    void expected.set(metadata.uid ?? '', { creations, deletions: new Set(deletions), at: clock.monotonic() })
   return {
     expect,
-    satisfied(key) {
-      const own = expected.get(key)
+    satisfied(owner) {
+      const own = of(owner)
       return (
         own === undefined || (own.creations <= 0 && own.deletions.size === 0) || clock.monotonic() - own.at > timeoutMs
       )
     },
-    expectCreations: (key, count) => expect(key, count, []),
-    expectDeletions: (key, pods) => expect(key, 0, pods),
-    creationObserved(key) {
-      const own = expected.get(key)
+    expectCreations: (owner, count) => expect(owner, count, []),
+    expectDeletions: (owner, pods) => expect(owner, 0, pods),
+    creationObserved(owner) {
+      const own = of(owner)
       if (own !== undefined) own.creations--
     },
-    deletionObserved(key, pod) {
-      expected.get(key)?.deletions.delete(pod)
+    deletionObserved(owner, pod) {
+      of(owner)?.deletions.delete(pod)
     },
-    forget(key) {
-      expected.delete(key)
+    forget({ metadata }) {
+      expected.delete(metadata.uid ?? '')
     },
   }
 }

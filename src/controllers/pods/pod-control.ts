@@ -1,10 +1,11 @@
 /** Pods made and deleted for their owner: expected until seen, and told in Events. */
+
 import type { KubeObject } from '../../api/object.ts'
-import { isNotFound } from '../../api/status.ts'
+import { isNamespaceTerminating, isNotFound } from '../../api/status.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
 import { objectKey } from '../../client/store.ts'
-import { isNamespaceTerminating } from '../replicaset/shared.ts'
 import type { Expectations } from './expectations.ts'
 import { podsResource } from './pod.ts'
 import { slowStart } from './slow-start.ts'
@@ -18,7 +19,6 @@ export interface PodControl {
 
 export function createPodControl(client: Client, recorder: EventRecorder, expectations: Expectations): PodControl {
   const podsOf = ({ metadata }: KubeObject) => client.resource(podsResource).namespace(metadata.namespace ?? '')
-  const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
   async function createOne(owner: KubeObject, pod: KubeObject): Promise<void> {
     try {
@@ -27,7 +27,7 @@ export function createPodControl(client: Client, recorder: EventRecorder, expect
     } catch (error) {
       // Still expected: until that times out, no more is tried in a namespace that goes.
       if (isNamespaceTerminating(error)) return
-      expectations.creationObserved(objectKey(owner))
+      expectations.creationObserved(owner)
       recorder.event(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`)
       throw error
     }
@@ -38,7 +38,7 @@ export function createPodControl(client: Client, recorder: EventRecorder, expect
       await podsOf(owner).delete(pod.metadata.name ?? '')
       recorder.event(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
     } catch (error) {
-      expectations.deletionObserved(objectKey(owner), objectKey(pod))
+      expectations.deletionObserved(owner, objectKey(pod))
       if (isNotFound(error)) return
       recorder.event(owner, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`)
       throw error
@@ -51,7 +51,7 @@ export function createPodControl(client: Client, recorder: EventRecorder, expect
         pods,
         (pod) => createOne(owner, pod),
         (unbegun) => {
-          for (const _ of unbegun) expectations.creationObserved(objectKey(owner))
+          for (const _ of unbegun) expectations.creationObserved(owner)
         },
       ),
     async delete(owner, pods) {

@@ -32,10 +32,10 @@ export function isAvailable(pod: KubeObject, minReadySeconds: number, nowMs: num
   return since !== undefined && Date.parse(since) + minReadySeconds * 1000 <= nowMs
 }
 
-/** Index values for pods by the controller they have (`uid`), or `orphan namespace`. */
-export function ownerIndex(pod: KubeObject): readonly string[] {
-  const owner = controllerOf(pod)
-  return [owner === undefined ? orphanIndexValue(pod.metadata.namespace ?? '') : owner.uid]
+/** Index values for pods, replica sets, jobs by the controller they have (`uid`), or `orphan namespace`. */
+export function ownerIndex(object: KubeObject): readonly string[] {
+  const owner = controllerOf(object)
+  return [owner === undefined ? orphanIndexValue(object.metadata.namespace ?? '') : owner.uid]
 }
 export const orphanIndexValue = (namespace: string): string => `orphan ${namespace}`
 export const ownerIndexName = 'controller'

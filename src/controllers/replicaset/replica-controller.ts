@@ -26,7 +26,6 @@ import {
 import { createPodControl } from '../pods/pod-control.ts'
 import { podsToDelete } from '../pods/ranking.ts'
 import type { ReplicaFlavor } from './flavors.ts'
-import { replicaSetsIndex } from './shared.ts'
 import { replicaStatus, sameReplicaStatus } from './status.ts'
 
 /** No sync creates or deletes more than this. */
@@ -39,7 +38,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   const owners = informers.informer(flavor.resource)
   const pods = informers.informer(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
-  owners.addIndex(replicaSetsIndex, ownerIndex)
+  owners.addIndex(ownerIndexName, ownerIndex)
   const queue = createWorkQueue<string>(runtime, flavor.kind.toLowerCase())
   const expectations = createExpectations(runtime.clock)
   const ownWrites = createOwnWrites()
@@ -52,7 +51,6 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   async function sync(key: string): Promise<void> {
     const object = owners.store.get(key)
     if (object === undefined) {
-      expectations.forget(key)
       ownWrites.forget(key)
       pace.forget(key)
       return
@@ -61,7 +59,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     const pause = pace.wait(key)
     if (pause > 0) return queue.addAfter(key, pause)
     const { namespace } = splitKey(key)
-    const needsSync = expectations.satisfied(key)
+    const needsSync = expectations.satisfied(object)
     const selector = flavor.selectorOf(object)
     const candidates = [
       ...pods.store.byIndex(ownerIndexName, object.metadata.uid ?? ''),
@@ -106,7 +104,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
 
   async function createPods(key: string, object: KubeObject, count: number): Promise<void> {
     log.info(2, 'Too few replicas', { [flavor.kind]: key, creating: count })
-    expectations.expectCreations(key, count)
+    expectations.expectCreations(object, count)
     const pod = podFromTemplate(object['spec'].template, object)
     await control.create(object, new Array<KubeObject>(count).fill(pod))
   }
@@ -119,14 +117,14 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   ): Promise<void> {
     log.info(2, 'Too many replicas', { [flavor.kind]: key, deleting: count })
     const chosen = podsToDelete(active, relatedPods(object), count, runtime.clock.now())
-    expectations.expectDeletions(key, chosen.map(objectKey))
+    expectations.expectDeletions(object, chosen.map(objectKey))
     await control.delete(object, chosen)
   }
 
   /** Pods of all that the same controller (a Deployment) owns. */
   function relatedPods(object: KubeObject): readonly KubeObject[] {
     const controller = controllerOf(object)
-    const siblings = controller === undefined ? [object] : owners.store.byIndex(replicaSetsIndex, controller.uid)
+    const siblings = controller === undefined ? [object] : owners.store.byIndex(ownerIndexName, controller.uid)
     return siblings.flatMap((sibling) => pods.store.byIndex(ownerIndexName, sibling.metadata.uid ?? ''))
   }
 
@@ -156,11 +154,11 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
       owners.addHandlers({
         added: (object) => queue.add(objectKey(object)),
         updated: (old, object) => {
-          if (old.metadata.uid !== object.metadata.uid) expectations.forget(objectKey(old))
+          if (old.metadata.uid !== object.metadata.uid) expectations.forget(old)
           queue.add(objectKey(object))
         },
         deleted: (object) => {
-          expectations.forget(objectKey(object))
+          expectations.forget(object)
           queue.add(objectKey(object))
         },
       })
@@ -170,8 +168,8 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
           store: owners.store,
           selects: (owner, pod) => flavor.selectorOf(owner).matches(pod.metadata.labels),
           changed: (owner) => queue.add(objectKey(owner)),
-          created: (owner) => expectations.creationObserved(objectKey(owner)),
-          goes: (owner, pod) => expectations.deletionObserved(objectKey(owner), objectKey(pod)),
+          created: (owner) => expectations.creationObserved(owner),
+          goes: (owner, pod) => expectations.deletionObserved(owner, objectKey(pod)),
           becameReady(owner) {
             const minReadySeconds: number = owner['spec'].minReadySeconds ?? 0
             if (minReadySeconds > 0) queue.addAfter(objectKey(owner), (minReadySeconds + 1) * 1000)

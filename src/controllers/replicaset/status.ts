@@ -1,7 +1,9 @@
 /** The status of a ReplicaSet or ReplicationController, from its pods. */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { formatTime } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { isAvailable, isReady } from '../pods/pod.ts'
 import type { ReplicaFlavor } from './flavors.ts'
 
@@ -55,7 +57,7 @@ function replicaConditions(
       status: 'True',
       lastTransitionTime: formatTime(nowMs),
       reason: failure.creating ? 'FailedCreate' : 'FailedDelete',
-      message: failure.error instanceof Error ? failure.error.message : String(failure.error),
+      message: messageOf(failure.error),
     },
   ]
 }

@@ -1,9 +1,8 @@
 /** The root CA publisher: every namespace has the ConfigMap by which pods know the API server's certificate. */
 import type { KubeObject } from '../../api/object.ts'
-import { isAlreadyExists, isNotFound } from '../../api/status.ts'
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { isNamespaceTerminating } from '../replicaset/shared.ts'
 
 const namespacesResource = { group: '', version: 'v1', resource: 'namespaces' }
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' }

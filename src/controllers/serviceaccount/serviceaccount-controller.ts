@@ -1,9 +1,8 @@
 /** The ServiceAccount controller: every active namespace has the account `default`. */
 import type { KubeObject } from '../../api/object.ts'
-import { isAlreadyExists } from '../../api/status.ts'
+import { isAlreadyExists, isNamespaceTerminating } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { isNamespaceTerminating } from '../replicaset/shared.ts'
 
 const namespacesResource = { group: '', version: 'v1', resource: 'namespaces' }
 const accountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' }

@@ -1,6 +1,8 @@
 /** The steps of a plan, done: pods and claims written, and told in Events. */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
 import type { Store } from '../../client/store.ts'
@@ -21,8 +23,6 @@ export interface Templates {
 }
 
 export type ClaimFacts = Pick<PlanInput, 'lacksClaims' | 'hasWrongClaims' | 'hasStaleClaims'>
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Of the set's claims, by the informer. */
 export function claimFacts({ claims }: ActionParts, set: KubeObject): ClaimFacts {

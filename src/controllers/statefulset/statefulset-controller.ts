@@ -45,11 +45,7 @@ export function createStatefulSetController(context: ControllerContext): Control
 
   async function sync(key: string): Promise<void> {
     const set = sets.store.get(key)
-    if (set === undefined) {
-      expectations.forget(key)
-      ownWrites.forget(key)
-      return
-    }
+    if (set === undefined) return ownWrites.forget(key)
     if (ownWrites.isBehind(key, set)) return
     const liveSet = () =>
       client
@@ -61,7 +57,7 @@ export function createStatefulSetController(context: ControllerContext): Control
     const known = await revisionsOf(revisions, set)
     let outdated = 0
     let failure: { readonly error: unknown } | undefined
-    if (set.metadata.deletionTimestamp === undefined && expectations.satisfied(key)) {
+    if (set.metadata.deletionTimestamp === undefined && expectations.satisfied(set)) {
       try {
         await act(key, set, own, known, () => outdated++)
       } catch (error) {
@@ -111,7 +107,7 @@ export function createStatefulSetController(context: ControllerContext): Control
     const steps = plan.phases.flat()
     const creations = steps.filter(({ type }) => type === 'create').length
     const deletions = steps.flatMap((step) => (step.type === 'delete' ? [objectKey(step.pod)] : []))
-    expectations.expect(key, creations, deletions)
+    expectations.expect(set, creations, deletions)
     const run = async (step: Step): Promise<void> => {
       await perform(parts, set, templates, step)
       if (step.type === 'delete' && step.outdated) outdated()
@@ -122,7 +118,7 @@ export function createStatefulSetController(context: ControllerContext): Control
         else for (const step of phase) await run(step)
       }
     } catch (error) {
-      expectations.forget(key)
+      expectations.forget(set)
       throw error
     }
   }
@@ -133,15 +129,25 @@ export function createStatefulSetController(context: ControllerContext): Control
       pods.addIndex(ownerIndexName, ownerIndex)
       sets.addIndex(namespaceIndex, indexNamespace)
       const enqueue = (set: KubeObject) => queue.add(objectKey(set))
-      sets.addHandlers({ added: enqueue, updated: (_, set) => enqueue(set), deleted: enqueue })
+      sets.addHandlers({
+        added: enqueue,
+        updated(old, set) {
+          if (old.metadata.uid !== set.metadata.uid) expectations.forget(old)
+          enqueue(set)
+        },
+        deleted(set) {
+          expectations.forget(set)
+          enqueue(set)
+        },
+      })
       pods.addHandlers(
         podHandlers({
           kind: 'StatefulSet',
           store: sets.store,
           selects,
           changed: enqueue,
-          created: (set) => expectations.creationObserved(objectKey(set)),
-          goes: (set, pod) => expectations.deletionObserved(objectKey(set), objectKey(pod)),
+          created: (set) => expectations.creationObserved(set),
+          goes: (set, pod) => expectations.deletionObserved(set, objectKey(pod)),
           becameReady(set) {
             if (minReadySecondsOf(set) > 0) queue.addAfter(objectKey(set), (minReadySecondsOf(set) + 1) * 1000)
           },

@@ -2,8 +2,10 @@
  * One process per store. The lock is a file that names its holder; it is a lock only while that very process lives, so
  * a killed process leaves nothing to clean up.
  */
+
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../../base/errors.ts'
 import { StoreError } from '../storage.ts'
 
 /** Stores held by this process. */
@@ -31,7 +33,7 @@ export function lockDirectory(dir: string): () => void {
     }
   } catch (error) {
     if (error instanceof StoreError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new StoreError(`the store's directory ${dir} cannot be written: ${reason}`, { cause: error })
   }
   held.add(path)

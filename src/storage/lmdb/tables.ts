@@ -6,9 +6,11 @@
  * at any moment loses what was answered (test/faults), and a transaction is there whole or not at all. `overlappingSync`
  * would resolve before the sync; `noMetaSync` and `noSync` lose answered writes.
  */
+
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
+import { messageOf } from '../../base/errors.ts'
 import { StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
@@ -199,5 +201,3 @@ async function commitError(error: unknown): Promise<unknown> {
     return cause
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
