@@ -38,5 +38,3 @@ export function latestContainer(status: RuntimePodStatus, name: string): Runtime
 }
 
 export const latestSandbox = (status: RuntimePodStatus): PodSandboxStatus | undefined => status.sandboxes[0]
-
-export const sandboxIsReady = (status: RuntimePodStatus): boolean => status.sandboxes[0]?.state === 'ready'

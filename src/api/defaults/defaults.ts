@@ -21,12 +21,6 @@ export function applyDefaults<T extends KubeObject>(object: T, schema: StructSch
   return visit ? (visit(object) as T) : object
 }
 
-/** The defaults of a value of any schema (a part of an object). */
-export function applyDefaultsTo<T>(value: T, schema: Schema): T {
-  const visit = visitorOf(schema)
-  return visit && value !== null && typeof value === 'object' ? (visit(value as Fields) as T) : value
-}
-
 function visitorOf(schema: Schema): Visit | null {
   const known = compiled.get(schema)
   if (known !== undefined) return known

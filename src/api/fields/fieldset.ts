@@ -133,15 +133,6 @@ export function fieldSetOfPaths(paths: readonly (readonly string[])[]): FieldSet
   return set
 }
 
-export function hasPath(set: FieldSet | undefined, path: readonly string[]): boolean {
-  let node = set
-  for (const element of path) {
-    if (node === undefined) return false
-    node = node[element]
-  }
-  return isMember(node)
-}
-
 /** Calls `visit` for every member, parents before what is below them, in canonical order. */
 export function forEachPath(set: FieldSet | undefined, visit: (path: readonly string[]) => void): void {
   const path: string[] = []
@@ -156,8 +147,4 @@ export function forEachPath(set: FieldSet | undefined, visit: (path: readonly st
     }
   }
   if (set !== undefined) walk(set)
-}
-
-export function sameFieldSet(a: FieldSet | undefined, b: FieldSet | undefined): boolean {
-  return difference(a, b) === undefined && difference(b, a) === undefined
 }

@@ -1,8 +1,3 @@
-/**
- * The scheme is a table (DESIGN.md, decision 4): a resource is a row. Built-in rows come from generated/resources, custom
- * resources make rows at run time. Handlers know rows, never kinds.
- */
-import type { KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import type { Structural } from '../schema/structural/structural.ts'
 
@@ -88,11 +83,6 @@ export interface SubresourceRow {
   readonly kind: string
   readonly verbs: readonly string[]
   readonly schema: StructSchema
-}
-
-/** Converts between served versions through the storage version. A batch, and possibly asynchronous (webhooks). */
-export interface Converter {
-  convert(objects: readonly KubeObject[], toVersion: string): readonly KubeObject[] | Promise<readonly KubeObject[]>
 }
 
 export interface Scheme {

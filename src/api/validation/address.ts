@@ -1,6 +1,6 @@
 /** Rules of IP addresses and networks as fields: what may be an endpoint, how families are counted. */
 import { isIPv4, isIPv6, parseIPv4, parseIPv6, withoutLeadingZeros } from '../objects/ip.ts'
-import { type FieldError, invalid } from './errors.ts'
+import { invalid } from './errors.ts'
 import { cidr, ipAddress } from './names.ts'
 import type { Rule } from './rules.ts'
 
@@ -74,8 +74,4 @@ export function networkContains(outer: Network, inner: { family: Family; value: 
   if (outer.family !== inner.family) return false
   const shift = BigInt((outer.family === 'IPv4' ? 32 : 128) - outer.length)
   return outer.address >> shift === inner.value >> shift
-}
-
-export function reportInvalid(path: string, value: string, messages: readonly string[], errors: FieldError[]): void {
-  for (const message of messages) errors.push(invalid(path, value, message))
 }

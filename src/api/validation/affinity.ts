@@ -1,7 +1,7 @@
 /** Where a pod may run: node and pod affinity, tolerations, topology spread. Called by the rules of PodSpec. */
 import type { Fields } from '../object.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
-import { validateLabelSelector, validateLabels } from './labels.ts'
+import { validateLabelSelector } from './labels.ts'
 import { dns1123Label, labelValue, qualifiedName } from './names.ts'
 import { validateNodeSelector, validateNodeSelectorTerm } from './node-selector.ts'
 import { sameSpread } from './spread.ts'
@@ -148,6 +148,3 @@ export function validateTopologySpread(
     validateLabelSelector(constraint['labelSelector'], `${at}.labelSelector`, errors)
   })
 }
-
-/** spec.nodeSelector is a map of labels. */
-export const validateNodeSelectorLabels = validateLabels

@@ -3,7 +3,7 @@
  * unions, immutability. Called by the rule tables of this folder.
  */
 import type { Json } from '../object.ts'
-import { type FieldError, invalid, required } from './errors.ts'
+import { type FieldError, invalid } from './errors.ts'
 import type { Rule } from './rules.ts'
 
 /** A format check as names.ts gives it: what is wrong with the text, empty when nothing is. */
@@ -25,25 +25,10 @@ export function ifSet(...rules: readonly Rule[]): Rule {
   }
 }
 
-/** The first rule that finds something ends it: `isRequired, else format`. */
-export function firstOf(...rules: readonly Rule[]): Rule {
-  return (value, path, errors, context) => {
-    const before = errors.length
-    for (const rule of rules) {
-      rule(value, path, errors, context)
-      if (errors.length > before) return
-    }
-  }
-}
-
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
   if (Array.isArray(value)) return value.length === 0
   return typeof value === 'object' && Object.keys(value).length === 0
-}
-
-export const isPositive: Rule = (value, path, errors) => {
-  if (typeof value === 'number' && value <= 0) errors.push(invalid(path, value, 'must be greater than zero'))
 }
 
 /** Deep equality of plain JSON; absent, null, and empty lists and maps are one, as in Kubernetes' semantic equality. */
@@ -76,14 +61,6 @@ export function immutable(path: string, value: unknown, old: unknown, errors: Fi
 /** `a`, `a` or `b` … in Go's sorted order, for enums that print sorted. */
 export function sorted(...values: readonly string[]): readonly string[] {
   return [...values].sort()
-}
-
-/** Required, or one `Invalid value` per message. */
-export function requiredName(format: Format, detail = ''): Rule {
-  return (value, path, errors, context) => {
-    if (isEmpty(value)) errors.push(required(path, detail))
-    else says(format)(value, path, errors, context)
-  }
 }
 
 /** Keys of a map in the order in which Kubernetes would be free to report them; we choose sorted, so answers are stable. */

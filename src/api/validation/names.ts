@@ -257,5 +257,4 @@ export type NameRule = (name: string, prefix: boolean) => string[]
 
 export const subdomainName: NameRule = (name, prefix) => dns1123Subdomain(prefix ? maskTrailingDash(name) : name)
 export const labelName: NameRule = (name, prefix) => dns1123Label(prefix ? maskTrailingDash(name) : name)
-export const dns1035Name: NameRule = (name, prefix) => dns1035Label(prefix ? maskTrailingDash(name) : name)
 export const pathName: NameRule = (name, prefix) => (prefix ? pathSegmentPrefix(name) : pathSegmentName(name))

@@ -72,10 +72,6 @@ export function oneOf(...supported: readonly string[]): Rule {
   }
 }
 
-export const nonNegative: Rule = (value, path, errors) => {
-  if (typeof value === 'number' && value < 0) errors.push(invalid(path, value, 'must be greater than or equal to 0'))
-}
-
 export function inRange(low: number, high: number): Rule {
   return (value, path, errors) => {
     if (typeof value === 'number' && (value < low || value > high))

@@ -54,11 +54,6 @@ export function parsePolicy(text: string): Policy {
   }
 }
 
-/** The policy that tells of every request who made it, and nothing of what was in it. */
-export const metadataPolicy: Policy = {
-  verdict: () => ({ level: 'Metadata', omitStages: new Set<Stage>(['RequestReceived']), omitManagedFields: false }),
-}
-
 function stagesOf(value: unknown, where: string): readonly Stage[] {
   const stages = (value ?? []) as readonly Stage[]
   if (!Array.isArray(stages)) throw new PolicyError(`${where} must be a list of stages`)

@@ -87,12 +87,6 @@ export interface ContainerEvent {
   readonly containerId: string
 }
 
-export interface ExecResult {
-  readonly stdout: string
-  readonly stderr: string
-  readonly exitCode: number
-}
-
 /** A probe or hook that goes over the pod's network, or runs in a container. */
 export interface ProbeAction {
   readonly kind: 'liveness' | 'readiness' | 'startup' | 'preStop' | 'postStart'
