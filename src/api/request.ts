@@ -52,6 +52,11 @@ export interface ApiRequest {
   readonly query: URLSearchParams
   /** Lower-case names. In-process requests carry user-agent, and accept only if they want bytes. */
   readonly headers: Readonly<Record<string, string | undefined>>
+  /**
+   * Where headers name somebody: each value of each header, lower-case names. In `headers` repeated ones are joined by `, `,
+   * and a group that has a comma in its name would be two.
+   */
+  readonly headerValues?: ReadonlyMap<string, readonly string[]>
   readonly body?: RequestBody
   /** Set by authentication; in-process requests arrive with their component's identity. */
   readonly user?: UserInfo

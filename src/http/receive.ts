@@ -27,7 +27,9 @@ export function readRequest(
   const method = incoming.method ?? 'GET'
   const path = mark < 0 ? target : target.slice(0, mark)
   const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : parseQuery(target.slice(mark + 1))
-  if (!hasBody(incoming, method)) return { method, path, query, headers, signal, connection }
+  const named = headers['impersonate-user'] !== undefined || headers['x-remote-user'] !== undefined
+  const values = named ? { headerValues: valuesByName(incoming.rawHeaders) } : undefined
+  if (!hasBody(incoming, method)) return { method, path, query, headers, signal, connection, ...values }
   return readBody(deadlines, incoming, maxBodyBytes).then((bytes) => ({
     method,
     path,
@@ -35,8 +37,22 @@ export function readRequest(
     headers,
     signal,
     connection,
+    ...values,
     body: { kind: 'bytes', bytes, contentType: headers['content-type'] ?? '' },
   }))
+}
+
+/** @param raw names and values in turn, as they came */
+function valuesByName(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>()
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase()
+    const value = raw[i + 1] as string
+    const known = values.get(name)
+    if (known === undefined) values.set(name, [value])
+    else known.push(value)
+  }
+  return values
 }
 
 /** Pairs with a broken escape or a semicolon do not count, as in Go's net/url. */

@@ -11,7 +11,7 @@ export interface Attempt {
   readonly method?: string
   readonly path: string
   readonly token?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string | Buffer
   readonly cert?: { readonly cert: string; readonly key: string }
 }
@@ -29,6 +29,8 @@ export interface Target {
   /** The issuer's real signing key, which only a test has: for tokens that are right but for one thing. */
   readonly signingKey: KeyObject
   readonly admin: { readonly cert: string; readonly key: string }
+  /** What only a proxy in front of the server has. */
+  readonly frontProxy: { readonly cert: string; readonly key: string }
   /** A real token of a service account with no rights, and its parts. */
   readonly token: string
   readonly account: { readonly namespace: string; readonly name: string; readonly uid: string }
@@ -111,6 +113,8 @@ export async function startTarget(args: readonly string[] = []): Promise<Target>
       socket.on('error', done)
     })
 
+  const pki = (file: string) => readFileSync(join(cluster.dataDir, 'pki', file), 'utf8')
+
   const namespace = 'attacked'
   await asAdmin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const created = await asAdmin('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, {
@@ -127,6 +131,7 @@ export async function startTarget(args: readonly string[] = []): Promise<Target>
     host,
     port,
     admin,
+    frontProxy: { cert: pki('front-proxy-client.crt'), key: pki('front-proxy-client.key') },
     attempt,
     asAdmin,
     raw,

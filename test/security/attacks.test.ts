@@ -407,3 +407,18 @@ test('nobody grants what he does not hold, by role, binding or aggregation', asy
     assert.ok(code === 403 || (code === 201 && body.includes('"name":"edit"')), `${code} ${body.slice(0, 300)}`)
   assert.equal((await target.asAdmin('GET', `${NS}/secrets`, undefined, user)).code, 403)
 })
+
+test('a group with a comma in its name is one group, behind a proxy and impersonated', async () => {
+  const whoami = async (attempt: Partial<Attempt>) => {
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const body = '{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}'
+    const answer = await target.attempt({ method: 'POST', path, body, ...attempt })
+    return JSON.parse(answer.body).status?.userInfo?.groups
+  }
+  const group = ['devs,system:masters', 'b, system:masters']
+  const all = [...group, 'system:authenticated']
+  const proxied = { 'x-remote-user': 'u', 'x-remote-group': group, 'x-remote-extra-%zz': 'x' }
+  assert.deepEqual(await whoami({ cert: target.frontProxy, headers: proxied }), all)
+  const impersonated = { 'impersonate-user': 'u', 'impersonate-group': group }
+  assert.deepEqual(await whoami({ cert: target.admin, headers: impersonated }), all)
+})

@@ -83,19 +83,17 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   }
 
   /** The certificate of a front proxy speaks for whom its headers name (API concept: authenticating proxy). */
-  function behindProxy(proxy: UserInfo, headers: ApiRequest['headers']): UserInfo {
+  function behindProxy(proxy: UserInfo, { headers, headerValues }: ApiRequest): UserInfo {
     const name = headers['x-remote-user']
     if (proxy.name !== FRONT_PROXY || !name) return proxy
-    const groups = (headers['x-remote-group'] ?? '').split(',').map((group) => group.trim())
+    const valuesOf = (name: string) => headerValues?.get(name) ?? headers[name]?.split(', ') ?? []
     const extra: Record<string, readonly string[]> = Object.create(null)
     for (const header of Object.keys(headers).sort()) {
-      const value = headers[header]
-      if (header.startsWith(REMOTE_EXTRA) && value !== undefined)
-        extra[decodeURIComponent(header.slice(REMOTE_EXTRA.length))] = value.split(', ')
+      if (header.startsWith(REMOTE_EXTRA)) extra[extraKey(header.slice(REMOTE_EXTRA.length))] = valuesOf(header)
     }
     return authenticated({
       name,
-      groups: groups.filter((group) => group !== ''),
+      groups: valuesOf('x-remote-group').filter((group) => group.trim() !== ''),
       ...(Object.keys(extra).length > 0 ? { extra } : {}),
     })
   }
@@ -153,7 +151,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     authenticate: (request) => {
       const { connection } = request
       const user = connection === undefined ? undefined : ofCertificate(connection)
-      if (user !== undefined) return behindProxy(user, request.headers)
+      if (user !== undefined) return behindProxy(user, request)
       const token = bearerToken(request.headers['authorization'])
       if (token === undefined) return undefined
       const known = tokens.get(token)
@@ -172,6 +170,15 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
       tokens.clear()
       inFlight.clear()
     },
+  }
+}
+
+/** What cannot be unescaped is its own key. */
+function extraKey(escaped: string): string {
+  try {
+    return decodeURIComponent(escaped)
+  } catch {
+    return escaped
   }
 }
 

@@ -22,23 +22,27 @@ interface Wanted {
 }
 
 /** Whom the headers ask for; undefined when there are none. @throws StatusError 400 when only part of somebody is named */
-export function wantedUser(headers: ApiRequest['headers']): Wanted | undefined {
+export function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Wanted | undefined {
+  const { headers } = request
   const name = headers['impersonate-user'] ?? ''
   const uid = headers['impersonate-uid'] ?? ''
-  const groups = valuesOf(headers['impersonate-group'])
+  const groups = valuesOf(request, 'impersonate-group')
   const extra: Record<string, readonly string[]> = Object.create(null)
   const extras: string[] = []
   for (const header in headers) if (header.startsWith(EXTRA)) extras.push(header)
-  for (const header of extras.sort()) extra[decodeKey(header.slice(EXTRA.length))] = valuesOf(headers[header])
+  for (const header of extras.sort()) extra[decodeKey(header.slice(EXTRA.length))] = valuesOf(request, header)
   const more = uid !== '' || groups.length > 0 || extras.length > 0
   if (name !== '') return { name, uid, groups, extra }
   if (!more) return undefined
   throw badRequest(`requested ${goUser({ name, uid, groups, extra })} without impersonating a user name`)
 }
 
-/** Repeated headers arrive joined by `, `. */
-const valuesOf = (header: string | undefined): readonly string[] =>
-  header === undefined || header === '' ? [] : header.split(', ')
+/** Within this process repeated headers are joined by `, `. */
+function valuesOf({ headers, headerValues }: Pick<ApiRequest, 'headers' | 'headerValues'>, name: string) {
+  const header = headers[name]
+  if (header === undefined || header === '') return []
+  return headerValues?.get(name) ?? header.split(', ')
+}
 
 function decodeKey(key: string): string {
   try {
@@ -63,7 +67,7 @@ export function impersonation(authorizer: Authorizer): Filter {
     // The usual request has none of the headers: one look per header name, and nothing else.
     const { headers } = request
     if (headers['impersonate-user'] === undefined && !hasOtherHeaders(headers)) return next(request)
-    const wanted = wantedUser(headers)
+    const wanted = wantedUser(request)
     if (wanted === undefined) return next(request)
     const { user, info } = request
     if (user === undefined || info === undefined) throw internalError('the request was not authenticated')
@@ -91,7 +95,8 @@ async function asSomebodyElse(
     request.audit.impersonatedUser = impersonated
     if (refused === undefined && mode !== undefined) request.audit.impersonationConstraint = `impersonate:${mode}`
   }
-  return { ...request, headers: remaining, user: impersonated }
+  const { headerValues: _, ...passed } = request
+  return { ...passed, headers: remaining, user: impersonated }
 }
 
 function hasOtherHeaders(headers: ApiRequest['headers']): boolean {
