@@ -58,6 +58,12 @@ export interface KubeObject {
 // biome-ignore lint/suspicious/noExplicitAny: the one place where untyped fields are let in
 export type Fields = { readonly [field: string]: any }
 
+/** An object as the JSON it is: the compiler does not see that an interface has nothing but JSON in it. */
+export const asJson = (object: KubeObject | Fields): JsonObject => object as unknown as JsonObject
+
+/** JSON that is an object by its kind's rules, or is judged as one next. */
+export const asKubeObject = (json: Json | Fields): KubeObject => json as unknown as KubeObject
+
 export interface GroupVersionKind {
   readonly group: string
   readonly version: string

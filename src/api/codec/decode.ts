@@ -3,7 +3,7 @@
  * in this process. Handlers call `decodeBody` with the kind that the path expects (the row's, or its subresource's), and
  * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
  */
-import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
+import { apiVersionOf, asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import { type ExactResult, walkExactly } from '../schema/exact.ts'
@@ -363,7 +363,7 @@ function asWarnings(found: string): readonly string[] {
 /** Kind and apiVersion come first, whether the body had them or not. */
 function withKind(object: { [key: string]: Json | undefined }, { group, version, kind }: ExpectedKind): KubeObject {
   const apiVersion = apiVersionOf(group, version)
-  if (object['kind'] === kind && object['apiVersion'] === apiVersion) return object as unknown as KubeObject
+  if (object['kind'] === kind && object['apiVersion'] === apiVersion) return asKubeObject(object)
   return { ...{ kind, apiVersion }, ...object, kind, apiVersion } as unknown as KubeObject
 }
 

@@ -1,5 +1,5 @@
 /** After a merge: what the manager applied before and no longer does goes, unless somebody else owns it. */
-import type { Json, KubeObject } from '../object.ts'
+import { asKubeObject, type Json, type KubeObject } from '../object.ts'
 import { difference, type FieldSet, intersection, union } from './fieldset.ts'
 import type { Managed } from './managed.ts'
 import { fieldSetOf, removeItems, withNamedFields } from './merge.ts'
@@ -43,7 +43,7 @@ function inVersion(options: PruneOptions, object: KubeObject, version: string): 
 
 function remove({ object, shape }: InVersion, set: FieldSet | undefined): KubeObject {
   if (set === undefined) return object
-  return (removeItems(shape, object as Json, set) ?? {}) as unknown as KubeObject
+  return asKubeObject(removeItems(shape, object as Json, set) ?? {})
 }
 
 const namedFields = ({ object, shape }: InVersion) => withNamedFields(shape, fieldSetOf(shape, object as Json))

@@ -1,5 +1,5 @@
 /** metadata.managedFields after an Update operation: create, update, and every patch that is not an apply. */
-import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts'
+import { asJson, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { changedFields, NotMergeable, removedFields } from './compare.ts'
 import { difference, type FieldSet, fieldSetOfPaths, MEMBER, recursiveDifference, union } from './fieldset.ts'
@@ -111,7 +111,7 @@ function knownEntries(live: KubeObject | undefined, next: KubeObject, subresourc
   const sent = next.metadata?.managedFields
   if (subresource !== '' || sent === undefined || sent === null || sent === stored) return readManaged(stored)
   if (sent.length === 1 && Object.keys(sent[0]!).length === 0) return []
-  if (stored !== undefined && sameJson(sent as unknown as Json, stored as unknown as Json)) return readManaged(stored)
+  if (stored !== undefined && sameJson(asJson(sent), asJson(stored))) return readManaged(stored)
   const read = readForeignManaged(sent)
   return read === undefined || read.length === 0 ? readManaged(stored) : read
 }

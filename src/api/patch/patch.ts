@@ -5,7 +5,7 @@
  */
 import { jsonText } from '../codec/json.ts'
 import { isMap } from '../fields/values.ts'
-import type { Json, JsonObject, KubeObject } from '../object.ts'
+import { asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { sortedKeys } from '../schema/structural/prune.ts'
 import { badRequest, StatusError } from '../status.ts'
@@ -104,7 +104,7 @@ function result(object: Json, strictErrors: readonly string[], text: () => strin
       `couldn't get version/kind; json parse error: ${wrongForm(object, 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }')}`,
     )
   }
-  return { object: object as unknown as KubeObject, strictErrors, invalid }
+  return { object: asKubeObject(object), strictErrors, invalid }
 }
 
 /** Without recursion, so that no body exhausts the stack. */

@@ -2,7 +2,7 @@
  * One watch: a cursor that goes through the initial state, then storage's history as far as the log does not reach back,
  * then the log. It holds no events of its own; one that falls off the log's old end is closed, and its client lists again.
  */
-import type { KubeObject } from '../../api/object.ts'
+import { asKubeObject, type KubeObject } from '../../api/object.ts'
 import type { StoredObject, WatchEvent } from '../../api/request.ts'
 import { expired, StatusError } from '../../api/status.ts'
 import type { Timer } from '../../base/clock.ts'
@@ -159,7 +159,7 @@ export function createWatch(
 
   /** The error is the watch's last event, as the API has it. */
   function fail(error: StatusError): void {
-    const event = plainEvent('ERROR', error.toStatus() as unknown as KubeObject)
+    const event = plainEvent('ERROR', asKubeObject(error.toStatus()))
     lastEvents.push(event)
     wake()
     close()

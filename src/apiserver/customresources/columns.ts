@@ -1,6 +1,6 @@
 /** Printer columns of custom resources: cells by JSON path. */
 import { jsonText } from '../../api/codec/json.ts'
-import type { Json, KubeObject } from '../../api/object.ts'
+import { asJson, type Json, type KubeObject } from '../../api/object.ts'
 import { findAll, type JsonPath, parseJsonPath } from '../../api/objects/json-path.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { age } from '../handlers/printers/format.ts'
@@ -27,7 +27,7 @@ function cellOf(type: string, text: string): (object: KubeObject, nowMs: number)
     return () => null
   }
   return (object, nowMs) => {
-    const [value] = findAll(path, object as unknown as Json)
+    const [value] = findAll(path, asJson(object))
     if (value === undefined) return null
     return cell(type, value, nowMs)
   }

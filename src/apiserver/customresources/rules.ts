@@ -7,7 +7,7 @@ import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { maxCardinality, typeOfSchema } from '../../api/cel/schema-types.ts'
 import { optionalOf, type Type } from '../../api/cel/types.ts'
 import { CelError, Optional, type Value, wrap } from '../../api/cel/values.ts'
-import type { Json, KubeObject } from '../../api/object.ts'
+import { asJson, type Json, type KubeObject } from '../../api/object.ts'
 import { type Place, type RuleChecks, rulePathNames } from '../../api/schema/structural/check-schema.ts'
 import {
   additionalSchema,
@@ -204,7 +204,7 @@ interface Run {
 /** What an object's rules say against it. An update is not held to what it does not change. */
 export function validateRules(object: KubeObject, old: KubeObject | undefined, schema: Structural): RuleErrors {
   const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
-  walk(object as unknown as Json, old as unknown as Json | undefined, schema, '', true, run)
+  walk(asJson(object), old as unknown as Json | undefined, schema, '', true, run)
   const tolerated = run.tolerated.sort((a, b) => (a.field < b.field ? -1 : 1))
   return { failed: run.errors, tolerated }
 }

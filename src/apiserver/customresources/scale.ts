@@ -1,5 +1,5 @@
 /** A custom resource seen as autoscaling/v1 Scale, by the paths of its definition. */
-import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import type { ScalePaths } from '../../api/scheme/resource.ts'
 import { internalError } from '../../api/status.ts'
@@ -37,7 +37,7 @@ export function customScaleOf(object: KubeObject, paths: ScalePaths, absent?: nu
 /** The object with its wanted replicas at the definition's path. */
 export function withCustomReplicas(object: KubeObject, paths: ScalePaths, replicas: number): KubeObject {
   const names = dottedPath(paths.specReplicasPath) ?? []
-  return set(object as unknown as JsonObject, names, replicas) as unknown as KubeObject
+  return asKubeObject(set(asJson(object), names, replicas))
 }
 
 function set(object: JsonObject, [name, ...rest]: readonly string[], value: Json): JsonObject {

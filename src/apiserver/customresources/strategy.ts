@@ -1,6 +1,5 @@
 /** The rules of custom resources: those of every object, and what the definition's schema says. */
-import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
-import { parseApiVersion } from '../../api/object.ts'
+import { asJson, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { validateEmbedded } from '../../api/schema/structural/embedded.ts'
 import { validateListTypes } from '../../api/schema/structural/list-types.ts'
@@ -109,13 +108,11 @@ function valueErrors(
   const errors: FieldError[] = []
   if (structural !== undefined)
     errors.push(
-      ...validateValue(plain(object), structural.props, '', old === undefined ? undefined : { value: plain(old) }),
+      ...validateValue(asJson(object), structural.props, '', old === undefined ? undefined : { value: asJson(old) }),
     )
   if (scale !== undefined) errors.push(...scaleSpecErrors(object, scale), ...scaleStatusErrors(object, scale))
   return invariants(object, old, version, errors, context)
 }
-
-const plain = (object: KubeObject) => object as unknown as JsonObject
 
 /** What is wrong beyond values: embedded resources, list types, and, where nothing hinders it, rules in CEL. */
 function invariants(
@@ -128,10 +125,10 @@ function invariants(
   if (structural === undefined) return before
   const errors = [...before]
   // What was wrong already may stay wrong.
-  if (old === undefined || validateEmbedded(plain(old), structural).length === 0)
-    errors.push(...validateEmbedded(plain(object), structural))
-  if (old === undefined || validateListTypes(plain(old), structural).length === 0)
-    errors.push(...validateListTypes(plain(object), structural))
+  if (old === undefined || validateEmbedded(asJson(old), structural).length === 0)
+    errors.push(...validateEmbedded(asJson(object), structural))
+  if (old === undefined || validateListTypes(asJson(old), structural).length === 0)
+    errors.push(...validateListTypes(asJson(object), structural))
   if (!rulesBelow(structural)) return errors
   const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
   if (hinders) return [...errors, NOT_CHECKED]
@@ -180,7 +177,7 @@ type Found = { readonly value: Json | undefined } | { readonly error: string }
 /** The value at a dotted path, or what Kubernetes says when something on the way is no map. */
 export function nested(object: KubeObject, path: string): Found {
   const names = dottedPath(path) ?? []
-  let value: Json | undefined = object as unknown as Json
+  let value: Json | undefined = asJson(object)
   for (const [i, name] of names.entries()) {
     if (value === null || value === undefined) return { value: undefined }
     if (!isObject(value))

@@ -2,7 +2,7 @@
  * Conversion by webhook (API concept: versions in CustomResourceDefinitions): a batch of objects goes out as a
  * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
  */
-import { apiVersionOf, type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { apiVersionOf, asKubeObject, type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
 import type { FieldError } from '../../api/validation/errors.ts'
@@ -55,7 +55,7 @@ export function createWebhookConversion(runtime: Runtime, reads: CacheReads): We
     const next = converted.values()
     return objects.map((object) => {
       if (object.apiVersion === apiVersion) return object
-      const checked = restored(object, next.next().value as unknown as KubeObject)
+      const checked = restored(object, asKubeObject(next.next().value as Fields))
       if (typeof checked === 'string') throw fail(`returned invalid ${checked}`)
       return checked
     })

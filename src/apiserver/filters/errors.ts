@@ -3,7 +3,7 @@
  * over a wire it leaves in the encoding that was asked for, with the warnings given before it.
  */
 import { encodeJson } from '../../api/codec/json.ts'
-import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
 import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Logger } from '../../base/log.ts'
@@ -52,7 +52,7 @@ export function errorResponse(request: ApiRequest, error: StatusError): ApiRespo
 
 function statusBytes(status: JsonObject, encoding: Encoding, pretty: boolean): readonly Uint8Array[] {
   if (encoding === 'yaml') return [Buffer.from(encodeYaml(status as Json))]
-  const object = status as unknown as KubeObject
+  const object = asKubeObject(status)
   if (encoding === 'protobuf') return [objectBytes(object)]
   return pretty ? [Buffer.from(JSON.stringify(status, null, 2))] : [encodeJson(object), NEWLINE]
 }

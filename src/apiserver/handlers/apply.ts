@@ -4,7 +4,7 @@ import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/c
 import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { applyServerSide } from '../../api/fields/apply.ts'
-import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { badRequest, conflict } from '../../api/status.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
@@ -63,8 +63,7 @@ const nothingToRefuse = () => {}
 /** The configuration in the body, YAML or JSON. @throws StatusError 400 */
 export function applyBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteOptions): AppliedBody {
   const { body } = request
-  if (body?.kind === 'object')
-    return { applied: body.object as unknown as JsonObject, refuseDuplicates: nothingToRefuse }
+  if (body?.kind === 'object') return { applied: asJson(body.object), refuseDuplicates: nothingToRefuse }
   let parsed: ReturnType<typeof parseYaml>
   try {
     parsed = parseYaml(Buffer.from(body?.bytes ?? []).toString('utf8'))

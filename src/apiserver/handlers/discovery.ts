@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { encodeJson } from '../../api/codec/json.ts'
-import { apiVersionOf, type Fields, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { apiVersionOf, asKubeObject, type Fields, type Json, type JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
@@ -137,7 +137,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
 
 function encode(document: JsonObject, encoding: Encoding): Uint8Array {
   if (encoding === 'yaml') return Buffer.from(encodeYaml(document as Json))
-  if (encoding === 'protobuf') return objectBytes(document as unknown as KubeObject)
+  if (encoding === 'protobuf') return objectBytes(asKubeObject(document))
   return Buffer.concat([encodeJson(document), Buffer.from('\n')])
 }
 

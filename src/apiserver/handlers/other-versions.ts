@@ -6,7 +6,7 @@ import { jsonText } from '../../api/codec/json.ts'
 import { NotMergeable } from '../../api/fields/compare.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
 import { configurationErrors, joinErrors } from '../../api/fields/validate.ts'
-import { type Json, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { asJson, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import type { ResourceRequest } from './context.ts'
 
@@ -40,7 +40,7 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
     if (other instanceof Promise) throw new Wanted(key, other)
     if (other instanceof NotMergeable) throw other
     if (other === undefined) return undefined
-    const wrong = row.custom === undefined ? [] : configurationErrors(other as unknown as Json, schema)
+    const wrong = row.custom === undefined ? [] : configurationErrors(asJson(other), schema)
     if (wrong.length > 0) throw new NotMergeable(joinErrors(wrong))
     return { object: other, schema }
   }
@@ -70,6 +70,6 @@ function schemaOf({ context, row }: ResourceRequest, apiVersion: string): Struct
 
 /** Why a custom resource cannot be divided into fields by a schema; its values may be wrong otherwise. */
 export function misfits(object: KubeObject, schema: StructSchema): readonly string[] {
-  const errors = configurationErrors(object as unknown as Json, schema)
+  const errors = configurationErrors(asJson(object), schema)
   return errors.filter((error) => !error.includes(': duplicate entries for key '))
 }

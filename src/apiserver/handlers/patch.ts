@@ -3,7 +3,7 @@ import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
 import { unsupportedBody } from '../../api/codec/media-type.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
-import type { Json, KubeObject } from '../../api/object.ts'
+import { asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { CustomVersion } from '../../api/scheme/resource.ts'
@@ -105,7 +105,7 @@ function patched(
   // Messages print the object with its fields in their order, which a live one need not have.
   const invalid = (wrong: string) => {
     const { object, error } = decodeFields(live, target.schema)
-    const ordered = error === undefined && target.custom === undefined ? (object as unknown as KubeObject) : live
+    const ordered = error === undefined && target.custom === undefined ? asKubeObject(object) : live
     return applyPatch({ ...patching, live: ordered }).invalid(wrong)
   }
   let decoded: ReturnType<typeof decodeBody>

@@ -7,8 +7,7 @@ import {
   frameAround,
   listAround,
 } from '../../api/codec/protobuf.ts'
-import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { parseApiVersion } from '../../api/object.ts'
+import { asJson, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { StoredObject, WatchEvent } from '../../api/request.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
@@ -33,7 +32,7 @@ export function messageForm(apiVersion: string, kind: string): MessageForm {
     const known = builtinKind(group, version, kind) ?? builtinKind('meta.k8s.io', 'v1', kind)
     if (typeof known !== 'object') throw internalError(`${kind} of ${apiVersion} has no protobuf form`)
     const { schema } = known
-    form = { apiVersion, kind, schema, encode: (object) => encodeMessage(object as unknown as JsonObject, schema) }
+    form = { apiVersion, kind, schema, encode: (object) => encodeMessage(asJson(object), schema) }
     forms.set(name, form)
   }
   return form
@@ -41,7 +40,7 @@ export function messageForm(apiVersion: string, kind: string): MessageForm {
 
 /** Any object that has a form. */
 export function objectBytes(object: KubeObject): Uint8Array {
-  return encodeProtobuf(object as unknown as JsonObject, messageForm(object.apiVersion ?? '', object.kind).schema)
+  return encodeProtobuf(asJson(object), messageForm(object.apiVersion ?? '', object.kind).schema)
 }
 
 /** An object of the cache, as it stands there. */
@@ -71,11 +70,7 @@ export async function listBytes(
     if (messages.length % PER_TURN === 0) await turn()
   }
   const { schema } = messageForm(list.apiVersion, list.kind)
-  return listAround(
-    { apiVersion: list.apiVersion, kind: list.kind, metadata: list.metadata as unknown as JsonObject },
-    schema,
-    messages,
-  )
+  return listAround({ apiVersion: list.apiVersion, kind: list.kind, metadata: asJson(list.metadata) }, schema, messages)
 }
 
 /** Encodes the events of a watch whose objects have this form. */
@@ -85,6 +80,6 @@ export function frameEncoder(form: MessageForm): (event: WatchEvent) => Uint8Arr
   return (event) => {
     if (event.frame !== undefined) return event.frame(stored)
     const { schema } = event.type === 'ERROR' ? messageForm('v1', 'Status') : form
-    return encodeProtobufWatchEvent(event.type, event.object as unknown as JsonObject, schema)
+    return encodeProtobufWatchEvent(event.type, asJson(event.object), schema)
   }
 }

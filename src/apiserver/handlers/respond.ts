@@ -1,6 +1,6 @@
 /** From an object of the storage version to the answer that was asked for. */
 import { encodeJson, prettyJson } from '../../api/codec/json.ts'
-import { apiVersionOf, type Json, type KubeObject } from '../../api/object.ts'
+import { apiVersionOf, asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, internalError, StatusError } from '../../api/status.ts'
@@ -42,8 +42,7 @@ export function encoded(
 function bodyOf(object: KubeObject, representation: Representation): { contentType: string; bytes: Uint8Array[] } {
   const contentType = CONTENT_TYPES[representation.encoding]
   if (representation.encoding === 'protobuf') return { contentType, bytes: [objectBytes(object)] }
-  if (representation.encoding === 'yaml')
-    return { contentType, bytes: [Buffer.from(encodeYaml(object as unknown as Json))] }
+  if (representation.encoding === 'yaml') return { contentType, bytes: [Buffer.from(encodeYaml(asJson(object)))] }
   if (representation.pretty) return { contentType, bytes: [Buffer.from(prettyJson(object))] }
   return { contentType, bytes: [encodeJson(object), NEWLINE] }
 }

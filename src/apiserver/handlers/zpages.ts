@@ -1,5 +1,5 @@
 /** /statusz and /flagz (KEP-4827, KEP-4828): how this server runs, for people, or as objects of config.k8s.io where asked for. */
-import type { Json } from '../../api/object.ts'
+import { asJson } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { StatusError } from '../../api/status.ts'
 import { type Clock, formatTime } from '../../base/clock.ts'
@@ -69,7 +69,7 @@ function answered(request: ApiRequest, page: Page, text: () => string, fields: (
     const object = { kind: page, apiVersion: `config.k8s.io/${v}`, metadata: { name: 'apiserver' }, ...fields() }
     const form = `g=config.k8s.io;v=${v};as=${page}`
     if (range.matches('application/json')) return of(`application/json;${form}`, `${JSON.stringify(object)}\n`)
-    if (range.matches('application/yaml')) return of(`application/yaml;${form}`, encodeYaml(object as unknown as Json))
+    if (range.matches('application/yaml')) return of(`application/yaml;${form}`, encodeYaml(asJson(object)))
   }
   throw new StatusError(
     406,

@@ -1,5 +1,5 @@
 /** What the garbage collector asks and tells the API server, in its own words. */
-import type { JsonObject, KubeObject, OwnerReference } from '../../api/object.ts'
+import { asJson, type JsonObject, type KubeObject, type OwnerReference } from '../../api/object.ts'
 import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -115,7 +115,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
           ownerReferences: item.owners.filter((owner) => owner.blockOwnerDeletion === true).map(unblocked),
         },
       }
-      return patchReferences(item, strategic as unknown as JsonObject, (owners) => owners.map(unblocked))
+      return patchReferences(item, asJson(strategic), (owners) => owners.map(unblocked))
     },
 
     /** Takes the finalizer off, against conflicts too. Nothing happens when the object or the finalizer is gone. */

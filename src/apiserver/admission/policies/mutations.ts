@@ -11,7 +11,7 @@ import { atomicPaths } from '../../../api/fields/atomics.ts'
 import { merge } from '../../../api/fields/merge.ts'
 import { shapeOf } from '../../../api/fields/shape.ts'
 import { configurationErrors, joinErrors } from '../../../api/fields/validate.ts'
-import type { Fields, Json, JsonObject, KubeObject } from '../../../api/object.ts'
+import { asJson, asKubeObject, type Fields, type Json, type JsonObject, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { StatusError } from '../../../api/status.ts'
 import { reasonOf } from '../webhooks/json-patch.ts'
@@ -101,11 +101,7 @@ function applyConfiguration(made: Value, object: KubeObject, target: Target): Ku
     throw new MutationError(
       `${APPLYING}: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
     )
-  const merged = merge(
-    shapeOf(schema),
-    object as unknown as Json,
-    fitted(applied, target.kind),
-  ) as unknown as KubeObject
+  const merged = asKubeObject(merge(shapeOf(schema), asJson(object), fitted(applied, target.kind)) as Json)
   if (merged === object) return object
   return readBack(merged, target.kind)
 }

@@ -4,7 +4,7 @@
  */
 import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
-import type { Fields, Json, KubeObject } from '../../../api/object.ts'
+import { asJson, asKubeObject, type Fields, type Json, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
@@ -196,7 +196,7 @@ async function patched(
   const sub = subresource === '' ? undefined : requested.subresources.find(({ name }) => name === subresource)
   const target = sub !== undefined && sub.kind !== row.kind ? sub : row
   try {
-    const raw = applyWebhookPatch(object as unknown as Json, patch as Json) as unknown as KubeObject
+    const raw = asKubeObject(applyWebhookPatch(asJson(object), patch as Json))
     const decoded = decodeBody({ kind: 'object', object: raw }, target, { fieldValidation: 'Ignore' }).object
     return applyDefaults(decoded, target.schema)
   } catch (error) {

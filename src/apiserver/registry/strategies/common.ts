@@ -1,5 +1,5 @@
 /** What many strategies share: generations, status kept or taken, templates. Called by the files of this folder only. */
-import type { Fields, KubeObject, ObjectMeta } from '../../../api/object.ts'
+import { asKubeObject, type Fields, type KubeObject, type ObjectMeta } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -21,7 +21,7 @@ export function withFieldOf(object: KubeObject, from: KubeObject, field: string)
   const copy: Record<string, unknown> = { ...object }
   if (from[field] === undefined) delete copy[field]
   else copy[field] = from[field]
-  return copy as unknown as KubeObject
+  return asKubeObject(copy)
 }
 
 /** A new object: first generation, and a status that only controllers may fill. */
