@@ -27,6 +27,10 @@ export function splitKey(key: string): { namespace: string; name: string } {
   return slash < 0 ? { namespace: '', name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
+/** Objects by their namespace: the index's name and its function. */
+export const namespaceIndex = 'namespace'
+export const indexNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? '']
+
 interface Index<T> {
   readonly values: (object: T) => readonly string[]
   readonly sets: Map<string, Map<string, T>>

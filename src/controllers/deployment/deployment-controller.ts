@@ -9,7 +9,7 @@ import { isNamespaceTerminating } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
-import { objectKey } from '../../client/store.ts'
+import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { controllerOf, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
@@ -28,7 +28,7 @@ export function createDeploymentController(context: ControllerContext): Controll
   const pods = informers.informer(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
   sets.addIndex(ownerIndexName, ownerIndex)
-  deployments.addIndex(namespaceIndex, (object) => [object.metadata.namespace ?? ''])
+  deployments.addIndex(namespaceIndex, indexNamespace)
   const queue = createWorkQueue<string>(runtime, 'deployment')
   const recorder = createEventRecorder(runtime, client, { component: 'deployment-controller' })
   const ownWrites = createOwnWrites()
@@ -143,5 +143,3 @@ export function createDeploymentController(context: ControllerContext): Controll
     },
   }
 }
-
-const namespaceIndex = 'namespace'

@@ -7,7 +7,7 @@ import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
-import { objectKey, splitKey } from '../../client/store.ts'
+import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { controllerOf, podsResource } from '../pods/pod.ts'
 import { sameJson } from '../same.ts'
@@ -15,7 +15,6 @@ import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './budget.ts'
 
 const budgetsResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 const apps = (resource: string) => ({ group: 'apps', version: 'v1', resource })
-const namespaceIndex = 'namespace'
 
 export function createDisruptionController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
@@ -109,8 +108,7 @@ export function createDisruptionController(context: ControllerContext): Controll
   return {
     name: 'disruption-controller',
     async start() {
-      for (const informer of [budgets, pods])
-        informer.addIndex(namespaceIndex, ({ metadata }) => [metadata.namespace ?? ''])
+      for (const informer of [budgets, pods]) informer.addIndex(namespaceIndex, indexNamespace)
       const enqueue = (budget: KubeObject) => queue.add(objectKey(budget))
       budgets.addHandlers({ added: enqueue, updated: (_, budget) => enqueue(budget) })
       pods.addHandlers({

@@ -2,14 +2,13 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import type { Informer } from '../../client/informer.ts'
-import { objectKey } from '../../client/store.ts'
+import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
 import { isReady, isTerminated, podCondition } from '../pods/pod.ts'
 import { sameJson } from '../same.ts'
 
 export const servicesResource = { group: '', version: 'v1', resource: 'services' }
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 export const headlessLabel = 'service.kubernetes.io/headless'
-export const namespaceIndex = 'namespace'
 
 export const isHeadless = (service: KubeObject): boolean => service['spec'].clusterIP === 'None'
 
@@ -78,8 +77,8 @@ export function watchPodsOfServices(pods: Informer, services: Informer, enqueue:
     }
   }
   const one = (pod: KubeObject) => enqueueFor(pod.metadata.namespace ?? '', [pod.metadata.labels])
-  services.addIndex(namespaceIndex, (service) => [service.metadata.namespace ?? ''])
-  pods.addIndex(namespaceIndex, (pod) => [pod.metadata.namespace ?? ''])
+  services.addIndex(namespaceIndex, indexNamespace)
+  pods.addIndex(namespaceIndex, indexNamespace)
   pods.addHandlers({
     added: one,
     updated: (old, pod) => {

@@ -1,7 +1,9 @@
 /** What happens to pods, told to the objects that control them or might. */
+
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import type { EventHandlers } from '../../client/informer.ts'
 import type { Store } from '../../client/store.ts'
+import { namespaceIndex } from '../../client/store.ts'
 import { sameJson } from '../same.ts'
 import { controllerOf, isReady } from './pod.ts'
 
@@ -16,9 +18,6 @@ export interface PodOwners {
   goes?(owner: KubeObject, pod: KubeObject): void
   becameReady?(owner: KubeObject): void
 }
-
-export const namespaceIndex = 'namespace'
-export const indexNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? '']
 
 /** The pod's controller, when it is one of these and still the same object. */
 export function ownerOf(owners: PodOwners, pod: KubeObject): KubeObject | undefined {

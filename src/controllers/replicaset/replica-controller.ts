@@ -7,11 +7,11 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
-import { objectKey, splitKey } from '../../client/store.ts'
+import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { createExpectations } from '../pods/expectations.ts'
-import { indexNamespace, namespaceIndex, podHandlers } from '../pods/owned-pods.ts'
+import { podHandlers } from '../pods/owned-pods.ts'
 import { createPace } from '../pods/pace.ts'
 import {
   controllerOf,

@@ -2,15 +2,15 @@
  * The objects that quotas count: an informer for each resource that some quota limits, made when the first such quota is
  * synced. They follow discovery.
  */
-import type { KubeObject } from '../../api/object.ts'
+
 import { evaluatorOf } from '../../api/objects/quota-usage.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
+import { indexNamespace, namespaceIndex } from '../../client/store.ts'
 import type { ControllerContext } from '../controller.ts'
 import type { CountedObjects } from './usage.ts'
 import { usesOtherwise } from './usage.ts'
 
-const namespaceIndex = 'namespace'
 const quotable = ['create', 'list', 'watch', 'delete']
 
 const keyOf = ({ group, version, resource }: DiscoveredResource): string => `${group}/${version}/${resource}`
@@ -36,7 +36,7 @@ export function createCounted(
     const known = running.get(key)
     if (known?.informer === informer) return informer
     known?.end()
-    informer.addIndex(namespaceIndex, ({ metadata }: KubeObject) => [metadata.namespace ?? ''])
+    informer.addIndex(namespaceIndex, indexNamespace)
     const end = informer.addHandlers({
       updated(old, object) {
         const replaced = old.metadata.uid !== object.metadata.uid

@@ -8,14 +8,13 @@ import { isNotFound } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
-import { objectKey, splitKey } from '../../client/store.ts'
+import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { sameJson } from '../same.ts'
 import { createCounted } from './counted.ts'
 import { isLower, limits, quotaStatus, usageOf } from './usage.ts'
 
 const quotasResource = { group: '', version: 'v1', resource: 'resourcequotas' }
-const namespaceIndex = 'namespace'
 const workers = 5
 const fullResyncMs = 300_000
 const discoveryMs = 30_000
@@ -74,7 +73,7 @@ export function createResourceQuotaController(context: ControllerContext): Contr
   return {
     name: 'resourcequota-controller',
     async start() {
-      quotas.addIndex(namespaceIndex, ({ metadata }) => [metadata.namespace ?? ''])
+      quotas.addIndex(namespaceIndex, indexNamespace)
       quotas.addHandlers(
         {
           added: (quota) => queue.add(objectKey(quota)),
