@@ -12,9 +12,35 @@ system:cluster-trust-bundle-discovery system:discovery system:heapster system:ku
 system:kube-controller-manager system:kube-dns system:kube-scheduler system:kubelet-api-admin system:monitoring
 system:node-bootstrapper system:node-problem-detector system:node-proxier system:persistent-volume-provisioner
 system:public-info-viewer system:service-account-issuer-discovery system:volume-scheduler
-system:controller:deployment-controller system:controller:generic-garbage-collector system:controller:namespace-controller
-system:controller:node-controller system:controller:replicaset-controller system:controller:pod-garbage-collector
-system:controller:disruption-controller system:controller:service-account-controller`.split(/\s+/)
+system:controller:deployment-controller system:controller:generic-garbage-collector
+system:controller:namespace-controller system:controller:node-controller system:controller:replicaset-controller
+system:controller:pod-garbage-collector system:controller:disruption-controller
+system:controller:service-account-controller system:certificates.k8s.io:kube-apiserver-client-kubelet-approver
+system:certificates.k8s.io:legacy-unknown-approver system:controller:attachdetach-controller
+system:controller:certificate-controller system:controller:clusterrole-aggregation-controller
+system:controller:cronjob-controller system:controller:daemon-set-controller
+system:controller:device-taint-eviction-controller system:controller:endpoint-controller
+system:controller:endpointslice-controller system:controller:endpointslicemirroring-controller
+system:controller:ephemeral-volume-controller system:controller:expand-controller
+system:controller:horizontal-pod-autoscaler system:controller:job-controller
+system:controller:kube-apiserver-serving-clustertrustbundle-publisher
+system:controller:legacy-service-account-token-cleaner system:controller:persistent-volume-binder
+system:controller:podcertificaterequestcleaner system:controller:pv-protection-controller
+system:controller:pvc-protection-controller system:controller:replication-controller
+system:controller:resource-claim-controller system:controller:resourcequota-controller
+system:controller:root-ca-cert-publisher system:controller:route-controller
+system:controller:selinux-warning-controller system:controller:service-cidrs-controller
+system:controller:service-controller system:controller:statefulset-controller
+system:controller:storage-version-migrator-controller system:controller:ttl-after-finished-controller
+system:controller:ttl-controller system:controller:validatingadmissionpolicy-status-controller
+system:controller:volumeattributesclass-protection-controller system:node`.split(/\s+/)
+
+/** Roles of one namespace: `namespace/name`. */
+const LOCAL_ROLES =
+  `kube-public/system:controller:bootstrap-signer kube-system/extension-apiserver-authentication-reader
+kube-system/system::leader-locking-kube-controller-manager kube-system/system::leader-locking-kube-scheduler
+kube-system/system:controller:bootstrap-signer kube-system/system:controller:cloud-provider
+kube-system/system:controller:token-cleaner`.split(/\s+/)
 
 const NS = '/api/v1/namespaces/$NS'
 const APPS = '/apis/apps/v1/namespaces/$NS'
@@ -60,7 +86,51 @@ const PROBES: readonly Step[] = [
   { m: 'GET', p: '/no/such/path' },
 ]
 
+/** What roles of one namespace are about, there and elsewhere. */
+const LOCAL_PROBES: readonly Step[] = ['kube-system', 'kube-public', '$NS'].flatMap((namespace) => [
+  ...[
+    'secrets/x',
+    `secrets${NOTHING}`,
+    'configmaps/x',
+    `configmaps${NOTHING}`,
+    'configmaps/cluster-info',
+    'configmaps/kube-controller-manager',
+  ].map((path) => ({ m: 'GET', p: `/api/v1/namespaces/${namespace}/${path}` })),
+  { m: 'PATCH', p: `/api/v1/namespaces/${namespace}/configmaps/kube-scheduler?dryRun=All`, b: '{}', h: merge },
+  { m: 'POST', p: `/api/v1/namespaces/${namespace}/events?dryRun=All`, b: '{}' },
+  { m: 'DELETE', p: `/api/v1/namespaces/${namespace}/secrets/x?dryRun=All` },
+  { m: 'GET', p: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/kube-scheduler` },
+])
+
 export function permissionCases(): readonly Case[] {
+  return [...clusterCases(), ...localCases()]
+}
+
+function localCases(): readonly Case[] {
+  return LOCAL_ROLES.map((role, index) => {
+    const [namespace, name] = role.split('/') as [string, string]
+    const user = `local-${index}`
+    const bindings = `${RBAC}/namespaces/${namespace}/rolebindings`
+    const binding = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: '$NS' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    }
+    return {
+      name: role,
+      steps: [
+        { m: 'POST', p: bindings, b: JSON.stringify(binding) },
+        { m: 'GET', p: `${NS}/configmaps?watch=1&timeoutSeconds=1` },
+        ...LOCAL_PROBES.map((probe) => ({ ...probe, h: { ...probe.h, 'impersonate-user': user } })),
+        { m: 'DELETE', p: `${bindings}/$NS` },
+      ],
+    }
+  })
+}
+
+function clusterCases(): readonly Case[] {
   return ROLES.map((role, index) => {
     const user = `matrix-${index}`
     const binding = {

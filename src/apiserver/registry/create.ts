@@ -111,11 +111,10 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
     selfLink: undefined,
   })
   const prepared = strategy.prepareForCreate?.(filled, context) ?? filled
-  const errors = [
-    ...validateObjectMeta(prepared.metadata, metaOptions(context)),
-    ...(strategy.validate?.(prepared, context) ?? []),
-    ...declaredErrors(row, prepared),
-  ]
+  const own = strategy.validate?.(prepared, context) ?? []
+  const meta =
+    strategy.metadataLast === true && own.length > 0 ? [] : validateObjectMeta(prepared.metadata, metaOptions(context))
+  const errors = [...meta, ...own, ...declaredErrors(row, prepared)]
   if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared

@@ -51,6 +51,8 @@ export interface Strategy {
   /** Defaults that need the time of the request: set on what was sent, before its fields are counted as the sender's. */
   timedDefaults?(object: KubeObject, now: string): KubeObject
   prepareForCreate?(object: KubeObject, context: StrategyContext): KubeObject
+  /** Metadata is judged only where `validate` finds nothing: the kind's own rules do not look at it. */
+  readonly metadataLast?: boolean
   /** Rules of the kind; object-meta rules are the store's. */
   validate?(object: KubeObject, context: StrategyContext): readonly FieldError[]
   warningsOnCreate?(object: KubeObject, context: StrategyContext): readonly string[]

@@ -104,6 +104,7 @@ const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourc
 /** Names of events go unchecked: they are made of the names of what they are about. */
 export const events: Strategy = {
   validateName: () => [],
+  metadataLast: true,
   validate: (object, context) => validateEvent(object, context.requestApiVersion ?? 'v1'),
   validateUpdate: (object, old, context) => validateEventUpdate(object, old, context.requestApiVersion ?? 'v1'),
   allowCreateOnUpdate: true,
