@@ -100,6 +100,8 @@ describe('workload controllers', { skip: withoutKubectl, concurrency: true }, ()
     await kubectl('create', 'job', 'by-hand', '--from=cronjob/cj')
     await jobs.until(({ object }) => object.metadata.name === 'by-hand' && object.status.active === 1)
     await kubectl('delete', 'cronjob', 'cj', '--cascade=foreground')
+    // A job made by hand does not block its owner's end: it goes behind it.
+    await jobs.until(({ type, object }) => type === 'DELETED' && object.metadata.name === 'by-hand')
     assert.equal(await kubectl('get', 'jobs', '-o=name'), '')
   })
 })
