@@ -11,7 +11,8 @@ const COLLECTOR = 'system:serviceaccount:kube-system:generic-garbage-collector'
 const NAMESPACES = 'system:serviceaccount:kube-system:namespace-controller'
 
 export function causeLaw({ truth, failed }: LawParts): Law {
-  const deletes = new Set<Passing>()
+  /** Under way, each as the delete it asks for: an eviction brings its options in its body. */
+  const deletes = new Map<Passing, Passing>()
   /** A Status says little: what the delete was about when it came. */
   const uidOf = ({ body }: Passing): string | undefined => body['preconditions']?.uid
 
@@ -28,7 +29,7 @@ export function causeLaw({ truth, failed }: LawParts): Law {
       const { method, user, place, subresource, body } = passing
       const evicts = subresource === 'eviction'
       if (method !== 'DELETE' && !evicts) return
-      deletes.add(evicts ? { ...passing, body: body['deleteOptions'] ?? {} } : passing)
+      deletes.set(passing, evicts ? { ...passing, body: body['deleteOptions'] ?? {} } : passing)
       const target = truth.find(place)
       const what = `${user} deletes ${place.resource} ${place.namespace}/${place.name}`
       if (user === COLLECTOR || user.startsWith('system:node:')) {
@@ -44,10 +45,7 @@ export function causeLaw({ truth, failed }: LawParts): Law {
     },
     done(passing, response) {
       const uid = passing.method === 'DELETE' ? uidOf(passing) : undefined
-      if (passing.method === 'DELETE') deletes.delete(passing)
-      else if (passing.subresource === 'eviction') {
-        for (const one of deletes) if (one.life === passing.life && one.subresource === 'eviction') deletes.delete(one)
-      }
+      deletes.delete(passing)
       if (uid === undefined || response instanceof StatusError || response.kind !== 'object' || response.status >= 300)
         return
       const { object } = response
@@ -57,7 +55,7 @@ export function causeLaw({ truth, failed }: LawParts): Law {
     changed({ resource, namespace, name, before, after }) {
       if (before === undefined || isMarked(before) || (after !== undefined && !isMarked(after))) return
       const change = { resource, namespace, name, uid: before.metadata.uid ?? '' }
-      if (![...deletes].some((passing) => asksFor(passing, change)))
+      if (![...deletes.values()].some((passing) => asksFor(passing, change)))
         failed(`${describe(before)} begins to go, and nobody asked for it`)
     },
   }
