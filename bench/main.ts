@@ -6,6 +6,7 @@
  *   npm run bench -- --components all         only one of the two (apiserver, all)
  *   npm run bench -- --only create,get        some of the measurements, and those they need
  *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
+ *   npm run bench -- --audit                  the skiff processes it starts write an audit event (level Metadata) per request
  *   npm run bench -- --node-args="--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
  *   npm run bench -- --json FILE              figures as JSON into a file (- for standard output)
  */
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     pids: { type: 'string' },
     json: { type: 'string' },
     'node-args': { type: 'string' },
+    audit: { type: 'boolean', default: false },
   },
 })
 const chosen = values.only?.split(',')
@@ -116,7 +118,11 @@ if (values.against !== undefined) {
     if (values.components !== undefined && values.components !== components) continue
     const some = wanted(measures)
     if (some.length > 0 || chosen?.includes('start'))
-      await measure(await startSkiff(components, values['node-args']?.split(' ')), some, figures)
+      await measure(
+        await startSkiff(components, { nodeArgs: values['node-args']?.split(' ') ?? [], audit: values.audit }),
+        some,
+        figures,
+      )
   }
 }
 const result = {

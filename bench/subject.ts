@@ -1,6 +1,6 @@
 /** What is measured: a server that is there already, a skiff process started for it, or the bare server. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,16 +38,37 @@ export function existing(kubeconfig: string): Subject {
   }
 }
 
-/** A skiff process of its own on an empty directory; `nodeArgs` are for profiling it. */
-export async function startSkiff(components: Components, nodeArgs: readonly string[] = []): Promise<Subject> {
+/** One event for every request, once it is answered. */
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata' }],
+}
+
+export interface SkiffOptions {
+  /** For profiling it. */
+  readonly nodeArgs?: readonly string[]
+  /** Whether it writes an audit log, at level Metadata. */
+  readonly audit?: boolean
+}
+
+/** A skiff process of its own on an empty directory. */
+export async function startSkiff(components: Components, options: SkiffOptions = {}): Promise<Subject> {
+  const { nodeArgs = [], audit = false } = options
   const directory = mkdtempSync(join(tmpdir(), 'skiff-bench-'))
   const parts = components === 'all' ? 'apiserver,controllers,scheduler,kubelet' : 'apiserver'
   const args = [...nodeArgs, BIN, 'up', '--data-dir', directory, '--port', '0', '--components', parts]
+  if (audit) {
+    const policy = join(directory, 'audit-policy.json')
+    writeFileSync(policy, JSON.stringify(AUDIT_POLICY))
+    args.push('--audit-policy-file', policy)
+  }
   const begin = performance.now()
   const { child, stop } = await run(args, (line) => line.startsWith('ready in '), nodeArgs.length > 0)
   const startSeconds = (performance.now() - begin) / 1000
   return {
-    name: components === 'all' ? 'skiff, all components' : 'skiff, API server alone',
+    name: `skiff, ${components === 'all' ? 'all components' : 'API server alone'}${audit ? ', audited' : ''}`,
     endpoint: existing(join(directory, 'kubeconfig')).endpoint,
     startSeconds,
     usage: () => usageOf(child.pid as number),
