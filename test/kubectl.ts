@@ -53,7 +53,7 @@ export interface Kubectl {
   /** `kubectl apply -f -` of an object or several; `verb` may also be create or replace. */
   send(verb: 'apply' | 'create' | 'replace', ...objects: object[]): Promise<string>
   /** `kubectl get … -w -o json --output-watch-events`: what there is comes first, as ADDED. */
-  watch(...args: string[]): KubectlWatch
+  watch(resource: string, ...args: string[]): KubectlWatch
 }
 
 /** Speaks to the cluster of this kubeconfig; `namespace` is given with every command, `more` is its environment. */
@@ -94,8 +94,18 @@ export function kubectlFor(kubeconfig: string, namespace?: string, more: Record<
     json: async (...args: string[]) => JSON.parse(await ok([...args, '-o', 'json'])),
     send: (verb: string, ...objects: object[]) =>
       ok([verb, '-f', '-'], objects.map((object) => JSON.stringify(object)).join('\n---\n')),
-    watch: (...args: string[]) => follow(start(['get', ...args, '-w', '-o', 'json', '--output-watch-events'])),
+    watch: (resource: string, ...args: string[]) =>
+      follow(start(['get', resource, ...byName(args), '-w', '-o', 'json', '--output-watch-events'])),
   })
+}
+
+/**
+ * `get -w` of one object by its name prints what it got, then drops the first event of a watch that begins anew: a change in
+ * between would never be told. A list of that one object is watched from the version it was listed at.
+ */
+function byName([first, ...rest]: readonly string[]): readonly string[] {
+  if (first === undefined) return []
+  return first.startsWith('-') ? [first, ...rest] : [`--field-selector=metadata.name=${first}`, ...rest]
 }
 
 function follow(child: ChildProcess): KubectlWatch {
