@@ -176,8 +176,8 @@ export type Filter = (next: EagerHandler) => EagerHandler
 export function whenAnswered<T>(
   next: EagerHandler,
   request: ApiRequest,
-  done: (response: ApiResponse) => T,
-  failed: (error: unknown) => T,
+  done: (response: ApiResponse) => T | Promise<T>,
+  failed: (error: unknown) => T | Promise<T>,
 ): T | Promise<T> {
   let response: ApiResponse | Promise<ApiResponse>
   try {

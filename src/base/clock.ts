@@ -46,5 +46,5 @@ let lastTime = ''
 export function formatMicroTime(ms: number): string {
   const micros = Math.floor(ms * 1000)
   const rest = ((micros % 1_000_000) + 1_000_000) % 1_000_000
-  return `${new Date(Math.floor(micros / 1000)).toISOString().slice(0, 19)}.${String(rest).padStart(6, '0')}Z`
+  return `${formatTime(Math.floor(micros / 1000)).slice(0, -1)}.${String(rest).padStart(6, '0')}Z`
 }

@@ -63,6 +63,7 @@ for (const [what, text, message] of [
 function memoryLog(): AuditLog & { readonly events: () => { [field: string]: unknown }[] } {
   const lines: string[] = []
   return {
+    behind: 0,
     append: async (line) => {
       lines.push(line)
     },
@@ -173,16 +174,38 @@ test('an object is named by the body where the path does not name it, and by who
   assert.deepEqual(event?.['authenticationMetadata'], { impersonationConstraint: 'impersonate:user-info' })
 })
 
-test('an answer whose event cannot be written is an error, never a silent loss', async () => {
-  const broken: AuditLog = { append: async () => Promise.reject(new Error('disk full')), close: async () => {} }
-  const quiet: Policy = {
-    verdict: () => ({ level: 'Metadata', omitStages: new Set(['RequestReceived' as const]), omitManagedFields: false }),
+const quiet: Policy = {
+  verdict: () => ({ level: 'Metadata', omitStages: new Set(['RequestReceived' as const]), omitManagedFields: false }),
+}
+const answered: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }
+const changing = () => ({ ...request(), info: info({ verb: 'create', name: '' }) })
+
+test('a change whose event cannot be written is answered with an error, never lost silently', async () => {
+  const append = async () => Promise.reject(new Error('disk full'))
+  const broken: AuditLog = { behind: 0, append, close: async () => {} }
+  const handler = audit(simulatedRuntime(1), quiet, broken)(() => answered)
+  await assert.rejects(async () => handler(changing()), /audit event/)
+})
+
+test('a change is answered once its event is written; a read at once, until the log is far behind', async () => {
+  let written = () => {}
+  const slow = (behind: number): AuditLog => ({
+    behind,
+    append: () => new Promise((resolve) => (written = resolve)),
+    close: async () => {},
+  })
+  const through = (behind: number) => audit(simulatedRuntime(1), quiet, slow(behind))(() => answered)
+  assert.equal(through(0)(request()), answered)
+  for (const waiting of [through(0)(changing()), through(1001)(request())]) {
+    assert.ok(waiting instanceof Promise)
+    let done = false
+    void waiting.then(() => (done = true))
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(done, false)
   }
-  const answer: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }
-  await assert.rejects(
-    async () => audit(simulatedRuntime(1), quiet, broken)(async () => answer)(request()),
-    /audit event/,
-  )
+  const last = through(1001)(request())
+  written()
+  assert.equal(await last, answered)
 })
 
 test('the log is rotated by size and keeps as many old files as it should', async () => {
@@ -190,12 +213,38 @@ test('the log is rotated by size and keeps as many old files as it should', asyn
   const runtime = simulatedRuntime(1)
   const log = await openAuditLog(runtime.clock, { path: join(folder, 'audit.log'), maxSizeMb: 0.001, maxBackups: 2 })
   for (let i = 0; i < 8; i++) {
-    await log.append(`${i}`.repeat(600))
+    await log.append(`${i}`.repeat(600), 'now')
     await runtime.advance(1000)
   }
   await log.close()
   const files = readdirSync(folder).sort()
   assert.equal(files.length, 3)
   assert.equal(readFileSync(join(folder, 'audit.log'), 'utf8'), `${'7'.repeat(600)}\n`)
+  rmSync(folder, { recursive: true })
+})
+
+test('lines nobody waits for are written together, with the next one somebody waits for, or when the log is closed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const { clock, advance } = simulatedRuntime(1)
+  const log = await openAuditLog(clock, { path })
+  const lines = () => readFileSync(path, 'utf8')
+  const soon = [log.append('a', 'soon'), log.append('b', 'soon')]
+  assert.equal(log.behind, 2)
+  await log.append('c', 'now')
+  assert.equal(lines(), 'a\nb\nc\n')
+  assert.equal(log.behind, 0)
+  soon.push(log.append('d', 'soon'))
+  await advance(5)
+  await Promise.all(soon)
+  // Nothing waits: the timer that comes now must not keep later lines from being written.
+  const [first, second] = [log.append('e', 'now'), log.append('f', 'soon')]
+  await Promise.all([first, second])
+  await advance(5)
+  await log.append('g', 'now')
+  const last = log.append('h', 'soon')
+  await log.close()
+  await last
+  assert.equal(lines(), 'a\nb\nc\nd\ne\nf\ng\nh\n')
   rmSync(folder, { recursive: true })
 })

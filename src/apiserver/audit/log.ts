@@ -7,7 +7,7 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Clock } from '../../base/clock.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 
 export interface AuditLogOptions {
   readonly path: string
@@ -20,17 +20,22 @@ export interface AuditLogOptions {
 }
 
 export interface AuditLog {
-  append(line: string): Promise<void>
+  /** Lines that were given and are not written yet. */
+  readonly behind: number
+  /** `now`: somebody waits for it. `soon`: within some milliseconds, with what else comes meanwhile. */
+  append(line: string, when: 'now' | 'soon'): Promise<void>
   close(): Promise<void>
 }
 
 const DAY_MS = 24 * 3600 * 1000
+const SOON_MS = 5
 
 /** @throws when the file cannot be opened */
 export async function openAuditLog(clock: Clock, options: AuditLogOptions): Promise<AuditLog> {
   const limit = (options.maxSizeMb ?? 100) * 1024 * 1024
   let file: FileHandle = await open(options.path, 'a', 0o600)
   let size = (await file.stat()).size
+  let behind = 0
   let waiting: { line: string; resolve: () => void; reject: (error: unknown) => void }[] = []
   let writing: Promise<void> | undefined
 
@@ -53,20 +58,35 @@ export async function openAuditLog(clock: Clock, options: AuditLogOptions): Prom
         if (size > 0 && size + bytes.length > limit) await rotate()
         await file.appendFile(bytes)
         size += bytes.length
+        behind -= batch.length
         for (const { resolve } of batch) resolve()
       } catch (error) {
+        behind -= batch.length
         for (const { reject } of batch) reject(error)
       }
     }
     writing = undefined
   }
+  let timer: Timer | undefined
+  const begin = () => {
+    timer?.cancel()
+    timer = undefined
+    // A write that is under way may have taken them along already.
+    if (waiting.length > 0) writing ??= write()
+  }
   return {
-    append: (line) =>
+    get behind() {
+      return behind
+    },
+    append: (line, when) =>
       new Promise((resolve, reject) => {
+        behind++
         waiting.push({ line, resolve, reject })
-        writing ??= write()
+        if (when === 'now') begin()
+        else timer ??= clock.setTimer(SOON_MS, 'audit log', begin)
       }),
     close: async () => {
+      begin()
       await writing
       await file.close()
     },

@@ -1,11 +1,21 @@
 /**
  * Tells the audit log what is asked and how it was answered. Stands right behind authentication, so that what is refused is
- * told as well; authentication itself sends here whom it refuses, without a user. A request that changes something is answered only once its event is in the log; when the log cannot be
- * written it is answered with an error, and the server's own log says so.
+ * told as well; authentication itself sends here whom it refuses, without a user.
+ *
+ * A request that changes something is answered only once its event is in the log; when the log cannot be written it is
+ * answered with an error, and the server's own log says so. One that only reads is answered at once, unless the log is too
+ * far behind; that its event could not be written is in the server's own log.
  */
-import { encodeJson, parseExactly } from '../../api/codec/json.ts'
+import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { Fields, Json, JsonObject } from '../../api/object.ts'
-import type { ApiRequest, ApiResponse, AuditRecord, Filter, UserInfo } from '../../api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type AuditRecord,
+  type Filter,
+  type UserInfo,
+  whenAnswered,
+} from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import { formatMicroTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -13,10 +23,14 @@ import type { AuditLog } from '../audit/log.ts'
 import type { Level, Policy, Stage, Verdict } from '../audit/policy.ts'
 import { userInfoOf } from '../handlers/reviews.ts'
 
+const READS = new Set(['get', 'list', 'watch', 'head'])
+/** Lines on their way to the log up to which reads do not wait for theirs. */
+const MOST_BEHIND = 1000
+
 export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
   const { clock, random } = runtime
   const serverLog = runtime.log.named('audit')
-  return (next) => async (request) => {
+  return (next) => (request) => {
     const { info } = request
     if (info === undefined) throw internalError('the request has not passed request info')
     const verdict = policy.verdict(request.user, info)
@@ -24,42 +38,54 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     const record: AuditRecord = { annotations: {} }
     const id = request.headers['audit-id'] || random.uuid()
     const received = clock.now()
-    const tell = (stage: Stage, response?: JsonObject, responseObject?: Json) =>
-      verdict.omitStages.has(stage)
-        ? undefined
-        : append(eventOf({ request, record, verdict, id, received, now: clock.now(), stage, response, responseObject }))
-    const append = async (event: JsonObject) => {
+    const append = async (event: JsonObject, when: 'now' | 'soon') => {
       try {
-        await log.append(Buffer.from(encodeJson(event)).toString())
+        await log.append(jsonText(event), when)
       } catch (error) {
         serverLog.error('the audit log cannot be written', error, { auditID: id })
         throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
       }
     }
-    if (request.user !== undefined) await tell('RequestReceived')
-    let response: ApiResponse
-    try {
-      response = await next({ ...request, audit: record })
-    } catch (error) {
-      const status = error instanceof StatusError ? error : internalError(error)
-      const refused = request.user === undefined ? 'ResponseStarted' : 'ResponseComplete'
-      await tell(error instanceof StatusError ? refused : 'Panic', status.toStatus())
-      throw error
+    /** undefined: nobody has to wait for it. */
+    const tell = (stage: Stage, response?: JsonObject, responseObject?: Json): Promise<void> | undefined => {
+      if (verdict.omitStages.has(stage)) return undefined
+      const now = clock.now()
+      const event = eventOf({ request, record, verdict, id, received, now, stage, response, responseObject })
+      if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event, 'now')
+      append(event, 'soon').catch(() => {})
+      return undefined
     }
-    if (response.kind === 'watch') {
-      await tell('ResponseStarted', { metadata: {}, code: response.status })
+    const ask = () =>
+      whenAnswered(
+        next,
+        { ...request, audit: record },
+        (response) => {
+          if (response.kind === 'watch') return after(watched(response), () => response)
+          const body = verdict.level === 'RequestResponse' ? bodyOf(response) : undefined
+          return after(tell('ResponseComplete', { metadata: {}, code: response.status }, body), () => response)
+        },
+        (error) => {
+          const status = error instanceof StatusError ? error : internalError(error)
+          const refused = request.user === undefined ? 'ResponseStarted' : 'ResponseComplete'
+          return after(tell(error instanceof StatusError ? refused : 'Panic', status.toStatus()), (): ApiResponse => {
+            throw error
+          })
+        },
+      )
+    const watched = ({ status }: ApiResponse) => {
       const { signal } = request
-      // Nobody waits for the end of a watch; that it could not be told is in the server's own log.
-      const ended = () => void tell('ResponseComplete', { metadata: {}, code: response.status })?.catch(() => {})
+      const ended = () => void tell('ResponseComplete', { metadata: {}, code: status })?.catch(() => {})
+      const told = tell('ResponseStarted', { metadata: {}, code: status })
       if (signal.aborted) ended()
       else signal.addEventListener('abort', ended, { once: true })
-      return response
+      return told
     }
-    const body = verdict.level === 'RequestResponse' ? bodyOf(response) : undefined
-    await tell('ResponseComplete', { metadata: {}, code: response.status }, body)
-    return response
+    return after(request.user === undefined ? undefined : tell('RequestReceived'), ask)
   }
 }
+
+const after = <T>(told: Promise<void> | undefined, then: () => T | Promise<T>): T | Promise<T> =>
+  told === undefined ? then() : told.then(then)
 
 /** The answer's object, where it is JSON or an object of this process. */
 function bodyOf(response: ApiResponse): Json | undefined {
