@@ -3,18 +3,18 @@
  * Looked at when one of them, a Service or its endpoints change, and every half minute.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import type { Handler } from '../../api/request.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
-import { formatTime, type Timer } from '../../base/clock.ts'
+import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import type { Aggregator } from '../aggregation/aggregator.ts'
 import { ServiceUnresolved } from '../aggregation/service.ts'
+import { loopbackOf } from '../loopback.ts'
+import { startSettlingLoop } from './settling.ts'
 
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
 const CHECK_MS = 30_000
-const SETTLE_MS = 50
-const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 export interface ApiServiceLoopOptions {
   readonly runtime: Runtime
@@ -33,48 +33,13 @@ interface Availability {
 }
 
 export function startApiServiceLoop(options: ApiServiceLoopOptions): void {
-  const { runtime, reads, signal } = options
-  let timer: Timer | undefined
-  let running = false
-  let again = false
-
-  const schedule = (ms: number) => {
-    timer?.cancel()
-    timer = runtime.clock.setTimer(ms, 'api services', run)
-  }
-  const run = () => {
-    if (signal.aborted) return
-    if (running) {
-      again = true
-      return
-    }
-    running = true
-    checkAll()
-      .catch((error) => {
-        if (!signal.aborted) runtime.log.error('APIServices were not checked', error)
-      })
-      .finally(() => {
-        running = false
-        if (signal.aborted) return
-        const soon = again
-        again = false
-        schedule(soon ? SETTLE_MS : CHECK_MS)
-      })
-  }
-  const checkAll = async () => {
+  const { runtime, reads, onChange, signal } = options
+  const work = async () => {
     const services = reads.list('apiregistration.k8s.io', 'apiservices').filter((service) => service['spec']?.service)
     for (const service of services) await write(options, service, await availabilityOf(options, service))
   }
-  const unsubscribe = options.onChange(() => schedule(SETTLE_MS))
-  signal.addEventListener(
-    'abort',
-    () => {
-      timer?.cancel()
-      unsubscribe()
-    },
-    { once: true },
-  )
-  schedule(0)
+  const timing = { settleMs: 50, retryMs: CHECK_MS, everyMs: CHECK_MS }
+  startSettlingLoop({ runtime, name: 'api services', work, onChange, signal, ...timing })
 }
 
 async function availabilityOf({ aggregator }: ApiServiceLoopOptions, service: KubeObject): Promise<Availability> {
@@ -115,17 +80,8 @@ async function write(
       conditions: [...conditions.filter((other) => other['type'] !== 'Available'), condition],
     },
   }
-  const request: ApiRequest = {
-    method: 'PUT',
-    path: `${PATH}/${service.metadata.name}/status`,
-    query: new URLSearchParams(),
-    headers: { 'user-agent': 'kube-apiserver' },
-    body: { kind: 'object', object },
-    user,
-    signal,
-  }
   try {
-    await handler(request)
+    await loopbackOf(handler, signal)('PUT', `${PATH}/${service.metadata.name}/status`, object)
   } catch (error) {
     // Somebody wrote it in between: the change that this was brings the next look.
     if (!isConflict(error) && !isNotFound(error)) throw error

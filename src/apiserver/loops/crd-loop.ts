@@ -4,7 +4,7 @@
  * `system:apiserver`, so that they are conditional, audited and seen by watchers like anybody's.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { MutableScheme } from '../../api/scheme/scheme.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
@@ -12,12 +12,12 @@ import { formatTime, type Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Caches } from '../cache/caches.ts'
 import { rowsOf } from '../customresources/rows.ts'
+import { type Loopback, loopbackOf } from '../loopback.ts'
 import { CLEANUP_FINALIZER, withCondition, withEstablished, withNames } from './crd-names.ts'
 
 const PREFIX = 'apiextensions.k8s.io/customresourcedefinitions'
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const RETRY_MS = 1000
-const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 export interface DefinitionLoop {
   /** Begins to write; rows are served before. */
@@ -31,7 +31,8 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   const served = new Map<string, { readonly rows: readonly ResourceRow[]; readonly key: string }>()
   const dirty = new Set<string>()
   const stopping = new AbortController()
-  let handler: Handler | undefined
+  let send: Loopback = () => Promise.reject(new Error('the loop has not been started'))
+  let started = false
   let running = false
   let retry: Timer | undefined
 
@@ -68,7 +69,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   })
 
   function kick(): void {
-    if (running || handler === undefined || stopping.signal.aborted) return
+    if (running || !started || stopping.signal.aborted) return
     running = true
     runtime.scheduler.handOver('definitions', () => {
       drain()
@@ -168,23 +169,10 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     return answer ?? definition
   }
 
-  async function send(method: string, path: string, object?: KubeObject): Promise<KubeObject | undefined> {
-    const request: ApiRequest = {
-      method,
-      path,
-      query: new URLSearchParams(),
-      headers: { 'user-agent': 'kube-apiserver' },
-      ...(object === undefined ? {} : { body: { kind: 'object', object } }),
-      user,
-      signal: stopping.signal,
-    }
-    const response = await (handler as Handler)(request)
-    return response.kind === 'object' ? response.object : undefined
-  }
-
   return {
-    start(given) {
-      handler = given
+    start(handler) {
+      send = loopbackOf(handler, stopping.signal)
+      started = true
       kick()
     },
     stop() {

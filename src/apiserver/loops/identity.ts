@@ -3,16 +3,15 @@
  * which servers live. The id is made from the host's name, so that a restart keeps its lease.
  */
 import { createHash } from 'node:crypto'
-import type { KubeObject } from '../../api/object.ts'
-import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import type { Handler } from '../../api/request.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatMicroTime, type Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { loopbackOf } from '../loopback.ts'
 
 const RENEW_MS = 10_000
 const DURATION_SECONDS = 3600
 const PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
-const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 /** The name of the API server on this host, and of its lease. */
 export function identityName(hostname: string): string {
@@ -31,20 +30,7 @@ export function startIdentityLease(options: {
   const { runtime, handler, hostname, address, signal } = options
   const name = identityName(hostname)
   const holderIdentity = `${name}_${runtime.random.uuid()}`
-  const send = async (method: string, path: string, object?: KubeObject): Promise<KubeObject> => {
-    const request: ApiRequest = {
-      method,
-      path,
-      query: new URLSearchParams(),
-      headers: { 'user-agent': 'kube-apiserver' },
-      ...(object ? { body: { kind: 'object', object } } : {}),
-      user,
-      signal,
-    }
-    const response = await handler(request)
-    if (response.kind !== 'object') throw new Error('a lease was expected')
-    return response.object
-  }
+  const send = loopbackOf(handler, signal)
   const renew = async () => {
     const spec = {
       holderIdentity,
@@ -53,6 +39,7 @@ export function startIdentityLease(options: {
     }
     try {
       const lease = await send('GET', `${PATH}/${name}`)
+      if (lease === undefined) throw new Error('a lease was expected')
       await send('PUT', `${PATH}/${name}`, { ...lease, spec: { ...lease['spec'], ...spec } })
     } catch (error) {
       if (!isNotFound(error)) throw error

@@ -3,18 +3,16 @@
  * Services that are gone go too. The allocator itself looks at Services alone; these objects are for users and other tools.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import type { Handler } from '../../api/request.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
-import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
+import { loopbackOf } from '../loopback.ts'
+import { startSettlingLoop } from './settling.ts'
 
 const PATH = '/apis/networking.k8s.io/v1/ipaddresses'
 const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by'
 const ALLOCATOR = 'ipallocator.k8s.io'
-const SETTLE_MS = 20
-const RETRY_MS = 5_000
-const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 export interface IpAddressLoopOptions {
   readonly runtime: Runtime
@@ -26,44 +24,9 @@ export interface IpAddressLoopOptions {
 }
 
 export function startIpAddressLoop(options: IpAddressLoopOptions): void {
-  const { runtime, signal } = options
-  let timer: Timer | undefined
-  let running = false
-  let again = false
-
-  const schedule = (ms: number) => {
-    timer ??= runtime.clock.setTimer(ms, 'ip addresses', run)
-  }
-  const run = () => {
-    timer = undefined
-    if (signal.aborted) return
-    if (running) {
-      again = true
-      return
-    }
-    running = true
-    repair(options)
-      .catch((error) => {
-        if (signal.aborted) return
-        runtime.log.error('IPAddresses were not brought up to date', error)
-        schedule(RETRY_MS)
-      })
-      .finally(() => {
-        running = false
-        if (again && !signal.aborted) schedule(SETTLE_MS)
-        again = false
-      })
-  }
-  const unsubscribe = options.onChange(() => schedule(SETTLE_MS))
-  signal.addEventListener(
-    'abort',
-    () => {
-      timer?.cancel()
-      unsubscribe()
-    },
-    { once: true },
-  )
-  schedule(0)
+  const { runtime, onChange, signal } = options
+  const work = () => repair(options)
+  startSettlingLoop({ runtime, name: 'ip addresses', work, onChange, signal, settleMs: 20, retryMs: 5_000 })
 }
 
 async function repair({ reads, handler, signal }: IpAddressLoopOptions): Promise<void> {
@@ -72,18 +35,7 @@ async function repair({ reads, handler, signal }: IpAddressLoopOptions): Promise
     for (const ip of (service['spec']?.clusterIPs ?? []) as readonly string[])
       if (ip !== 'None' && ip !== '') wanted.set(ip, service)
   const present = reads.list('networking.k8s.io', 'ipaddresses')
-  const send = (method: string, path: string, object?: KubeObject) => {
-    const request: ApiRequest = {
-      method,
-      path,
-      query: new URLSearchParams(),
-      headers: { 'user-agent': 'kube-apiserver' },
-      ...(object === undefined ? {} : { body: { kind: 'object', object } }),
-      user,
-      signal,
-    }
-    return handler(request)
-  }
+  const send = loopbackOf(handler, signal)
   for (const address of present) {
     const name = address.metadata.name ?? ''
     const service = wanted.get(name)

@@ -4,29 +4,19 @@
  * never share what is left. What a write used and then failed to store, the quota controller gives back.
  */
 import type { KubeObject } from '../../../../api/object.ts'
-import type { Handler, UserInfo } from '../../../../api/request.ts'
 import { isConflict, isNotFound } from '../../../../api/status.ts'
+import { type Loopback, loopbackOf } from '../../../loopback.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../../plugin.ts'
 import { charge, isCounted } from './check.ts'
 
 /** Stores a quota's status; rejects with a conflict when the quota has changed since. */
 type WriteQuotaStatus = (quota: KubeObject) => Promise<unknown>
 
-const APISERVER: UserInfo = { name: 'system:apiserver', groups: ['system:authenticated', 'system:masters'] }
-
 const statusWriter =
-  (loopback: Handler): WriteQuotaStatus =>
+  (loopback: Loopback): WriteQuotaStatus =>
   (quota) => {
     const { namespace, name } = quota.metadata
-    return loopback({
-      method: 'PUT',
-      path: `/api/v1/namespaces/${namespace}/resourcequotas/${name}/status`,
-      query: new URLSearchParams(),
-      headers: { 'user-agent': 'kube-apiserver' },
-      body: { kind: 'object', object: quota },
-      user: APISERVER,
-      signal: new AbortController().signal,
-    })
+    return loopback('PUT', `/api/v1/namespaces/${namespace}/resourcequotas/${name}/status`, quota)
   }
 
 interface Waiting {
@@ -39,7 +29,7 @@ interface Waiting {
 const ATTEMPTS = 4
 
 export const resourceQuota: AdmissionPluginFactory = (reads, { loopback }) => {
-  const write = statusWriter(loopback)
+  const write = statusWriter(loopbackOf(loopback))
   const queues = new Map<string, Waiting[]>()
 
   async function drain(namespace: string, queue: Waiting[]): Promise<void> {

@@ -1,0 +1,28 @@
+/** What the API server asks of itself: through its own handler as `system:apiserver`, so that it is judged, audited and watched as anybody's. */
+import type { KubeObject } from '../api/object.ts'
+import type { Handler, UserInfo } from '../api/request.ts'
+
+const USER: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+
+/**
+ * Sends a request with an object, or none, as its body; gives the object that is answered, if one is.
+ *
+ * @throws StatusError as the handler does
+ */
+export type Loopback = (method: string, path: string, object?: KubeObject) => Promise<KubeObject | undefined>
+
+/** `signal` ends what is under way. */
+export const loopbackOf =
+  (handler: Handler, signal = new AbortController().signal): Loopback =>
+  async (method, path, object) => {
+    const response = await handler({
+      method,
+      path,
+      query: new URLSearchParams(),
+      headers: { 'user-agent': 'kube-apiserver' },
+      ...(object === undefined ? {} : { body: { kind: 'object', object } }),
+      user: USER,
+      signal,
+    })
+    return response.kind === 'object' ? response.object : undefined
+  }

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import { startSettlingLoop } from './settling.ts'
+
+const SETTLE_MS = 20
+const RETRY_MS = 5_000
+const EVERY_MS = 30_000
+
+/** A loop whose turns are noted by their time since the start, and how each of them ends. */
+function begun(outcomes: readonly ('fails' | 'waits')[] = [], everyMs?: number) {
+  const runtime = simulatedRuntime(1)
+  const start = runtime.clock.now()
+  const stopping = new AbortController()
+  const turns: number[] = []
+  const listeners = new Set<() => void>()
+  let finish = () => {}
+  startSettlingLoop({
+    runtime,
+    name: 'things',
+    work: async () => {
+      const outcome = outcomes[turns.length]
+      turns.push(runtime.clock.now() - start)
+      if (outcome === 'fails') throw new Error('not now')
+      if (outcome === 'waits')
+        await new Promise<void>((done) => {
+          finish = done
+        })
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    signal: stopping.signal,
+    settleMs: SETTLE_MS,
+    retryMs: RETRY_MS,
+    ...(everyMs === undefined ? {} : { everyMs }),
+  })
+  const change = () => {
+    for (const listener of listeners) listener()
+  }
+  return { runtime, turns, change, finish: () => finish(), stopping, listeners }
+}
+
+test('changes that come one after another do not put off the turn that the first of them asked for', async () => {
+  const { runtime, turns, change } = begun()
+  await runtime.advance(100)
+  for (let i = 0; i < 5; i++) {
+    change()
+    await runtime.advance(SETTLE_MS / 4)
+  }
+  await runtime.advance(1_000)
+  assert.deepEqual(turns, [0, 120, 140])
+})
+
+test('a change during a turn brings one more turn, not a second one at the same time', async () => {
+  const { runtime, turns, change, finish } = begun(['waits'])
+  await runtime.advance(10)
+  change()
+  change()
+  await runtime.advance(1_000)
+  assert.deepEqual(turns, [0])
+  finish()
+  await runtime.advance(1_000)
+  assert.deepEqual(turns, [0, 1_010 + SETTLE_MS])
+})
+
+test('a turn that failed is done again later, and a change brings it forward', async () => {
+  const { runtime, turns, change } = begun(['fails', 'fails'])
+  await runtime.advance(RETRY_MS)
+  assert.deepEqual(turns, [0, RETRY_MS])
+  await runtime.advance(1_000)
+  change()
+  await runtime.advance(60_000)
+  assert.deepEqual(turns, [0, RETRY_MS, RETRY_MS + 1_000 + SETTLE_MS])
+})
+
+test('where nothing changes, a loop with a period turns again after it', async () => {
+  const { runtime, turns } = begun([], EVERY_MS)
+  await runtime.advance(2 * EVERY_MS)
+  assert.deepEqual(turns, [0, EVERY_MS, 2 * EVERY_MS])
+})
+
+test('a loop that is ended turns no more and listens to nobody', async () => {
+  const { runtime, turns, change, stopping, listeners } = begun([], EVERY_MS)
+  await runtime.advance(100)
+  change()
+  stopping.abort()
+  await runtime.advance(2 * EVERY_MS)
+  assert.deepEqual(turns, [0])
+  assert.equal(listeners.size, 0)
+})

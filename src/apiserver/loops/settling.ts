@@ -1,0 +1,64 @@
+/** Work that follows changes: begun a moment after the first of them, one turn at a time, tried again when it fails. */
+import type { Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+
+export interface SettlingLoop {
+  readonly runtime: Runtime
+  /** What is worked on, for timers and the log: `ip addresses`. */
+  readonly name: string
+  readonly work: () => Promise<void>
+  /** Tells of every change that the work depends on; returns the way to end it. */
+  readonly onChange: (listener: () => void) => () => void
+  readonly signal: AbortSignal
+  /** How long changes are gathered before a turn, in milliseconds. */
+  readonly settleMs: number
+  /** From a failure to the next turn, in milliseconds. */
+  readonly retryMs: number
+  /** From a turn that went well to the next one where nothing changes, in milliseconds; absent: there is none. */
+  readonly everyMs?: number
+}
+
+/** The first turn is at once. What changes during a turn asks for another; changes never put off a turn that is near. */
+export function startSettlingLoop(options: SettlingLoop): void {
+  const { runtime, name, work, signal, settleMs, retryMs, everyMs } = options
+  let timer: Timer | undefined
+  let near = false
+  let running = false
+  let again = false
+
+  const schedule = (ms: number) => {
+    timer?.cancel()
+    near = ms <= settleMs
+    timer = runtime.clock.setTimer(ms, name, () => void turn())
+  }
+  const changed = () => {
+    if (running) again = true
+    else if (!near) schedule(settleMs)
+  }
+  const turn = async () => {
+    near = false
+    running = true
+    let next = everyMs
+    try {
+      await work()
+    } catch (error) {
+      if (!signal.aborted) runtime.log.error(`${name} were not brought up to date`, error)
+      next = retryMs
+    }
+    running = false
+    if (signal.aborted) return
+    if (again) next = settleMs
+    again = false
+    if (next !== undefined) schedule(next)
+  }
+  const unsubscribe = options.onChange(changed)
+  signal.addEventListener(
+    'abort',
+    () => {
+      timer?.cancel()
+      unsubscribe()
+    },
+    { once: true },
+  )
+  schedule(0)
+}
