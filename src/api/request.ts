@@ -82,7 +82,7 @@ export interface AuditRecord {
 
 export interface ConnectionInfo {
   readonly remoteAddress: string
-  /** DER of the verified client certificate, if one was sent and verified against the client CA. */
+  /** DER of the verified client certificate, if one was sent and verified against one of the client CAs. */
   readonly peerCertificate?: Uint8Array
   /** Why the certificate that was sent did not verify: such a request is nobody's, not anonymous. */
   readonly certificateError?: string

@@ -95,6 +95,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           podsOnNode: reads.podsOnNode,
           rolesChanged: reads.generationOf(ROLE_RESOURCES),
           serviceAccountKey: pki.serviceAccount.privateKey,
+          frontProxyCa: pki.frontProxy.ca.cert,
           ...(security.tokens === undefined ? {} : { staticTokens: security.tokens }),
           ...(authentication === undefined
             ? {}
@@ -109,7 +110,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       flags: flagsOf(options.security),
       repairAddresses: true,
       components: () => componentHealth(options.components),
-      frontProxy: pki.client('front-proxy-client', 'front-proxy-client', []),
+      frontProxy: pki.frontProxy.client,
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
       paths: () => [(request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, url, request))],
@@ -127,7 +128,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       bootstrap: async (at) => {
         url = at.url
         const { handler, reads } = server
-        await ensureBootstrapObjects({ runtime, handler, reads, scheme, port: at.port, clientCa: pki.ca.cert })
+        const authorities = { clients: pki.ca.cert, frontProxies: pki.frontProxy.ca.cert }
+        await ensureBootstrapObjects({ runtime, handler, reads, scheme, port: at.port, authorities })
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
         startIdentityLease({ runtime, handler, hostname: hostname(), address, signal: stopping.signal })
         ready = true

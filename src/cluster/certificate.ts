@@ -29,6 +29,8 @@ export interface CertificateRequest {
   readonly usage: 'ca' | 'server' | 'client'
   /** DNS names and IP addresses. */
   readonly hosts?: readonly string[]
+  /** How many authorities may stand between this one and who is certified; without it any number. */
+  readonly pathLength?: number
   readonly validDays: number
 }
 
@@ -86,13 +88,15 @@ function extensions(request: CertificateRequest, keyId: Buffer, issuerKeyId: Buf
   const extension = (oid: string, critical: boolean, value: Buffer) =>
     sequence(objectIdentifier(oid), ...(critical ? [TRUE] : []), octetString(value))
   const isAuthority = request.usage === 'ca'
+  const { pathLength } = request
+  const constraint = pathLength === undefined ? [] : [integer(Buffer.from([pathLength]))]
   return [
     // digitalSignature; an authority also keyCertSign and cRLSign.
     extension('2.5.29.15', true, isAuthority ? bitString(Buffer.from([0x86]), 1) : bitString(Buffer.from([0x80]), 7)),
     ...(request.usage === 'ca'
       ? []
       : [extension('2.5.29.37', false, sequence(objectIdentifier(EXTENDED_USAGE[request.usage])))]),
-    extension('2.5.29.19', true, isAuthority ? sequence(TRUE) : sequence()),
+    extension('2.5.29.19', true, isAuthority ? sequence(TRUE, ...constraint) : sequence()),
     extension('2.5.29.14', false, octetString(keyId)),
     ...(isAuthority ? [] : [extension('2.5.29.35', false, sequence(tagged(0, issuerKeyId, false)))]),
     ...(request.hosts === undefined

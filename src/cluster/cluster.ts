@@ -167,7 +167,7 @@ async function listen(
       handler: control.answer,
       host,
       port,
-      tls: { cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca.cert },
+      tls: { cert: pki.serving.cert, key: pki.serving.key, clientCas: [pki.ca.cert, pki.frontProxy.ca.cert] },
     })
   } catch (cause) {
     throw new StartError(whyNotListening(cause as NodeJS.ErrnoException, host, port), { cause })

@@ -26,7 +26,7 @@ export async function startDebugServer(
     handler: createDebugHandler({ client, manager, certificateUser: (request) => certificateUser(runtime, request) }),
     host: DEFAULT_HOST,
     port: 0,
-    tls: { cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca.cert },
+    tls: { cert: pki.serving.cert, key: pki.serving.key, clientCas: [pki.ca.cert] },
   })
   return { url: `https://${DEFAULT_HOST}:${server.port}`, stop: () => server.stop(0) }
 }

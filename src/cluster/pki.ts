@@ -12,6 +12,8 @@ import { StartError } from './errors.ts'
 
 export interface Pki {
   readonly ca: KeyAndCertificate
+  /** Whom an authenticating proxy is known by: an authority of its own, so that nobody's client certificate is a proxy's. */
+  readonly frontProxy: { readonly ca: KeyAndCertificate; readonly client: KeyAndCertificate }
   readonly serving: KeyAndCertificate
   readonly admin: KeyAndCertificate
   /** Signs service account tokens: PEM. */
@@ -35,16 +37,30 @@ export function servingHosts(host: string): string[] {
 /** @throws StartError when a file is there but unreadable or not what its name says */
 export function loadPki(runtime: Runtime, directory: string, host: string): Pki {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const ca = pair(runtime, directory, 'ca', undefined, { days: 1 }, () =>
-    issue(runtime, { commonName: 'kubernetes', usage: 'ca', validDays: AUTHORITY_DAYS }),
-  )
-  const hosts = servingHosts(host)
-  const client = (file: string, user: string, groups: readonly string[]) =>
-    pair(runtime, directory, file, ca, { days: RENEW_DAYS }, () =>
-      issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: CERTIFICATE_DAYS }, ca),
+  const authority = (file: string, commonName: string, pathLength?: number) =>
+    pair(runtime, directory, file, undefined, { days: 1 }, () =>
+      issue(runtime, {
+        commonName,
+        usage: 'ca',
+        validDays: AUTHORITY_DAYS,
+        ...(pathLength === undefined ? {} : { pathLength }),
+      }),
     )
+  const ca = authority('ca', 'kubernetes')
+  // Whoever it speaks for is told by who signed, so nobody may sign in its name.
+  const frontProxyCa = authority('front-proxy-ca', 'front-proxy-ca', 0)
+  const hosts = servingHosts(host)
+  const clientOf = (signer: KeyAndCertificate, file: string, user: string, groups: readonly string[]) =>
+    pair(runtime, directory, file, signer, { days: RENEW_DAYS }, () =>
+      issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: CERTIFICATE_DAYS }, signer),
+    )
+  const client: Pki['client'] = (file, user, groups) => clientOf(ca, file, user, groups)
   return {
     ca,
+    frontProxy: {
+      ca: frontProxyCa,
+      client: clientOf(frontProxyCa, 'front-proxy-client', 'front-proxy-client', []),
+    },
     serving: pair(runtime, directory, 'apiserver', ca, { days: RENEW_DAYS, hosts }, () =>
       issue(runtime, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: CERTIFICATE_DAYS }, ca),
     ),

@@ -21,7 +21,7 @@ const alice = issue(runtime, { commonName: 'alice', organizations: ['dev'], usag
 const mallory = issue(runtime, { commonName: 'alice', usage: 'client', validDays: 1 }, otherCa)
 
 async function started(handler: Handler) {
-  const tls = { cert: serving.cert, key: serving.key, clientCa: ca.cert }
+  const tls = { cert: serving.cert, key: serving.key, clientCas: [ca.cert] }
   const server = await startHttpServer(runtime, { handler, host: '127.0.0.1', port: 0, tls })
   const url = `https://127.0.0.1:${server.port}`
   const client = createHttpsClient({ server: url, ca: ca.cert, cert: alice.cert, key: alice.key })

@@ -23,8 +23,8 @@ export interface HttpServerOptions {
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
-  /** PEM. `clientCa` verifies client certificates; a certificate that does not verify is reported, not refused. */
-  readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string }
+  /** PEM. `clientCas` verify client certificates; a certificate that does not verify is reported, not refused. */
+  readonly tls: { readonly cert: string; readonly key: string; readonly clientCas: readonly string[] }
   /** Bytes a request body may have. Default 3 MiB, as in Kubernetes. */
   readonly maxBodyBytes?: number
 }
@@ -189,7 +189,7 @@ function peerOf(incoming: Incoming): TLSSocket | ServerHttp2Session | undefined 
 }
 
 function secureContext(tls: HttpServerOptions['tls']) {
-  return { cert: tls.cert, key: tls.key, ca: [tls.clientCa] }
+  return { cert: tls.cert, key: tls.key, ca: [...tls.clientCas] }
 }
 
 /** Node's parser knows a fixed set of methods; of others the handler never hears. */

@@ -26,7 +26,7 @@ async function served() {
     handler: (request) => api.handler({ ...request, user: ADMIN }),
     host: '127.0.0.1',
     port: 0,
-    tls: { cert: pki.serving.cert, key: pki.serving.key, clientCa: pki.ca.cert },
+    tls: { cert: pki.serving.cert, key: pki.serving.key, clientCas: [pki.ca.cert] },
   })
   const url = `https://127.0.0.1:${server.port}`
   const transport = httpsTransport({ server: url, ca: pki.ca.cert, cert: pki.admin.cert, key: pki.admin.key })

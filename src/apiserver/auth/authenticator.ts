@@ -1,17 +1,18 @@
 /**
- * Who sent a request: client certificate, then bearer token: one of this server's, or one that somebody else vouches for. Called by the authentication filter and by TokenReview. What is
- * found is kept for the connection or the token, bounded and for a short time, so that a hot client costs a look-up.
+ * Who sent a request: whom a front proxy names, client certificate, then bearer token: one of this server's, or one that
+ * somebody else vouches for. Called by the authentication filter and by TokenReview. What is found is kept for the connection
+ * or the token, bounded and for a short time, so that a hot client costs a look-up.
  */
 import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { ServiceAccountTokens, VerifiedToken } from './serviceaccounts.ts'
 import { TokenError } from './serviceaccounts.ts'
-import { type CertificateIdentity, certificateIdentity } from './x509.ts'
+import { type CertificateIdentity, certificateIdentity, issuedBy } from './x509.ts'
 
 export interface Authenticator {
   /**
    * undefined: the request carries nothing that says who sent it.
-   * @throws when it carries something that is not to be believed
+   * @throws when it carries something, and nothing of it is to be believed
    */
   authenticate(request: ApiRequest): UserInfo | undefined | Promise<UserInfo | undefined>
   /** Who `token` stands for, for these audiences. @throws TokenError */
@@ -33,6 +34,8 @@ export interface TokenAuthenticator {
 export type VouchedToken = Omit<VerifiedToken, 'audiences'> & { readonly audiences?: readonly string[] }
 
 export interface AuthenticatorOptions {
+  /** PEM of the authority of front proxies: who has a certificate of it is nobody himself, and speaks for others. */
+  readonly frontProxyCa?: string
   readonly serviceAccounts: ServiceAccountTokens
   /** Tokens of other kinds: static ones, bootstrap tokens. Cheap: asked for every token that is not a service account's. */
   readonly otherToken?: (token: string) => UserInfo | undefined
@@ -51,7 +54,9 @@ const REMOTE_EXTRA = 'x-remote-extra-'
 
 export function createAuthenticator(runtime: Runtime, options: AuthenticatorOptions): Authenticator {
   const { clock } = runtime
-  const certificates = new WeakMap<ConnectionInfo, CertificateIdentity | null>()
+  const certificates = new WeakMap<ConnectionInfo, Peer | null>()
+  const { frontProxyCa } = options
+  const isFrontProxy = frontProxyCa === undefined ? () => false : issuedBy(frontProxyCa)
   const tokens = new Map<string, { readonly user: UserInfo; readonly until: number }>()
   /** Rises when what is believed changes: what was looked at before is not kept. */
   let generation = 0
@@ -67,25 +72,29 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     ...(options.others ?? []),
   ]
 
-  function ofCertificate(connection: ConnectionInfo): UserInfo | undefined {
+  /** @throws when the certificate proves nobody */
+  function ofCertificate(connection: ConnectionInfo, request: ApiRequest): UserInfo | undefined {
     if (connection.certificateError !== undefined) throw new Error(connection.certificateError)
     if (connection.peerCertificate === undefined) return undefined
     let found = certificates.get(connection)
     if (found === undefined) {
       const identity = certificateIdentity(connection.peerCertificate)
-      found = identity === undefined ? null : { ...identity, user: authenticated(identity.user) }
+      const isProxy = isFrontProxy(connection.peerCertificate)
+      found = identity === undefined ? null : { ...identity, user: authenticated(identity.user), isProxy }
       certificates.set(connection, found)
     }
     if (found === null) return undefined
     const now = clock.now()
     if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
-    return found.user
+    return found.isProxy ? behindProxy(found.user, request) : found.user
   }
 
-  /** The certificate of a front proxy speaks for whom its headers name (API concept: authenticating proxy). */
+  /** A front proxy speaks for whom its headers name (API concept: authenticating proxy). @throws when it may not, or names nobody */
   function behindProxy(proxy: UserInfo, { headers, headerValues }: ApiRequest): UserInfo {
+    if (proxy.name !== FRONT_PROXY)
+      throw new Error(`the front proxy ${JSON.stringify(proxy.name)} is not an allowed one`)
     const name = headers['x-remote-user']
-    if (proxy.name !== FRONT_PROXY || !name) return proxy
+    if (!name) throw new Error("a front proxy's certificate is no client's, and its headers name nobody")
     const valuesOf = (name: string) => headerValues?.get(name) ?? headers[name]?.split(', ') ?? []
     const extra: Record<string, readonly string[]> = Object.create(null)
     for (const header of Object.keys(headers).sort()) {
@@ -150,9 +159,14 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     authenticateToken,
     authenticate: (request) => {
       const { connection } = request
-      const user = connection === undefined ? undefined : ofCertificate(connection)
-      if (user !== undefined) return behindProxy(user, request)
       const token = bearerToken(request.headers['authorization'])
+      try {
+        const user = connection === undefined ? undefined : ofCertificate(connection, request)
+        if (user !== undefined) return user
+      } catch (error) {
+        // Whom one thing does not prove another may: only who proves nothing at all is refused.
+        if (token === undefined) throw error
+      }
       if (token === undefined) return undefined
       const known = tokens.get(token)
       if (known !== undefined) {
@@ -171,6 +185,10 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
       inFlight.clear()
     },
   }
+}
+
+interface Peer extends CertificateIdentity {
+  readonly isProxy: boolean
 }
 
 /** What cannot be unescaped is its own key. */

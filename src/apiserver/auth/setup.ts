@@ -23,6 +23,8 @@ export interface AuthOptions {
   /** PEM of the key that signs service account tokens. */
   readonly serviceAccountKey: string
   readonly issuer?: string
+  /** PEM of the authority of front proxies. Without it there are none. */
+  readonly frontProxyCa?: string
   /** Users by static token. */
   readonly staticTokens?: ReadonlyMap<string, UserInfo>
   /** Asked in order for tokens that this server has not made. */
@@ -67,6 +69,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const authenticator = createAuthenticator(runtime, {
     serviceAccounts: tokens,
     otherToken: (token) => options.staticTokens?.get(token) ?? bootstrapTokenUser(reads, runtime.clock, token),
+    ...(options.frontProxyCa === undefined ? {} : { frontProxyCa: options.frontProxyCa }),
     ...(options.otherTokens === undefined ? {} : { others: options.otherTokens }),
   })
   const roles = createRoleReads(reads, options.rolesChanged)

@@ -32,6 +32,12 @@ export function certificateIdentity(certificate: Uint8Array): CertificateIdentit
   }
 }
 
+/** Whether a certificate (DER) is signed by this authority (PEM). */
+export function issuedBy(authority: string): (certificate: Uint8Array) => boolean {
+  const { publicKey } = new X509Certificate(authority)
+  return (certificate) => new X509Certificate(certificate).verify(publicKey)
+}
+
 function values(value: string | string[] | undefined): string[] {
   return value === undefined ? [] : typeof value === 'string' ? [value] : value
 }

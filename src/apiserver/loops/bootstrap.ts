@@ -6,12 +6,13 @@
  */
 import { readFileSync } from 'node:fs'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
-import type { ApiRequest, Handler, UserInfo } from '../../api/request.ts'
+import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import { isAlreadyExists } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
+import { loopbackOf } from '../loopback.ts'
 
 export interface BootstrapOptions {
   readonly runtime: Runtime
@@ -20,11 +21,12 @@ export interface BootstrapOptions {
   readonly scheme: Scheme
   /** Where the server listens: the kubernetes Service's target port. */
   readonly port: number
-  /** PEM of the CA that signs client certificates; undefined without TLS. */
-  readonly clientCa?: string
+  /** PEM of the CAs that sign the certificates of clients and of front proxies; undefined without TLS. */
+  readonly authorities?: { readonly clients: string; readonly frontProxies: string }
 }
 
-const user: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
+/** Names whom extension servers are to trust (API concept: aggregation layer). */
+const TRUST = 'extension-apiserver-authentication'
 
 /** @throws what a write failed with: a cluster without its roles must not become ready. */
 export async function ensureBootstrapObjects(options: BootstrapOptions): Promise<void> {
@@ -44,23 +46,14 @@ interface Writer {
 }
 
 function createWriter({ handler, scheme }: BootstrapOptions): Writer {
+  const loopback = loopbackOf(handler)
   const send = async (method: string, object: KubeObject, suffix: string): Promise<KubeObject | undefined> => {
     const { group, version } = parseApiVersion(object.apiVersion)
     const row = scheme.findKind(group, version, object.kind)
     if (row === undefined) throw new Error(`bootstrap: ${object.apiVersion} ${object.kind} is not served`)
     const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
     const namespace = row.namespaced ? `/namespaces/${object.metadata.namespace}` : ''
-    const request: ApiRequest = {
-      method,
-      path: `${base}${namespace}/${row.resource}${suffix}`,
-      query: new URLSearchParams(),
-      headers: { 'user-agent': 'kube-apiserver' },
-      body: { kind: 'object', object },
-      user,
-      signal: new AbortController().signal,
-    }
-    const response = await handler(request)
-    return response.kind === 'object' ? response.object : undefined
+    return loopback(method, `${base}${namespace}/${row.resource}${suffix}`, object)
   }
   return {
     create: async (object) => {
@@ -105,15 +98,24 @@ function statusOf({ runtime }: BootstrapOptions, object: KubeObject): Fields {
   }
 }
 
-/** Roles regain rules they have lost, bindings subjects; nothing that someone added is taken away. */
+/**
+ * Roles regain rules they have lost, bindings subjects; nothing that someone added is taken away. Whom extension servers are to
+ * trust is as this server trusts today.
+ */
 function reconcile(existing: KubeObject, wanted: KubeObject): KubeObject {
   if (existing.metadata.annotations?.['rbac.authorization.kubernetes.io/autoupdate'] === 'false') return existing
+  if (wanted.kind === 'ConfigMap' && wanted.metadata.name === TRUST) return withData(existing, wanted)
   const field = wanted.kind.endsWith('Binding') ? 'subjects' : wanted.kind.endsWith('Role') ? 'rules' : undefined
   if (field === undefined || wanted['aggregationRule']) return existing
   const present = (existing[field] ?? []) as readonly Fields[]
   const known = new Set(present.map(canonical))
   const missing = ((wanted[field] ?? []) as readonly Fields[]).filter((part) => !known.has(canonical(part)))
   return missing.length === 0 ? existing : { ...existing, [field]: [...present, ...missing] }
+}
+
+function withData(existing: KubeObject, wanted: KubeObject): KubeObject {
+  const data: Fields = { ...existing['data'], ...wanted['data'] }
+  return canonical(data) === canonical(existing['data'] ?? {}) ? existing : { ...existing, data }
 }
 
 const canonical = (part: Fields): string =>
@@ -124,7 +126,7 @@ const canonical = (part: Fields): string =>
   )
 
 /** What depends on how this server was started. */
-function serverObjects({ runtime, port, clientCa }: BootstrapOptions): readonly KubeObject[] {
+function serverObjects({ runtime, port, authorities }: BootstrapOptions): readonly KubeObject[] {
   const meta = (name: string, namespace: string, labels?: Readonly<Record<string, string>>) => ({
     name,
     namespace,
@@ -156,9 +158,11 @@ function serverObjects({ runtime, port, clientCa }: BootstrapOptions): readonly 
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: meta('extension-apiserver-authentication', 'kube-system'),
+      metadata: meta(TRUST, 'kube-system'),
       data: {
-        ...(clientCa ? { 'client-ca-file': clientCa, 'requestheader-client-ca-file': clientCa } : {}),
+        ...(authorities === undefined
+          ? {}
+          : { 'client-ca-file': authorities.clients, 'requestheader-client-ca-file': authorities.frontProxies }),
         'requestheader-allowed-names': list('front-proxy-client'),
         'requestheader-extra-headers-prefix': list('X-Remote-Extra-'),
         'requestheader-group-headers': list('X-Remote-Group'),
