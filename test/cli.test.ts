@@ -159,6 +159,19 @@ test('version and help', async () => {
   for (const command of ['up', 'down', 'status', 'kubeconfig', 'version']) assert.ok(help.out.includes(`  ${command}`))
 })
 
+test('what is unknown is told with what may have been meant, or where one finds it', async () => {
+  const [near, far] = await Promise.all([skiff('up', '--prot', '1'), skiff('bogus')])
+  assert.equal(oneLine(near), "skiff: unknown option '--prot': did you mean --port?\n")
+  assert.equal(oneLine(far), "skiff: unknown command 'bogus': see --help\n")
+})
+
+test('status of a directory in which nothing runs says what skiff up does there', async () => {
+  await using directory = temporary()
+  const { code, out } = await skiff('status', '--data-dir', directory.path)
+  assert.equal(code, 1)
+  assert.equal(out, `no cluster runs in ${directory.path}: skiff up starts one\n`)
+})
+
 test('a directory that cannot be written and a port in use are told in one line', async () => {
   await using directory = temporary()
   const file = join(directory.path, 'file')

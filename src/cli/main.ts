@@ -32,8 +32,9 @@ function skiffCommand(): Command {
     .version(versionText(), '--version')
     .exitOverride()
     .showHelpAfterError(false)
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'skiff: ')) })
-  const dataDir = () => new Option('--data-dir <dir>', 'where the cluster keeps everything').default(defaultDirectory())
+    .configureOutput({ outputError: (text, write) => write(`skiff: ${inOneLine(text)}\n`) })
+  const home = defaultDirectory()
+  const dataDir = () => new Option('--data-dir <dir>', 'where the cluster keeps everything').default(home, home)
 
   const up = program
     .command('up')
@@ -42,9 +43,19 @@ function skiffCommand(): Command {
     .option('--port <n>', 'HTTPS port of the API server; 0 takes a free one', integer(0, 65535), DEFAULT_PORT)
     .option('--nodes <n>', 'simulated nodes to run', integer(0, 5000), 1)
     .option('--kubeconfig <file>', 'also add the cluster to this kubeconfig')
-    .option('--components <list>', `which of ${COMPONENTS.join(', ')} to run`, components, [...COMPONENTS])
-    .option('--disable-admission-plugins <list>', 'admission plugins to leave out', commaList, [])
-    .option('--enable-admission-plugins <list>', 'admission plugins to run besides the default ones', commaList, [])
+    .addOption(
+      listOption('--components <list>', `which of ${COMPONENTS.join(', ')} to run`, components).default(
+        [...COMPONENTS],
+        'all',
+      ),
+    )
+    .addOption(listOption('--disable-admission-plugins <list>', 'admission plugins to leave out').default([], 'none'))
+    .addOption(
+      listOption('--enable-admission-plugins <list>', 'admission plugins to run besides the default ones').default(
+        [],
+        'none',
+      ),
+    )
     .option('--allow-privileged', 'let privileged containers run')
     .option('--detach', 'return when the cluster is ready, and leave it running')
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
@@ -84,9 +95,22 @@ function skiffCommand(): Command {
   return program
 }
 
+/** Commander's `error: unknown …`, with its guess at what was meant, or where one finds it. */
+function inOneLine(error: string): string {
+  const [said = '', guess] = error
+    .trimEnd()
+    .replace(/^error: /, '')
+    .split('\n(Did you mean ')
+  if (guess !== undefined) return `${said}: did you mean ${guess.replace(/\)$/, '')}`
+  return said.startsWith('unknown') ? `${said}: see --help` : said
+}
+
 function versionText(): string {
   return `skiff ${SKIFF_VERSION} (Kubernetes ${KUBERNETES_VERSION}, Node ${process.versions.node})`
 }
+
+const listOption = (flags: string, description: string, parse = commaList): Option =>
+  new Option(flags, description).argParser(parse)
 
 function commaList(text: string): string[] {
   return text.split(',').filter((name) => name !== '')

@@ -4,44 +4,53 @@ import type { SecurityOptions } from '../cluster/security.ts'
 
 type Flag = readonly [flags: string, description: string, parse?: (text: string, before: never) => unknown]
 
-const FLAGS: readonly Flag[] = [
-  ['--audit-policy-file <file>', 'audit requests by this policy'],
-  ['--audit-log-path <file>', 'where the audit log goes (default: audit.log in the data directory)'],
-  ['--audit-log-maxsize <mb>', 'rotate the audit log at this size', integer(1, 1_000_000)],
-  ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integer(0, 1_000_000)],
-  ['--audit-log-maxage <days>', 'days to keep them', integer(0, 1_000_000)],
-  ['--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'],
-  ['--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'],
-  [
-    '--authentication-config <file>',
-    'issuers of ID tokens, and anonymous requests, by this AuthenticationConfiguration',
+/** By the headings under which `--help` shows them. */
+const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
+  'Storage and audit:': [
+    ['--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'],
+    ['--audit-policy-file <file>', 'audit requests by this policy'],
+    ['--audit-log-path <file>', 'where the audit log goes (default: audit.log in the data directory)'],
+    ['--audit-log-maxsize <mb>', 'rotate the audit log at this size', integer(1, 1_000_000)],
+    ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integer(0, 1_000_000)],
+    ['--audit-log-maxage <days>', 'days to keep them', integer(0, 1_000_000)],
   ],
-  ['--authentication-token-webhook-config-file <file>', 'a kubeconfig that says whom to ask about unknown tokens'],
-  ['--authentication-token-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
-  ['--authentication-token-webhook-cache-ttl <duration>', 'how long its answers are kept (default: 2m)'],
-  ['--authorization-config <file>', 'who decides what users may do, by this AuthorizationConfiguration'],
-  [
-    '--authorization-mode <list>',
-    'who decides, in order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
-    modes,
+  'Authentication:': [
+    ['--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'],
+    [
+      '--authentication-config <file>',
+      'issuers of ID tokens, and anonymous requests, by this AuthenticationConfiguration',
+    ],
+    ['--authentication-token-webhook-config-file <file>', 'a kubeconfig that says whom to ask about unknown tokens'],
+    ['--authentication-token-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
+    ['--authentication-token-webhook-cache-ttl <duration>', 'how long its answers are kept (default: 2m)'],
   ],
-  ['--authorization-webhook-config-file <file>', 'a kubeconfig that says where the webhook is'],
-  ['--authorization-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
-  ['--authorization-webhook-cache-authorized-ttl <duration>', 'how long what it allows is kept (default: 5m)'],
-  [
-    '--authorization-webhook-cache-unauthorized-ttl <duration>',
-    'how long what it does not allow is kept (default: 30s)',
+  'OpenID Connect:': [
+    ['--oidc-issuer-url <url>', 'believe ID tokens of this OpenID Connect issuer'],
+    ['--oidc-client-id <id>', 'the audience its tokens must have'],
+    ['--oidc-username-claim <claim>', 'the claim that is the user name (default: sub)'],
+    ['--oidc-username-prefix <prefix>', 'goes before user names; - is none (default: the issuer, but for email)'],
+    ['--oidc-groups-claim <claim>', 'the claim that holds the groups'],
+    ['--oidc-groups-prefix <prefix>', 'goes before group names'],
+    ['--oidc-ca-file <file>', "authorities of the issuer's certificate (default: the machine's)"],
+    ['--oidc-required-claim <claim=value>', 'a claim every token must have; may be repeated', pairs],
+    ['--oidc-signing-algs <list>', 'how tokens may be signed (default: RS256)', list],
   ],
-  ['--oidc-issuer-url <url>', 'believe ID tokens of this OpenID Connect issuer'],
-  ['--oidc-client-id <id>', 'the audience its tokens must have'],
-  ['--oidc-username-claim <claim>', 'the claim that is the user name (default: sub)'],
-  ['--oidc-username-prefix <prefix>', 'goes before user names; - is none (default: the issuer, but for email)'],
-  ['--oidc-groups-claim <claim>', 'the claim that holds the groups'],
-  ['--oidc-groups-prefix <prefix>', 'goes before group names'],
-  ['--oidc-ca-file <file>', "authorities of the issuer's certificate (default: the machine's)"],
-  ['--oidc-required-claim <claim=value>', 'a claim every token must have; may be repeated', pairs],
-  ['--oidc-signing-algs <list>', 'how tokens may be signed (default: RS256)', list],
-]
+  'Authorization:': [
+    ['--authorization-config <file>', 'who decides what users may do, by this AuthorizationConfiguration'],
+    [
+      '--authorization-mode <list>',
+      'who decides, in order: Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default: Node,RBAC)',
+      modes,
+    ],
+    ['--authorization-webhook-config-file <file>', 'a kubeconfig that says where the webhook is'],
+    ['--authorization-webhook-version <version>', 'of the reviews it is sent: v1 or v1beta1 (default: v1beta1)'],
+    ['--authorization-webhook-cache-authorized-ttl <duration>', 'how long what it allows is kept (default: 5m)'],
+    [
+      '--authorization-webhook-cache-unauthorized-ttl <duration>',
+      'how long what it does not allow is kept (default: 30s)',
+    ],
+  ],
+}
 
 /** A file says it all, or flags do. */
 const CONFLICTS: Readonly<Record<string, string[]>> = {
@@ -57,11 +66,13 @@ const CONFLICTS: Readonly<Record<string, string[]>> = {
 
 /** For commander. */
 export const securityOptions = (): readonly Option[] =>
-  FLAGS.map(([flags, description, parse]) => {
-    const option = new Option(flags, description)
-    option.conflicts(CONFLICTS[option.attributeName()] ?? [])
-    return parse === undefined ? option : option.argParser(parse as (text: string, before: unknown) => unknown)
-  })
+  Object.entries(FLAGS).flatMap(([heading, flags]) => flags.map((flag) => optionOf(flag).helpGroup(heading)))
+
+function optionOf([flags, description, parse]: Flag): Option {
+  const option = new Option(flags, description)
+  option.conflicts(CONFLICTS[option.attributeName()] ?? [])
+  return parse === undefined ? option : option.argParser(parse as (text: string, before: unknown) => unknown)
+}
 
 /** The same flags again, for a process of its own. */
 export const securityArguments = (options: SecurityOptions): readonly string[] =>

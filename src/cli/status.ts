@@ -1,6 +1,6 @@
 /** skiff status: what runs in a directory, and whether it is well. Exit code 1 when nothing runs or it is not ready. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { clusterDirectory, holder, readState } from '../cluster/directory.ts'
@@ -12,7 +12,8 @@ export async function status(dataDir: string): Promise<void> {
   const state = readState(directory)
   const say = (name: string, value: string) => process.stdout.write(`${`${name}:`.padEnd(12)}${value}\n`)
   if (pid === undefined) {
-    process.stdout.write(`no cluster runs in ${directory.path}\n`)
+    const next = existsSync(directory.kubeconfig) ? 'continues the one that was there' : 'starts one'
+    process.stdout.write(`no cluster runs in ${directory.path}: skiff up ${next}\n`)
     process.exitCode = 1
     return
   }
