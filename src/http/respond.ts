@@ -1,4 +1,5 @@
 /** An ApiResponse as bytes on a node:http or node:http2 response: back-pressure, list slices, compression, errors. */
+import type { OutgoingHttpHeaders } from 'node:http'
 import { constants, createGzip } from 'node:zlib'
 import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
@@ -9,14 +10,16 @@ import { createWatchWriter } from './watch.ts'
 
 /** What node:http's ServerResponse and node:http2's Http2ServerResponse have in common. */
 export interface Outgoing {
-  writeHead(status: number, headers: Record<string, string | number | readonly string[]>): unknown
+  setHeader(name: string, value: readonly string[]): unknown
+  writeHead(status: number, headers: OutgoingHttpHeaders): unknown
   write(chunk: Uint8Array): boolean
   end(chunk?: Uint8Array | string): unknown
-  flushHeaders(): void
+  /** HTTP/2's has it too, though its type does not say so. */
+  flushHeaders?(): void
   destroy(error?: Error): unknown
-  on(event: string, listener: (...args: never[]) => void): unknown
-  once(event: string, listener: (...args: never[]) => void): unknown
-  off(event: string, listener: (...args: never[]) => void): unknown
+  on(event: string, listener: () => void): unknown
+  once(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
   readonly headersSent: boolean
   readonly writableEnded: boolean
   readonly writableFinished: boolean
@@ -43,14 +46,16 @@ const GZIP_FROM_BYTES = 128 * 1024
 const SLICE_BYTES = 128 * 1024
 const NEWLINE = Buffer.from('\n')
 
-type OutHeaders = Record<string, string | number | readonly string[]>
-
 export function createResponder(runtime: Runtime): Responder {
   const watches = createWatchWriter()
 
-  function headersOf(request: ApiRequest | undefined, contentType: string, extra: Headers | undefined): OutHeaders {
+  function headersOf(
+    request: ApiRequest | undefined,
+    contentType: string,
+    extra: Headers | undefined,
+  ): OutgoingHttpHeaders {
     const asked = request?.headers['audit-id']
-    const headers: OutHeaders = {
+    const headers: OutgoingHttpHeaders = {
       'audit-id': asked !== undefined && asked !== '' && asked.length <= 64 ? asked : runtime.random.uuid(),
       'cache-control': 'no-cache, private',
     }
@@ -63,7 +68,7 @@ export function createResponder(runtime: Runtime): Responder {
     request: ApiRequest | undefined,
     outgoing: Outgoing,
     status: number,
-    headers: OutHeaders,
+    headers: OutgoingHttpHeaders,
     pieces: readonly Uint8Array[],
   ): Promise<void> | undefined {
     let size = 0
@@ -121,12 +126,12 @@ export function createResponder(runtime: Runtime): Responder {
         }
         case 'watch': {
           outgoing.writeHead(response.status, headersOf(request, response.contentType, response.headers))
-          outgoing.flushHeaders()
+          outgoing.flushHeaders?.()
           return watches.pump(response, outgoing, request.signal)
         }
         case 'stream':
           outgoing.writeHead(response.status, headersOf(request, response.contentType, response.headers))
-          outgoing.flushHeaders()
+          outgoing.flushHeaders?.()
           return sendStream(outgoing, response.chunks)
         case 'upgrade':
           throw new Error('an upgrade is not sent, it is taken over')
@@ -185,12 +190,14 @@ async function sendGzip(
   request: ApiRequest,
   outgoing: Outgoing,
   status: number,
-  headers: OutHeaders,
+  headers: OutgoingHttpHeaders,
   slices: Iterable<Uint8Array>,
 ): Promise<void> {
   headers['content-encoding'] = 'gzip'
-  headers['vary'] = [...new Set([headers['vary'] ?? []].flat().map(String)).add('Accept-Encoding')]
-  outgoing.writeHead(status, headers)
+  const { vary, ...others } = headers
+  // A line for each, as kube-apiserver has it.
+  outgoing.setHeader('vary', vary === undefined ? ['Accept-Encoding'] : [vary, 'Accept-Encoding'])
+  outgoing.writeHead(status, others)
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 })
   const onAbort = () => gzip.destroy()
   request.signal.addEventListener('abort', onAbort, { once: true })
@@ -203,7 +210,7 @@ async function sendGzip(
   pumped.catch(() => {})
   for (const slice of slices) {
     if (gzip.destroyed) break
-    if (!gzip.write(slice)) await drained(gzip as unknown as Outgoing)
+    if (!gzip.write(slice)) await drained(gzip)
   }
   gzip.end()
   await pumped
@@ -224,7 +231,7 @@ async function sendStream(outgoing: Outgoing, chunks: AsyncIterable<Uint8Array>)
 }
 
 /** Resolves when the socket takes more, or is gone. */
-export function drained(outgoing: Outgoing): Promise<void> {
+export function drained(outgoing: Pick<Outgoing, 'destroyed' | 'on' | 'off'>): Promise<void> {
   if (outgoing.destroyed === true) return Promise.resolve()
   return new Promise((resolve) => {
     const done = () => {

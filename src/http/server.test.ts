@@ -125,6 +125,7 @@ test('lists of any length arrive complete, and compressed when that was asked fo
       const bytes = await answer.bytes()
       const compressed = answer.headers['content-encoding'] === 'gzip'
       assert.equal(compressed, encoding === 'gzip' && n === 3000)
+      assert.equal(answer.headers['vary'], compressed ? 'Accept-Encoding' : undefined)
       const parsed = JSON.parse((compressed ? gunzipSync(bytes) : Buffer.from(bytes)).toString())
       assert.equal(parsed.items.length, n)
       assert.deepEqual(Object.keys(parsed), ['kind', 'apiVersion', 'metadata', 'items'])

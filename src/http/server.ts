@@ -29,6 +29,14 @@ export interface HttpServerOptions {
   readonly maxBodyBytes?: number
 }
 
+/** A request that asks for another protocol on its socket. */
+interface Upgrade {
+  readonly socket: TLSSocket
+  readonly head: Buffer
+  /** Has the socket until a handler takes it over. */
+  readonly response: ServerResponse
+}
+
 export interface HttpServer {
   readonly host: string
   readonly port: number
@@ -93,11 +101,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket))
 
   server.on('request', (incoming, outgoing) => {
-    void serve(incoming, outgoing as unknown as Outgoing, peerOf(incoming))
+    void serve(incoming, outgoing, peerOf(incoming))
   })
   server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
     outgoing.writeContinue()
-    void serve(incoming, outgoing as unknown as Outgoing, peerOf(incoming))
+    void serve(incoming, outgoing, peerOf(incoming))
   })
   // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
@@ -106,7 +114,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     response.shouldKeepAlive = false
     response.assignSocket(socket)
     response.on('finish', () => socket.destroySoon())
-    void serve(incoming, response as unknown as Outgoing, socket, { socket, head })
+    void serve(incoming, response, socket, { socket, head, response })
   })
 
   await listen(server, options)
@@ -117,7 +125,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     incoming: Incoming,
     outgoing: Outgoing,
     peer: TLSSocket | ServerHttp2Session | undefined,
-    upgrade?: { socket: TLSSocket; head: Buffer },
+    upgrade?: Upgrade,
   ): Promise<void> {
     if (peer === undefined) return
     const controller = new AbortController()
@@ -137,7 +145,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     outgoing: Outgoing,
     connection: ConnectionInfo,
     controller: AbortController,
-    upgrade: { socket: TLSSocket; head: Buffer } | undefined,
+    upgrade: Upgrade | undefined,
   ): Promise<void> {
     let request: ApiRequest | undefined
     try {
@@ -147,7 +155,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       const response = answered instanceof Promise ? await answered : answered
       if (response.kind === 'upgrade') {
         if (upgrade === undefined) throw new Error('the handler upgrades a request that asked for no upgrade')
-        ;(outgoing as unknown as ServerResponse).detachSocket(upgrade.socket)
+        upgrade.response.detachSocket(upgrade.socket)
         upgrade.socket.once('close', () => controller.abort())
         response.takeOver(upgrade.socket, upgrade.head)
         return

@@ -5,6 +5,7 @@
  * Watchers that are told the same at the same time share the very bytes, chunk framing of HTTP/1.1 included: a thousand of
  * them cost a thousand writes of one buffer, and nothing else.
  */
+import { asKubeObject } from '../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import { drained, type Outgoing } from './respond.ts'
@@ -119,5 +120,5 @@ function sameItems(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean 
 /** What a stream was closed with, told to its watcher before the end. */
 function errorEvent(error: unknown): WatchEvent {
   const status = error instanceof StatusError ? error : internalError(error)
-  return { type: 'ERROR', object: status.toStatus() as unknown as WatchEvent['object'] }
+  return { type: 'ERROR', object: asKubeObject(status.toStatus()) }
 }

@@ -188,7 +188,7 @@ function nullable(type: Type): boolean {
 }
 
 /** The type with its parameters replaced; what was never bound may be anything. */
-export function substituted(type: Type, bindings: Bindings): Type {
+export function substituted(type: Type, bindings: Pick<Bindings, 'get'>): Type {
   switch (type.kind) {
     case 'param': {
       const bound = bindings.get(type.name)
@@ -212,7 +212,7 @@ export function substituted(type: Type, bindings: Bindings): Type {
 /** The type with everything dynamic that was left open. */
 export const closed = (type: Type): Type => substituted(type, CLOSING)
 
-const CLOSING = { get: () => DYN } as unknown as Bindings
+const CLOSING = { get: () => DYN }
 
 /** One type for two: the same, or anything. */
 export function joined(a: Type, b: Type): Type {

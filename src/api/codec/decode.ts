@@ -364,7 +364,7 @@ function asWarnings(found: string): readonly string[] {
 function withKind(object: { [key: string]: Json | undefined }, { group, version, kind }: ExpectedKind): KubeObject {
   const apiVersion = apiVersionOf(group, version)
   if (object['kind'] === kind && object['apiVersion'] === apiVersion) return asKubeObject(object)
-  return { ...{ kind, apiVersion }, ...object, kind, apiVersion } as unknown as KubeObject
+  return asKubeObject({ ...{ kind, apiVersion }, ...object, kind, apiVersion })
 }
 
 /** A body in an error text: `<empty>`, the beginning of a JSON object, or hexadecimal. */

@@ -15,16 +15,16 @@ const UID = '1.3.6.1.4.1.57683.2'
 /** undefined when the certificate names nobody. */
 export function certificateIdentity(certificate: Uint8Array): CertificateIdentity | undefined {
   const parsed = new X509Certificate(certificate)
-  const subject = parsed.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>
-  const [name] = values(subject['CN'])
+  const subject = new Map<string, string | string[] | undefined>(Object.entries(parsed.toLegacyObject().subject))
+  const [name] = values(subject.get('CN'))
   if (name === undefined || name === '') return undefined
-  const [uid] = values(subject[UID])
+  const [uid] = values(subject.get(UID))
   const fingerprint = createHash('sha256').update(certificate).digest('hex')
   return {
     user: {
       name,
       ...(uid === undefined ? {} : { uid }),
-      groups: values(subject['O']),
+      groups: values(subject.get('O')),
       extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
     },
     validFrom: Date.parse(parsed.validFrom),

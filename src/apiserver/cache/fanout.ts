@@ -8,6 +8,8 @@ import type { Runtime } from '../../base/runtime.ts'
 export interface Woken {
   /** Looks for news. Must not throw. */
   wake(): void
+  /** Ends it, with an error if there is one to tell. */
+  close(error?: unknown): void
 }
 
 export interface Fanout {

@@ -205,7 +205,7 @@ export function createResourceCache(
       if (watchers.size > 0) fanout.notify(watchers)
     },
     close(error) {
-      for (const watcher of [...watchers]) (watcher as unknown as StreamReader<WatchEvent>).close(error)
+      for (const watcher of [...watchers]) watcher.close(error)
     },
   }
 }

@@ -128,35 +128,46 @@ function rowOf(
       conversion: spec['conversion']?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
     },
   }
-  const row = Object.defineProperty({ ...base, subresources: [] }, 'schema', {
-    enumerable: true,
-    get: () => schemas.schema,
-  }) as unknown as ResourceRow
-  return Object.defineProperty(row, 'subresources', { value: subresourcesOf(row), enumerable: true })
+  return {
+    ...base,
+    // Compiled at its first use: most of the rows of a large cluster are never asked for.
+    get schema() {
+      return schemas.schema
+    },
+    subresources: subresourcesOf(base, schemas),
+  }
 }
 
-function subresourcesOf(row: ResourceRow): readonly SubresourceRow[] {
+function subresourcesOf(
+  { group, version, kind, custom }: Pick<ResourceRow, 'group' | 'version' | 'kind' | 'custom'>,
+  schemas: Pick<VersionSchemas, 'schema'>,
+): readonly SubresourceRow[] {
   const made: SubresourceRow[] = []
-  if (row.custom?.status === true) {
-    const { group, version, kind } = row
-    const status = { name: 'status', group, version, kind, verbs: SUBRESOURCE_VERBS }
-    made.push(lazily(status, () => row.schema))
-  }
-  if (row.custom?.scale !== undefined) {
+  if (custom?.status === true)
+    made.push(lazily({ name: 'status', group, version, kind, verbs: SUBRESOURCE_VERBS }, schemas))
+  if (custom?.scale !== undefined) {
     const scale = builtinScheme()
       .find('apps', 'v1', 'deployments')
       ?.subresources.find((sub) => sub.name === 'scale')
     if (scale !== undefined) {
       const one = { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: SUBRESOURCE_VERBS }
-      made.push(lazily(one, () => scale.schema))
+      made.push(lazily(one, scale))
     }
   }
   return made
 }
 
-function lazily(sub: Omit<SubresourceRow, 'schema'>, make: () => SubresourceRow['schema']): SubresourceRow {
-  const made: unknown = Object.defineProperty(sub, 'schema', { enumerable: true, get: make })
-  return made as SubresourceRow
+/** A row that asks for its schema when somebody asks it. */
+function lazily(
+  sub: Omit<SubresourceRow, 'schema'>,
+  schemas: { readonly schema: SubresourceRow['schema'] },
+): SubresourceRow {
+  return {
+    ...sub,
+    get schema() {
+      return schemas.schema
+    },
+  }
 }
 
 function columnOf(column: Fields): PrinterColumn {

@@ -204,7 +204,7 @@ interface Run {
 /** What an object's rules say against it. An update is not held to what it does not change. */
 export function validateRules(object: KubeObject, old: KubeObject | undefined, schema: Structural): RuleErrors {
   const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
-  walk(asJson(object), old as unknown as Json | undefined, schema, '', true, run)
+  walk(asJson(object), old && asJson(old), schema, '', true, run)
   const tolerated = run.tolerated.sort((a, b) => (a.field < b.field ? -1 : 1))
   return { failed: run.errors, tolerated }
 }

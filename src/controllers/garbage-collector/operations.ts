@@ -172,7 +172,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
       metadata: {
         uid: item.identity.uid,
         resourceVersion: object.metadata.resourceVersion ?? '',
-        ownerReferences: owners.length === 0 ? null : (owners as unknown as JsonObject[]),
+        ownerReferences: owners.length === 0 ? null : owners.map((owner) => ({ ...owner })),
       },
     })
   }

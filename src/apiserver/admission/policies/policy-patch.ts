@@ -4,7 +4,7 @@ import { jsonOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
 import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
-import type { Json, KubeObject } from '../../../api/object.ts'
+import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
 import type { Operation } from '../../../api/patch/json-patch.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { internalError } from '../../../api/status.ts'
@@ -22,18 +22,20 @@ export function applyPolicyPatch(made: Value, object: KubeObject, kind: Resource
   const never = operations.findIndex(({ op, value }) => op === 'test' && value === null)
   let patched: Json
   try {
-    patched = applyOperations(object as unknown as Json, never < 0 ? operations : operations.slice(0, never))
+    patched = applyOperations(asJson(object), never < 0 ? operations : operations.slice(0, never))
     if (never >= 0) return object
   } catch (error) {
     if (error instanceof TestFailed) return object
     throw new MutationError(`JSON Patch: ${(error as Error).message}`)
   }
-  if (patched === (object as unknown as Json)) return object
+  if (patched === asJson(object)) return object
   try {
-    const raw = patched as unknown as KubeObject
     // What a custom resource does not declare is left out of it instead.
     const fieldValidation = 'custom' in kind && kind.custom !== undefined ? 'Ignore' : 'Strict'
-    const decoded = decodeBody({ kind: 'object', object: raw }, kind, { fieldValidation, patched: true }).object
+    const decoded = decodeBody({ kind: 'object', object: asKubeObject(patched) }, kind, {
+      fieldValidation,
+      patched: true,
+    }).object
     return applyDefaults(decoded, kind.schema)
   } catch (error) {
     const reason = reasonOf(error)
