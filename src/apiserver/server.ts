@@ -29,8 +29,8 @@ import type { ComponentHealth } from './handlers/component-status.ts'
 import type { ResourceHandler, ServerContext } from './handlers/context.ts'
 import { createDiscovery } from './handlers/discovery.ts'
 import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
-import { type HealthCheck, healthResponse } from './handlers/health.ts'
-import { metricsResponse } from './handlers/metrics.ts'
+import { createHealth, type HealthCheck } from './handlers/health.ts'
+import { createMetricsPages } from './handlers/metrics.ts'
 import { pathsResponse } from './handlers/paths.ts'
 import { createTablePrinter } from './handlers/printers/table.ts'
 import type { Review } from './handlers/reviews.ts'
@@ -98,7 +98,7 @@ export interface ApiServer {
   readonly reads: ServerReads
   readonly scheme: Scheme
   readonly admissionPlugins: readonly string[]
-  /** Another condition of /healthz, /livez or /readyz. */
+  /** Another condition of /healthz, /livez or /readyz: behind that of its name, where there is one for other endpoints. */
   addHealthCheck(check: HealthCheck): void
   /** Ends every watch and answers no more. Storage is the caller's to close. */
   stop(): Promise<void>
@@ -160,22 +160,29 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const definitions = createDefinitionLoop(runtime, caches, scheme)
   countObjects(runtime, scheme, caches)
 
-  const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => ({
-    name,
-    check: () => {},
-    ...(NOT_OF_READINESS.has(name) ? { endpoints: ['healthz', 'livez'] as const } : {}),
-  }))
+  const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => {
+    const endpoints = ENDPOINTS[name]
+    return { name, check: () => {}, ...(endpoints === undefined ? {} : { endpoints }) }
+  })
   const discovery = createDiscovery({
     scheme,
     serverAddress: options.serverAddress ?? (() => ''),
     ...(aggregator === undefined ? {} : { aggregator }),
   })
   let stopped = false
+  const health = createHealth(checks)
+  checks.push({
+    name: 'shutdown',
+    endpoints: ['readyz'],
+    check: () => {
+      if (stopped) throw new Error('process is shutting down')
+    },
+  })
   const dispatch = createDispatch(context, [
-    (request) => (isHealth(request.path) ? healthResponse(request, checks) : undefined),
+    (request) => (isHealth(request.path) ? health.answer(request) : undefined),
     discovery,
     versionResponse,
-    (request) => (runtime.metrics === undefined ? undefined : metricsResponse(request, runtime.metrics)),
+    createMetricsPages(runtime.clock, { '/metrics': runtime.metrics, '/metrics/slis': health.metrics }),
     createOpenApi({
       scheme,
       clock: runtime.clock,
@@ -214,7 +221,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     reads,
     scheme,
     admissionPlugins: admission.names,
-    addHealthCheck: (check) => checks.push(check),
+    addHealthCheck(check) {
+      const at = checks.findLastIndex(({ name }) => name === check.name)
+      checks.splice(at < 0 ? checks.length : at + 1, 0, check)
+    },
     async stop() {
       if (stopped) return
       stopped = true
@@ -230,8 +240,8 @@ const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' 
 const ADDRESS_PREFIXES = ['services/specs', 'ipaddresses']
 const AGGREGATION_PREFIXES = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
 
-function aggregatorOf({ frontProxy }: ApiServerOptions, reads: ServerReads): Aggregator | undefined {
-  return frontProxy && createAggregator(reads, reads.generationOf(APISERVICES), frontProxy)
+function aggregatorOf({ runtime, frontProxy }: ApiServerOptions, reads: ServerReads): Aggregator | undefined {
+  return frontProxy && createAggregator(runtime, reads, reads.generationOf(APISERVICES), frontProxy)
 }
 
 /** The listener hears of changes under each of the prefixes. */
@@ -251,6 +261,8 @@ const ALWAYS_HEALTHY = [
   'log',
   'loopback-serving-certificate',
   'etcd',
+  'etcd-readiness',
+  'informer-sync',
   'poststarthook/start-apiserver-admission-initializer',
   'poststarthook/generic-apiserver-start-informers',
   'poststarthook/priority-and-fairness-config-consumer',
@@ -283,7 +295,13 @@ const ALWAYS_HEALTHY = [
   'poststarthook/apiservice-openapi-controller',
   'poststarthook/apiservice-openapiv3-controller',
 ]
-const NOT_OF_READINESS = new Set(['loopback-serving-certificate', 'poststarthook/bootstrap-controller'])
+/** Of those that do not count everywhere. */
+const ENDPOINTS: Readonly<Record<string, HealthCheck['endpoints']>> = {
+  'loopback-serving-certificate': ['healthz', 'livez'],
+  'etcd-readiness': ['readyz'],
+  'informer-sync': ['readyz'],
+  'poststarthook/bootstrap-controller': ['healthz', 'livez'],
+}
 
 const isHealth = (path: string) => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
 

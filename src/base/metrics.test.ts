@@ -35,3 +35,18 @@ test('a family asked for twice is the same, one without series prints nothing', 
   metrics.sampled('z', 'Sampled.', ['k'], () => [[4, 'v']])
   assert.equal(metrics.text(), '# HELP n N.\n# TYPE n counter\nn 2\n# HELP z Sampled.\n# TYPE z gauge\nz{k="v"} 4\n')
 })
+
+test('reset, counters and histograms are gone until they are touched again; gauges stay', () => {
+  const metrics = createMetrics()
+  const hits = metrics.counter('hits', 'Hits.').child()
+  const seconds = metrics.histogram('s', 'Seconds.', [], [1]).child()
+  metrics.gauge('open', 'Open.').child().set(2)
+  hits.add(5)
+  seconds.observe(3)
+  metrics.reset()
+  assert.equal(metrics.text(), '# HELP open Open.\n# TYPE open gauge\nopen 2\n')
+  hits.add()
+  seconds.observe(0.5)
+  assert.match(metrics.text(), /^hits 1$/m)
+  assert.match(metrics.text(), /^s_sum 0.5$/m)
+})

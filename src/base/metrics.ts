@@ -31,6 +31,8 @@ export interface Metrics {
     labels: readonly string[],
     sample: () => Iterable<readonly [number, ...string[]]>,
   ): void
+  /** Counters and histograms begin anew; their series are not printed before they are touched again. */
+  reset(): void
   text(): string
 }
 
@@ -38,6 +40,7 @@ interface Printable {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
   lines(name: string): Iterable<string>
+  reset?(): void
 }
 
 export function createMetrics(): Metrics {
@@ -64,6 +67,9 @@ export function createMetrics(): Metrics {
           for (const [value, ...values] of sample()) yield `${name}${braces(labels, values)} ${value}`
         },
       })
+    },
+    reset() {
+      for (const family of families.values()) family.reset?.()
     },
     text() {
       const out: string[] = []
@@ -98,6 +104,8 @@ function numbers(type: 'counter' | 'gauge', help: string, labels: readonly strin
   const { family, all } = children(() => {
     const series = {
       value: 0,
+      // Those who count keep the series, so it stays when it is reset.
+      wasReset: false,
       add: (amount = 1) => {
         series.value += amount
       },
@@ -111,7 +119,12 @@ function numbers(type: 'counter' | 'gauge', help: string, labels: readonly strin
     type,
     help,
     *lines(name) {
-      for (const { values, child } of all.values()) yield `${name}${braces(labels, values)} ${child.value}`
+      for (const { values, child } of all.values())
+        if (child.value !== 0 || !child.wasReset) yield `${name}${braces(labels, values)} ${child.value}`
+    },
+    // A gauge is what it is.
+    reset() {
+      if (type === 'counter') for (const { child } of all.values()) Object.assign(child, { value: 0, wasReset: true })
     },
   }
   return { family, printable }
@@ -122,6 +135,7 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
     const series = {
       counts: new Float64Array(buckets.length + 1),
       sum: 0,
+      wasReset: false,
       observe: (value: number) => {
         let at = 0
         while (at < buckets.length && value > buckets[at]!) at++
@@ -137,12 +151,19 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
     *lines(name) {
       for (const { values, child } of all.values()) {
         let total = 0
+        if (child.wasReset && child.counts.every((count) => count === 0)) continue
         for (const [i, count] of child.counts.entries()) {
           total += count
           yield `${name}_bucket${braces([...labels, 'le'], [...values, String(buckets[i] ?? '+Inf')])} ${total}`
         }
         yield `${name}_sum${braces(labels, values)} ${child.sum}`
         yield `${name}_count${braces(labels, values)} ${total}`
+      }
+    },
+    reset() {
+      for (const { child } of all.values()) {
+        child.counts.fill(0)
+        Object.assign(child, { sum: 0, wasReset: true })
       }
     },
   }

@@ -35,7 +35,7 @@ function statusErrorOf(thrown: unknown, request: ApiRequest, log: Logger): Statu
 /** The Status of an error as an answer. */
 export function errorResponse(request: ApiRequest, error: StatusError): ApiResponse {
   const status = error.toStatus()
-  const encoding = errorEncoding(request.headers['accept'])
+  const { encoding, pretty } = errorEncoding(request.headers['accept'])
   const retryAfter = error.details?.retryAfterSeconds
   const { headers } = warningHeaders(error.warnings ?? [])
   return {
@@ -46,7 +46,7 @@ export function errorResponse(request: ApiRequest, error: StatusError): ApiRespo
       ...(retryAfter === undefined || retryAfter <= 0 ? {} : { 'retry-after': String(retryAfter) }),
     },
     contentType: CONTENT_TYPES[encoding],
-    bytes: statusBytes(status, encoding, wantsPretty(request)),
+    bytes: statusBytes(status, encoding, pretty || wantsPretty(request)),
   }
 }
 

@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto'
 import { encodeJson } from '../../api/codec/json.ts'
 import { apiVersionOf, asKubeObject, type Fields, type Json, type JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
+import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
 import type { Aggregator, RemoteGroupVersion } from '../aggregation/aggregator.ts'
+import { discoveryBytes } from './discovery-message.ts'
 import { CONTENT_TYPES, type Encoding, encodingOfKind, negotiate } from './negotiate.ts'
 import { objectBytes } from './protobuf.ts'
 import { noSuchResource, notAllowed } from './route.ts'
@@ -101,23 +102,24 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     // The aggregated form is served at the two roots alone, and not at /apis/ with a slash.
     const aggregates = isRoot && !(root === 'apis' && request.path.endsWith('/'))
     const asked = aggregates
-      ? encodingOfKind(request.headers['accept'] ?? '', AGGREGATED_KIND, ['json', 'yaml'])
+      ? encodingOfKind(request.headers['accept'] ?? '', AGGREGATED_KIND, ['json', 'yaml', 'protobuf'])
       : undefined
     const aggregated = asked !== undefined
     const remotes = request.connection === undefined ? [] : (aggregator?.remotes() ?? [])
     const make = documentOf(scheme, root as 'api' | 'apis', parts, options.serverAddress, aggregated, remotes)
     if (make === undefined) return undefined
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
+    // Put together from what several servers serve: lists of groups, and what is no built-in group.
+    const isShared = root === 'apis' && (parts.length < 2 || !builtinGroups().some(({ name }) => name === parts[0]))
+    // Of those Kubernetes looks at no method.
+    if (request.method !== 'GET' && !isShared) throw notAllowed()
     const generation = scheme.generation + (aggregator?.generation ?? 0)
     if (documents.generation !== generation) documents = { generation, byKey: new Map() }
-    // Discovery of the groups is put together from what several servers serve.
-    const anyRange = root === 'apis' && (parts.length < 2 || !builtinGroups().some(({ name }) => name === parts[0]))
     const connection = request.connection ?? { remoteAddress: '' }
-    const encoding = asked ?? negotiate({ ...request, connection }, { anyRange }).encoding
+    const encoding = asked ?? negotiate({ ...request, connection }, { anyRange: isShared }).encoding
     const key = `${aggregated ? 'aggregated ' : ''}${remotes.length > 0 ? 'whole ' : ''}${encoding} ${path}`
     let bytes = documents.byKey.get(key)
     if (bytes === undefined) {
-      bytes = encode(make(), encoding)
+      bytes = aggregated && encoding === 'protobuf' ? discoveryBytes(make()) : encode(make(), encoding)
       documents.byKey.set(key, bytes)
     }
     if (!aggregated)
@@ -128,7 +130,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
         bytes: [bytes],
       }
     const etag = `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`
-    const headers = { etag, vary: 'Accept' }
+    const headers = { etag, vary: 'Accept', 'cache-control': 'public' }
     if (request.headers['if-none-match'] === etag)
       return { kind: 'bytes', status: 304, headers, contentType: aggregatedType(encoding), bytes: [] }
     return { kind: 'bytes', status: 200, headers, contentType: aggregatedType(encoding), bytes: [bytes] }
@@ -200,16 +202,14 @@ function resourceList(scheme: Scheme, group: string, version: string): JsonObjec
       ...(row.categories.length ? { categories: row.categories } : {}),
       ...(row.storageVersionHash ? { storageVersionHash: row.storageVersionHash } : {}),
     },
-    ...[...row.subresources]
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((sub) => ({
-        name: `${row.resource}/${sub.name}`,
-        singularName: '',
-        namespaced: row.namespaced,
-        ...(sub.group !== row.group || sub.version !== row.version ? { group: sub.group, version: sub.version } : {}),
-        kind: sub.kind,
-        verbs: sub.verbs,
-      })),
+    ...subresourcesOf(row).map((sub) => ({
+      name: `${row.resource}/${sub.name}`,
+      singularName: '',
+      namespaced: row.namespaced,
+      ...(sub.group !== row.group || sub.version !== row.version ? { group: sub.group, version: sub.version } : {}),
+      kind: sub.kind,
+      verbs: sub.verbs,
+    })),
   ])
   // The core group's list has no apiVersion of its own, as on a real server.
   return {
@@ -280,11 +280,21 @@ function remoteVersion({ version, resources }: RemoteGroupVersion): JsonObject {
   }
 }
 
-/** A response kind of the resource's own group and version leaves both empty. */
+/** By name; of custom resources as their definition has them. */
+function subresourcesOf(row: ResourceRow): readonly SubresourceRow[] {
+  const byName = [...row.subresources].sort((a, b) => (a.name < b.name ? -1 : 1))
+  return row.custom === undefined ? byName : byName.reverse()
+}
+
+/** A response kind of the resource's own group and version leaves both empty, but for custom resources. */
 function aggregatedResource(row: ResourceRow): JsonObject {
+  const responseKind = ({ group, version, kind }: Pick<ResourceRow, 'group' | 'version' | 'kind'>) => {
+    const implied = row.custom === undefined && group === row.group && version === row.version
+    return implied ? { group: '', version: '', kind } : { group, version, kind }
+  }
   return {
     resource: row.resource,
-    responseKind: { group: '', version: '', kind: row.kind },
+    responseKind: responseKind(row),
     scope: row.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: row.singular,
     verbs: row.verbs,
@@ -292,16 +302,11 @@ function aggregatedResource(row: ResourceRow): JsonObject {
     ...(row.categories.length ? { categories: row.categories } : {}),
     ...(row.subresources.length
       ? {
-          subresources: [...row.subresources]
-            .sort((a, b) => (a.name < b.name ? -1 : 1))
-            .map((sub) => {
-              const own = sub.group === row.group && sub.version === row.version
-              return {
-                subresource: sub.name,
-                responseKind: { group: own ? '' : sub.group, version: own ? '' : sub.version, kind: sub.kind },
-                verbs: sub.verbs,
-              }
-            }),
+          subresources: subresourcesOf(row).map((sub) => ({
+            subresource: sub.name,
+            responseKind: responseKind(sub),
+            verbs: sub.verbs,
+          })),
         }
       : {}),
   }

@@ -3,6 +3,7 @@
  * `?exclude=NAME` leaves one out, /readyz/NAME asks one alone.
  */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { createMetrics, type Metrics } from '../../base/metrics.ts'
 
 export interface HealthCheck {
   readonly name: string
@@ -14,50 +15,79 @@ export interface HealthCheck {
 
 type Endpoint = 'healthz' | 'livez' | 'readyz'
 
-const text = (status: number, body: string): ApiResponse => ({
+const text = (status: number, body: string, headers = {}): ApiResponse => ({
   kind: 'bytes',
   status,
-  headers: { 'x-content-type-options': 'nosniff' },
+  headers,
   contentType: 'text/plain; charset=utf-8',
   bytes: [Buffer.from(body)],
 })
+const NOSNIFF = { 'x-content-type-options': 'nosniff' }
 
-/** undefined when the path is none of these, or names a check that there is not. */
-export async function healthResponse(
-  request: ApiRequest,
-  checks: readonly HealthCheck[],
-): Promise<ApiResponse | undefined> {
-  const match = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(request.path)
-  if (match === null) return undefined
-  const endpoint = match[1] as Endpoint
-  const counted = checks.filter((check) => check.endpoints === undefined || check.endpoints.includes(endpoint))
-  if (match[2] !== undefined) {
-    const one = counted.find((check) => check.name === match[2])
-    if (one === undefined) return undefined
-    const problem = await outcome(one)
-    return problem === undefined ? text(200, 'ok') : text(500, `internal server error: ${problem}`)
-  }
-  const excluded = new Set(request.query.getAll('exclude'))
-  const lines: string[] = []
-  let failed = false
-  for (const check of counted) {
-    if (excluded.has(check.name)) {
-      lines.push(`[+]${check.name} excluded: ok`)
-      continue
-    }
-    const problem = await outcome(check)
-    failed ||= problem !== undefined
-    lines.push(problem === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: ${problem}`)
-  }
-  if (failed) return text(500, `${lines.join('\n')}\n${endpoint} check failed\n`)
-  return text(200, request.query.has('verbose') ? `${lines.join('\n')}\n${endpoint} check passed\n` : 'ok')
+export interface HealthPages {
+  /** undefined when the path is none of these, or names a check that there is not. */
+  answer(request: ApiRequest): Promise<ApiResponse | undefined>
+  /** How each check came out when an endpoint was last asked, and how often so: what /metrics/slis tells (KEP-3466). */
+  readonly metrics: Metrics
 }
 
-async function outcome(check: HealthCheck): Promise<string | undefined> {
+/** `checks` may grow. */
+export function createHealth(checks: readonly HealthCheck[]): HealthPages {
+  const metrics = createMetrics()
+  const last = metrics.gauge('kubernetes_healthcheck', 'Whether a health check came out well.', ['name', 'type'])
+  const total = metrics.counter('kubernetes_healthchecks_total', 'Health checks by how they came out.', [
+    'name',
+    'status',
+    'type',
+  ])
+  async function counted(check: HealthCheck, endpoint: Endpoint): Promise<string | undefined> {
+    const { name } = check
+    const problem = await outcome(check)
+    last.child(name, endpoint).set(problem === undefined ? 1 : 0)
+    total.child(name, problem === undefined ? 'success' : 'error', endpoint).add()
+    return problem
+  }
+
+  async function answer(request: ApiRequest): Promise<ApiResponse | undefined> {
+    const match = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(request.path)
+    if (match === null) return undefined
+    const endpoint = match[1] as Endpoint
+    const asked = checks.filter((check) => check.endpoints === undefined || check.endpoints.includes(endpoint))
+    if (match[2] !== undefined) {
+      const one = asked.find((check) => check.name === match[2])
+      if (one === undefined) return undefined
+      const problem = await outcome(one)
+      return problem === undefined ? text(200, 'ok') : text(500, `internal server error: ${problem}\n`, NOSNIFF)
+    }
+    const excluded = new Set(request.query.getAll('exclude'))
+    const lines: string[] = []
+    let failed = false
+    for (const check of asked) {
+      if (excluded.delete(check.name)) {
+        lines.push(`[+]${check.name} excluded: ok`)
+        continue
+      }
+      const problem = await counted(check, endpoint)
+      failed ||= problem !== undefined
+      // Why is for who may ask for the check by its name.
+      lines.push(problem === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`)
+    }
+    if (excluded.size > 0) lines.push(notExcluded([...excluded]))
+    if (failed) return text(500, `${lines.join('\n')}\n${endpoint} check failed\n`, NOSNIFF)
+    return text(200, request.query.has('verbose') ? `${lines.join('\n')}\n${endpoint} check passed\n` : 'ok', NOSNIFF)
+  }
+  return { answer, metrics }
+}
+
+/** What is wrong, if anything is. */
+async function outcome({ check }: HealthCheck): Promise<string | undefined> {
   try {
-    await check.check()
+    await check()
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
 }
+
+const notExcluded = (names: readonly string[]): string =>
+  `warn: some health checks cannot be excluded: no matches for ${names.map((name) => JSON.stringify(name)).join(',')}`

@@ -76,9 +76,9 @@ test('a watch is no stream of YAML, whatever else is taken', () => {
 })
 
 test('errors are in the first encoding that is taken without another form', () => {
-  assert.equal(errorEncoding(`${PROTOBUF};${METADATA},${JSON_TYPE}`), 'json')
-  assert.equal(errorEncoding(`${PROTOBUF},${JSON_TYPE}`), 'protobuf')
-  assert.equal(errorEncoding('text/html'), 'json')
+  assert.equal(errorEncoding(`${PROTOBUF};${METADATA},${JSON_TYPE}`).encoding, 'json')
+  assert.equal(errorEncoding(`${PROTOBUF},${JSON_TYPE}`).encoding, 'protobuf')
+  assert.deepEqual(errorEncoding('text/html'), { encoding: 'json', pretty: true })
 })
 
 test('another kind is found among the entries', () => {

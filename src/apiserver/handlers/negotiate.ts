@@ -109,11 +109,14 @@ export function requireType(request: ApiRequest, type: string): void {
   if (accept !== undefined && accept !== '' && !namesType(accept, [type])) throw notAvailable([type])
 }
 
-/** The encoding for an error: the first that the client takes, whatever form of objects it asked for. */
-export function errorEncoding(accept: string | undefined): Encoding {
-  if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return 'json'
-  return choose(accept, (_, target) => target === undefined)?.encoding ?? 'json'
+/** The encoding for an error: the first that the client takes. Who takes none gets JSON for people to read. */
+export function errorEncoding(accept: string | undefined): { readonly encoding: Encoding; readonly pretty: boolean } {
+  if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN_ERROR
+  const chosen = choose(accept, (_, target) => target === undefined)
+  return chosen === undefined ? { encoding: 'json', pretty: true } : { encoding: chosen.encoding, pretty: false }
 }
+
+const PLAIN_ERROR = { encoding: 'json', pretty: false } as const
 
 /** The encoding in which another kind (`as`, `g` and `v` of the Accept header) may be answered; undefined when not asked. */
 export function encodingOfKind(accept: string, wanted: Target, encodings: readonly Encoding[]): Encoding | undefined {

@@ -14,6 +14,7 @@ const FIXED = [
   '/healthz',
   '/livez',
   '/metrics',
+  '/metrics/slis',
   '/openapi/v2',
   '/openapi/v3',
   '/openapi/v3/',

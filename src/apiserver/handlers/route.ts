@@ -35,6 +35,8 @@ export const pageNotFound: ApiResponse = {
 }
 
 const CONNECT = new Set(['proxy', 'exec', 'attach', 'portforward'])
+const SESSION_METHODS = new Set(['GET', 'POST'])
+const PROXY_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
  * @returns undefined when not even the group is known
@@ -74,6 +76,7 @@ export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo):
   const rest = behind.length === 0 ? '' : `/${behind.join('/')}`
   if (CONNECT.has(sub)) {
     if (rest !== '' && sub !== 'proxy') throw noSuchResource()
+    if (!(sub === 'proxy' ? PROXY_METHODS : SESSION_METHODS).has(request.method)) throw notAllowed()
     return { row, subresource, action: 'connect', watchPath: false, rest }
   }
   if (rest !== '') throw noSuchResource()

@@ -6,6 +6,8 @@ import { notAllowed } from './route.ts'
 export const KUBERNETES = '1.37.1'
 export const KUBERNETES_MINOR = '1.37'
 export const GIT_VERSION = `v${KUBERNETES}+skiff`
+/** git writes the commit in when it makes an archive (.gitattributes); in a checkout and in the package it stays as it is. */
+const GIT_COMMIT = '$Format:%H$'
 
 const document = Buffer.from(
   JSON.stringify(
@@ -17,7 +19,7 @@ const document = Buffer.from(
       minCompatibilityMajor: '1',
       minCompatibilityMinor: '36',
       gitVersion: GIT_VERSION,
-      gitCommit: '',
+      gitCommit: GIT_COMMIT,
       gitTreeState: '',
       buildDate: '1970-01-01T00:00:00Z',
       goVersion: 'go1.26.8',
@@ -32,7 +34,7 @@ const document = Buffer.from(
 /** undefined when the path is another. @throws StatusError 405 */
 export function versionResponse(request: ApiRequest): ApiResponse | undefined {
   if (request.path !== '/version' && request.path !== '/version/') return undefined
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw notAllowed()
+  if (request.method !== 'GET') throw notAllowed()
   requireType(request, 'application/json')
   return { kind: 'bytes', status: 200, contentType: 'application/json', bytes: [document] }
 }

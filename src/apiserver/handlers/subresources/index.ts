@@ -3,12 +3,12 @@
  * writes the object (status, ephemeralcontainers, resize, finalize, approval) goes the usual way, by the strategy's rules for
  * that subresource.
  */
-import { badRequest, notFound, qualified, StatusError } from '../../../api/status.ts'
-import { groupResource, namedKey } from '../../registry/registry.ts'
+import { qualified } from '../../../api/status.ts'
 import { getComponentStatus, listComponentStatuses } from '../component-status.ts'
 import type { ResourceHandler, ServerContext } from '../context.ts'
 import type { Route } from '../route.ts'
 import { createBinding } from './binding.ts'
+import { notConnected } from './connect.ts'
 import { createEviction } from './eviction.ts'
 import { getLog } from './log.ts'
 import { createReview } from './reviews.ts'
@@ -41,12 +41,4 @@ export function subresourceHandler(context: ServerContext, route: Route): Resour
   return (
     HANDLERS[`${action} ${name}/${subresource.name}`] ?? context.subresources?.[`${action} ${name}/${subresource.name}`]
   )
-}
-
-const notConnected: ResourceHandler = async ({ context, row, info }) => {
-  const stored = context.registry.current(row, namedKey(row, row.namespaced ? info.namespace : '', info.name))
-  if (stored === undefined) throw notFound(groupResource(row), info.name)
-  if (row.resource === 'pods' && !stored.object['spec']?.nodeName)
-    throw badRequest(`pod ${info.name} does not have a host assigned`)
-  throw new StatusError(503, 'ServiceUnavailable', 'no node can be reached from this server')
 }

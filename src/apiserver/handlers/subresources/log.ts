@@ -1,15 +1,19 @@
 /** GET pods/NAME/log. Logs are with the node; where none can be asked, that is the answer. */
-import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
+import { notFound, serviceUnavailable } from '../../../api/status.ts'
 import { type FieldError, forbiddenField, invalid, invalidError } from '../../../api/validation/errors.ts'
 import type { ResourceHandler } from '../context.ts'
 import { int64Parameter } from '../options.ts'
+import { checkContainer, checkHost } from './pod-location.ts'
 
 export const getLog: ResourceHandler = async ({ context, info, request }) => {
   checkOptions(request.query, info.name)
   const pod = context.reads.get('', 'pods', info.namespace, info.name)
   if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, info.name)
+  checkContainer(pod, request.query.get('container') ?? '')
   const node: string = pod['spec']?.nodeName ?? ''
-  if (node === '') throw badRequest(`pod ${info.name} does not have a host assigned`)
+  // Nothing has run yet, so nothing was written.
+  if (node === '') return { kind: 'bytes', status: 204, contentType: '', bytes: [] }
+  checkHost(context.reads, pod)
   throw serviceUnavailable(`the logs of node ${node} cannot be read from this server: simulated containers write none`)
 }
 
