@@ -2,9 +2,8 @@
  * proxy, exec, attach and portforward where nothing behind them can be reached: whatever is wrong with the question is
  * said first, in the order in which Kubernetes finds it.
  */
-import { BlockList } from 'node:net'
 import type { Fields } from '../../../api/object.ts'
-import { isIPv6 } from '../../../api/objects/ip.ts'
+import { parseIPv4, parseIPv6 } from '../../../api/objects/ip.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
 import { serviceAddress } from '../../service-address.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
@@ -66,22 +65,16 @@ function targetOf(what: string, text: string): { readonly name: string; readonly
 
 /** Nobody is led to this machine's own network. @throws StatusError 400 */
 function checkAddress(address: string): void {
-  if (address === '' || OWN.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) throw badRequest('address not allowed')
+  if (address === '' || isOwn(address)) throw badRequest('address not allowed')
 }
 
-/** Loopback, link-local, multicast and no address at all. */
-const OWN = new BlockList()
-for (const [network, bits] of [
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['224.0.0.0', 4],
-  ['0.0.0.0', 32],
-] as const)
-  OWN.addSubnet(network, bits, 'ipv4')
-for (const [network, bits] of [
-  ['::1', 128],
-  ['fe80::', 10],
-  ['ff00::', 8],
-  ['::', 128],
-] as const)
-  OWN.addSubnet(network, bits, 'ipv6')
+/** Loopback, link-local, multicast and no address at all. A name is none of these. */
+function isOwn(address: string): boolean {
+  const four = parseIPv4(address)
+  if (four !== undefined) {
+    const first = four >>> 24
+    return first === 127 || first >>> 4 === 14 || four >>> 16 === 0xa9fe || four === 0
+  }
+  const six = parseIPv6(address)
+  return six !== undefined && (six <= 1n || six >> 118n === 0x3fan || six >> 120n === 0xffn)
+}
