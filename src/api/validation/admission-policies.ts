@@ -2,7 +2,7 @@
 
 import type { Fields, KubeObject } from '../object.ts'
 import { FAILURE_POLICIES, MATCH_POLICIES, matchConditions, oneOf, operationsRule } from './admissionregistration.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import { dns1035Label, dns1123Subdomain } from './names.ts'
 import { conditionCompiler, type PolicyExpressions, policyExpressions } from './policy-expressions.ts'
@@ -18,12 +18,7 @@ function matchResources(value: Fields, path: string, errors: FieldError[]): void
       const at = `${path}.${field}[${i}]`
       operationsRule(rule, at, false, errors)
       rule['resourceNames']?.forEach((name: string, j: number) => {
-        if (rule['resourceNames'].indexOf(name) < j)
-          errors.push({
-            type: 'FieldValueDuplicate',
-            field: `${at}.resourceNames[${j}]`,
-            message: `Duplicate value: ${JSON.stringify(name)}`,
-          })
+        if (rule['resourceNames'].indexOf(name) < j) errors.push(duplicate(`${at}.resourceNames[${j}]`, name))
       })
     })
 }
@@ -56,18 +51,19 @@ function matchConstraints(spec: Fields, errors: FieldError[]): void {
   if (!value['resourceRules']?.length) errors.push(required('spec.matchConstraints.resourceRules'))
 }
 
-export function validateValidatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
-  const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
+/** What both kinds of policies say about when they are asked. */
+function matching(spec: Fields, errors: FieldError[]): void {
   oneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
   paramKind(spec['paramKind'], errors)
   matchConstraints(spec, errors)
-  matchConditions(
-    spec['matchConditions'] ?? [],
-    'spec.matchConditions',
-    errors,
-    conditionCompiler(spec['paramKind'] !== undefined),
-  )
+  const compiler = conditionCompiler(spec['paramKind'] !== undefined)
+  matchConditions(spec['matchConditions'] ?? [], 'spec.matchConditions', errors, compiler)
+}
+
+export function validateValidatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const spec: Fields = object['spec'] ?? {}
+  matching(spec, errors)
   const expressions = policyExpressions(spec, errors)
   variables(spec['variables'] ?? [], errors, expressions)
   const { validations = [], auditAnnotations = [] } = spec
@@ -96,12 +92,7 @@ function variables(list: readonly Fields[], errors: FieldError[], expressions?: 
     if (name === '' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       if (name === '') errors.push(required(`${path}.name`, 'name is not specified'))
       else errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'))
-    } else if (names.has(name))
-      errors.push({
-        type: 'FieldValueDuplicate',
-        field: `${path}.name`,
-        message: `Duplicate value: ${JSON.stringify(name)}`,
-      })
+    } else if (names.has(name)) errors.push(duplicate(`${path}.name`, name))
     names.add(name)
     if (expression.trim() === '') errors.push(required(`${path}.expression`, 'expression is not specified'))
     else expressions?.variable(expression, name, `${path}.expression`)
@@ -134,15 +125,7 @@ function policyValidation(
 export function validateMutatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
-  oneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
-  paramKind(spec['paramKind'], errors)
-  matchConstraints(spec, errors)
-  matchConditions(
-    spec['matchConditions'] ?? [],
-    'spec.matchConditions',
-    errors,
-    conditionCompiler(spec['paramKind'] !== undefined),
-  )
+  matching(spec, errors)
   mutatingOperations(spec['matchConstraints'] ?? {}, errors)
   const expressions = policyExpressions(spec, errors)
   variables(spec['variables'] ?? [], errors, expressions)
@@ -213,12 +196,7 @@ export function validatePolicyBinding(object: KubeObject): readonly FieldError[]
 function actions(list: readonly string[], errors: FieldError[]): void {
   list.forEach((action, i) => {
     oneOf(action, `spec.validationActions[${i}]`, ['Audit', 'Deny', 'Warn'], errors)
-    if (list.indexOf(action) < i)
-      errors.push({
-        type: 'FieldValueDuplicate',
-        field: `spec.validationActions[${i}]`,
-        message: `Duplicate value: ${JSON.stringify(action)}`,
-      })
+    if (list.indexOf(action) < i) errors.push(duplicate(`spec.validationActions[${i}]`, action))
   })
   if (list.includes('Deny') && list.includes('Warn'))
     errors.push(

@@ -1,7 +1,7 @@
 /** Rules of webhook configurations, and what admission policies have in common with them. */
 
 import type { Fields, KubeObject } from '../object.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import { dns1035Label, dns1123Subdomain, qualifiedName } from './names.ts'
 import { validateWebhookCondition } from './policy-expressions.ts'
@@ -71,12 +71,7 @@ export function validateWebhookConfiguration(object: KubeObject): readonly Field
   object['webhooks']?.forEach((hook: Fields, i: number) => {
     webhook(hook, `webhooks[${i}]`, errors)
     const name: string = hook['name'] ?? ''
-    if (names.has(name) && name !== '')
-      errors.push({
-        type: 'FieldValueDuplicate',
-        field: `webhooks[${i}].name`,
-        message: `Duplicate value: ${JSON.stringify(name)}`,
-      })
+    if (names.has(name) && name !== '') errors.push(duplicate(`webhooks[${i}].name`, name))
     names.add(name)
   })
   return errors
@@ -175,12 +170,7 @@ export function matchConditions(
   errors: FieldError[],
   compiles: (expression: string, path: string, errors: FieldError[]) => void = validateWebhookCondition,
 ): void {
-  if (list.length > 64)
-    errors.push({
-      type: 'FieldValueTooMany',
-      field: path,
-      message: `Too many: ${list.length}: must have at most 64 items`,
-    })
+  if (list.length > 64) errors.push(tooMany(path, list.length, 64))
   const names = new Set<string>()
   list.forEach(({ name = '', expression = '' }, i) => {
     const at = `${path}[${i}]`
@@ -188,12 +178,7 @@ export function matchConditions(
     else compiles(expression, `${at}.expression`, errors)
     if (name === '') errors.push(required(`${at}.name`))
     else for (const message of qualifiedName(name)) errors.push(invalid(`${at}.name`, name, message))
-    if (name !== '' && names.has(name))
-      errors.push({
-        type: 'FieldValueDuplicate',
-        field: `${at}.name`,
-        message: `Duplicate value: ${JSON.stringify(name)}`,
-      })
+    if (name !== '' && names.has(name)) errors.push(duplicate(`${at}.name`, name))
     names.add(name)
   })
 }

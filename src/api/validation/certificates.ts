@@ -1,7 +1,7 @@
 /** Rules of certificates.k8s.io. */
 import type { Fields, KubeObject } from '../object.ts'
 import { immutable, same } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 
 const USAGES = [
@@ -103,12 +103,7 @@ export function signerName(name: string, path: string, errors: FieldError[]): vo
   for (const label of rest.split('.'))
     for (const message of dns1123Subdomain(label))
       errors.push(invalid(path, rest, `validating label ${JSON.stringify(label)}: ${message}`))
-  if (Buffer.byteLength(name) > MAX_SIGNER)
-    errors.push({
-      type: 'FieldValueTooLong',
-      field: path,
-      message: `Too long: may not be more than ${MAX_SIGNER} bytes`,
-    })
+  if (Buffer.byteLength(name) > MAX_SIGNER) errors.push(tooLong(path, MAX_SIGNER))
 }
 
 function conditions(list: readonly Fields[], errors: FieldError[]): void {

@@ -1,6 +1,6 @@
 /** Security contexts of containers and pods. */
 import type { Fields } from '../object.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Subdomain, userId } from './names.ts'
 
@@ -100,8 +100,7 @@ function validateSysctls(sysctls: readonly Fields[], spec: Fields, path: string,
     if (name === '') errors.push(required(at))
     else if (name.length > 253 || !SYSCTL.test(name))
       errors.push(invalid(at, name, `must have at most 253 characters and match regex ^${SYSCTL_TEXT}$`))
-    else if (seen.has(name))
-      errors.push({ type: 'FieldValueDuplicate', field: at, message: `Duplicate value: ${JSON.stringify(name)}` })
+    else if (seen.has(name)) errors.push(duplicate(at, name))
     const dotted = name.replaceAll('/', '.')
     if (spec['hostNetwork'] && dotted.startsWith('net.'))
       errors.push(invalid(at, name, "may not be specified when 'hostNetwork' is true"))
@@ -153,12 +152,7 @@ function validateAppArmorProfile(profile: Fields | undefined, path: string, erro
         errors.push(required(`${path}.localhostProfile`, 'must be set when AppArmor type is Localhost'))
       else if (trimmed !== local)
         errors.push(invalid(`${path}.localhostProfile`, local, 'must not be padded with whitespace'))
-      else if (local.length > 4095)
-        errors.push({
-          type: 'FieldValueTooLong',
-          field: `${path}.localhostProfile`,
-          message: 'Too long: may not be more than 4095 bytes',
-        })
+      else if (local.length > 4095) errors.push(tooLong(`${path}.localhostProfile`, 4095))
     }
   } else if (type === 'RuntimeDefault' || type === 'Unconfined') {
     if (local !== undefined)

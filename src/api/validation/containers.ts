@@ -2,7 +2,16 @@
 import type { Fields } from '../object.ts'
 import { validateContainerSecurityContext } from './container-security.ts'
 import { validateEnv, validateEnvFrom } from './environment.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  notFoundField,
+  notSupported,
+  required,
+  tooLong,
+} from './errors.ts'
 import { dns1123Label, portName, portNumber } from './names.ts'
 import { validateLifecycle, validateProbe } from './probes.ts'
 import { validateContainerResources } from './resources.ts'
@@ -113,12 +122,7 @@ export function validateEphemeralContainers(
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name))
     else names.add(name)
     const target: string | undefined = container['targetContainerName']
-    if (target && !targets.has(target))
-      errors.push({
-        type: 'FieldValueNotFound',
-        field: `${at}.targetContainerName`,
-        message: `Not found: ${JSON.stringify(target)}`,
-      })
+    if (target && !targets.has(target)) errors.push(notFoundField(`${at}.targetContainerName`, target))
     for (const field of Object.keys(container))
       if (!EPHEMERAL_FIELDS.has(field) && !isZero(container[field]))
         errors.push(forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container'))
@@ -246,12 +250,7 @@ function validateRestartRules(container: Fields, path: string, errors: FieldErro
       errors.push(required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used'))
   } else if (!RESTART_POLICIES.includes(policy))
     errors.push(notSupported(`${path}.restartPolicy`, policy, RESTART_POLICIES))
-  if (rules.length > 20)
-    errors.push({
-      type: 'FieldValueTooLong',
-      field: `${path}.restartPolicyRules`,
-      message: 'Too long: may not be more than 20 bytes',
-    })
+  if (rules.length > 20) errors.push(tooLong(`${path}.restartPolicyRules`, 20))
   rules.forEach((rule, i) => {
     const at = `${path}.restartPolicyRules[${i}]`
     if (rule['action'] !== 'Restart' && rule['action'] !== 'RestartAllContainers')
@@ -261,12 +260,7 @@ function validateRestartRules(container: Fields, path: string, errors: FieldErro
     else {
       if (codes['operator'] !== 'In' && codes['operator'] !== 'NotIn')
         errors.push(notSupported(`${at}.exitCodes.operator`, codes['operator'] ?? '', ['In', 'NotIn']))
-      if ((codes['values'] ?? []).length > 255)
-        errors.push({
-          type: 'FieldValueTooLong',
-          field: `${at}.exitCodes.values`,
-          message: 'Too long: may not be more than 255 bytes',
-        })
+      if ((codes['values'] ?? []).length > 255) errors.push(tooLong(`${at}.exitCodes.values`, 255))
     }
   })
 }

@@ -2,7 +2,7 @@
 import type { Fields } from '../object.ts'
 import { nanosOf } from '../objects/quantity.ts'
 import type { PodFacts } from './containers.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, invalid, notFoundField, notSupported, required } from './errors.ts'
 import { configMapKey, dns1123Subdomain, envVarName, qualifiedName } from './names.ts'
 import { isStandardContainerResource } from './resource-names.ts'
 
@@ -86,12 +86,7 @@ function validateKeyRef(reference: Fields, path: string, errors: FieldError[]): 
 function validateFileKeyRef(reference: Fields, path: string, facts: PodFacts, errors: FieldError[]): void {
   const { volumeName = '', path: file = '', key = '' } = reference
   if (volumeName === '') errors.push(required(`${path}.volumeName`))
-  else if (!facts.volumes.sources.has(volumeName))
-    errors.push({
-      type: 'FieldValueNotFound',
-      field: `${path}.volumeName`,
-      message: `Not found: ${JSON.stringify(volumeName)}`,
-    })
+  else if (!facts.volumes.sources.has(volumeName)) errors.push(notFoundField(`${path}.volumeName`, volumeName))
   if (file === '') errors.push(required(`${path}.path`))
   if (key === '') errors.push(required(`${path}.key`))
   else for (const message of envVarName(key)) errors.push(invalid(`${path}.key`, key, message))

@@ -1,7 +1,7 @@
 /** Job: its spec (which CronJob's template shares), what may change of it, and its status. */
 import type { Fields, Json, KubeObject } from '../object.ts'
 import { same } from './common.ts'
-import { type FieldError, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 import { isUsableSelector, printableMap, printableSelector, validateLabelSelector } from './labels.ts'
@@ -85,12 +85,7 @@ export function validateJobSpec(spec: Fields, path: string, errors: FieldError[]
   const manager: string | undefined = spec['managedBy'] ?? undefined
   if (manager !== undefined) {
     for (const message of domainPrefixedPath(manager)) errors.push(invalid(at('managedBy'), manager, message))
-    if (manager.length > 63)
-      errors.push({
-        type: 'FieldValueTooLong',
-        field: at('managedBy'),
-        message: 'Too long: may not be more than 63 bytes',
-      })
+    if (manager.length > 63) errors.push(tooLong(at('managedBy'), 63))
   }
   if (spec['podFailurePolicy']) validatePodFailurePolicy(spec, at('podFailurePolicy'), errors)
   if (spec['successPolicy']) validateSuccessPolicy(spec, at('successPolicy'), errors)

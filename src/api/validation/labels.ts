@@ -46,6 +46,24 @@ export function validateLabelSelector(
   })
 }
 
+/** How many values the operators that all selectors know may have; false for another operator. */
+export function validateSetOperator(
+  operator: string,
+  values: readonly string[],
+  path: string,
+  errors: FieldError[],
+): boolean {
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0)
+      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+    return true
+  }
+  if (operator !== 'Exists' && operator !== 'DoesNotExist') return false
+  if (values.length > 0)
+    errors.push(forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+  return true
+}
+
 function validateRequirement(
   requirement: Fields,
   path: string,
@@ -54,15 +72,8 @@ function validateRequirement(
 ): void {
   const values: readonly string[] = requirement['values'] ?? []
   const operator: string = requirement['operator'] ?? ''
-  if (operator === 'In' || operator === 'NotIn') {
-    if (values.length === 0)
-      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
-  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (values.length > 0)
-      errors.push(
-        forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-      )
-  } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
+  if (!validateSetOperator(operator, values, path, errors))
+    errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
   for (const message of qualifiedName(requirement['key'] ?? ''))
     errors.push(invalid(`${path}.key`, requirement['key'] ?? '', message))
   if (options.allowInvalidValues) return

@@ -1,6 +1,7 @@
 /** core/v1 NodeSelector: terms of requirements on a node's labels and name. */
 import type { Fields } from '../object.ts'
-import { type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { type FieldError, invalid, required } from './errors.ts'
+import { validateSetOperator } from './labels.ts'
 import { dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 
 export function validateNodeSelector(selector: Fields, path: string, errors: FieldError[]): void {
@@ -26,18 +27,11 @@ export function validateNodeSelectorTerm(term: Fields, path: string, errors: Fie
 function labelRequirement(requirement: Fields, path: string, errors: FieldError[]): void {
   const { key = '', operator = '' } = requirement
   const values: readonly string[] = requirement['values'] ?? []
-  if (operator === 'In' || operator === 'NotIn') {
-    if (values.length === 0)
-      errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
-  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (values.length > 0)
-      errors.push(
-        forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-      )
-  } else if (operator === 'Gt' || operator === 'Lt') {
+  if (operator === 'Gt' || operator === 'Lt') {
     if (values.length !== 1)
       errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
-  } else errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
+  } else if (!validateSetOperator(operator, values, path, errors))
+    errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
   for (const message of qualifiedName(key)) errors.push(invalid(`${path}.key`, key, message))
   values.forEach((value, i) => {
     for (const message of labelValue(value)) errors.push(invalid(`${path}.values[${i}]`, value, message))

@@ -4,7 +4,7 @@ import { quantityValue } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
 import { difference } from './difference.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
@@ -141,8 +141,7 @@ const gcePersistentDisk: SourceRule = (source, _path, errors, spec) =>
 /** A CSI driver's name: a DNS subdomain in any case, at most 63 bytes. */
 export function csiDriverName(name: string, path: string, errors: FieldError[]): void {
   if (name === '') errors.push(required(path))
-  if (Buffer.byteLength(name) > 63)
-    errors.push({ type: 'FieldValueTooLong', field: path, message: 'Too long: may not be more than 63 bytes' })
+  if (Buffer.byteLength(name) > 63) errors.push(tooLong(path, 63))
   for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
 }
 

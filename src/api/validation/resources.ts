@@ -1,7 +1,7 @@
 /** Requests, limits and claims of containers and pods. */
 import type { Fields } from '../object.ts'
 import { compareQuantities, quantityValue } from '../objects/quantity.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notFoundField, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notFoundField, notSupported, required } from './errors.ts'
 import {
   containerResourceName,
   isExtendedResource,
@@ -124,11 +124,7 @@ export function validatePodResources(
       const before = found.length
       resourceName(name, at, found)
       if (found.length === before && name !== 'cpu' && name !== 'memory' && !isHugePage(name))
-        found.push({
-          type: 'FieldValueNotSupported',
-          field: at,
-          message: `Unsupported value: ${JSON.stringify(name)}: supported values: "cpu", "hugepages-", "memory"`,
-        })
+        found.push(notSupported(at, name, ['cpu', 'hugepages-', 'memory']))
     },
     errors,
   )

@@ -2,7 +2,7 @@
 import type { Fields } from '../object.ts'
 import { nanosOf } from '../objects/quantity.ts'
 import { validateFieldRef, validateResourceFieldRef } from './environment.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { isUsableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateClaimTemplate } from './volume-claims.ts'
@@ -346,8 +346,7 @@ const csi: SourceRule = (source, path, errors) => {
 
 export function driverName(name: string, path: string, errors: FieldError[]): void {
   if (name === '') return void errors.push(required(path))
-  if (Buffer.byteLength(name) > 63)
-    errors.push({ type: 'FieldValueTooLong', field: path, message: 'Too long: may not be more than 63 bytes' })
+  if (Buffer.byteLength(name) > 63) errors.push(tooLong(path, 63))
   for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
 }
 
