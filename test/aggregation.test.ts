@@ -1,12 +1,15 @@
 /** An aggregated API: a second server behind an APIService, reached through the first by discovery and requests. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, request as httpsRequest, type Server } from 'node:https'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { type Asker, createAsker } from '../conformance/ask.ts'
 import { type StartedCluster, startApiServer } from '../conformance/server.ts'
+import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
 
 /** Endpoints may not be of the loopback range: the machine's own other address. */
 const address = Object.values(networkInterfaces())
@@ -19,6 +22,8 @@ let asker: Asker
 let remote: Server
 const seen: { path: string; user: string | undefined; authorization: string | undefined }[] = []
 let groups: readonly string[] = []
+/** What the remote server answers instead, when a test says so. */
+let instead: ((url: string, response: ServerResponse) => boolean) | undefined
 
 const json = (value: unknown) => JSON.stringify(value)
 const get = async (path: string, h?: Record<string, string>) => {
@@ -33,7 +38,7 @@ before(async () => {
   asker = createAsker(cluster.kubeconfig)
   const pki = (file: string) => readFileSync(join(cluster.dataDir, 'pki', file))
   remote = createServer(
-    { cert: pki('apiserver.crt'), key: pki('apiserver.key'), ca: pki('ca.crt'), requestCert: true },
+    { cert: pki('apiserver.crt'), key: pki('apiserver.key'), ca: pki('front-proxy-ca.crt'), requestCert: true },
     (request, response) => {
       const url = request.url ?? ''
       seen.push({
@@ -42,6 +47,7 @@ before(async () => {
         authorization: request.headers.authorization,
       })
       groups = request.headersDistinct['x-remote-group'] ?? []
+      if (instead?.(url, response) === true) return
       response.setHeader('content-type', 'application/json')
       if (url === '/apis/agg.example.com/v1')
         response.end(
@@ -142,4 +148,111 @@ test('who may not do it here is not passed on', { skip }, async () => {
 test("each of a user's groups is a header of its own: none becomes two", { skip }, async () => {
   await get('/apis/agg.example.com/v1/things')
   assert.deepEqual(groups, ['system:masters', 'system:authenticated'])
+})
+
+const MEGABYTE = 1024 * 1024
+
+/** Answers without end; resolves with how many bytes were taken when the connection is cut, or when `most` were. */
+function endless(response: ServerResponse, most: number): Promise<number> {
+  const block = Buffer.alloc(64 * 1024, ' ')
+  let bytes = 0
+  return new Promise((resolve) => {
+    const done = () => {
+      response.destroy()
+      resolve(bytes)
+    }
+    const write = () => {
+      while (!response.destroyed && bytes < most) {
+        bytes += block.length
+        if (!response.write(block)) {
+          response.once('drain', write)
+          return
+        }
+      }
+      done()
+    }
+    response.on('close', done)
+    response.writeHead(200, { 'content-type': 'application/json' })
+    write()
+  })
+}
+
+test('a server that tells without end what it serves is read no further than a bound', { skip }, async () => {
+  const taken = new Promise<number>((resolve) => {
+    instead = (url, response) => {
+      if (url !== '/apis/agg.example.com/v1') return false
+      instead = undefined
+      resolve(endless(response, 256 * MEGABYTE))
+      return true
+    }
+  })
+  // Any change to what the check depends on brings the next one.
+  const service = await get('/apis/apiregistration.k8s.io/v1/apiservices/v1.agg.example.com')
+  await asker.call({
+    m: 'PUT',
+    p: '/apis/apiregistration.k8s.io/v1/apiservices/v1.agg.example.com',
+    b: json({ ...service.body, metadata: { ...service.body.metadata, labels: { look: 'again' } } }),
+  })
+  const bytes = await taken
+  assert.ok(bytes < 64 * MEGABYTE, `${bytes} bytes were read`)
+  assert.equal((await get('/healthz')).text, 'ok')
+})
+
+test('an answer without end is passed on as fast as its client reads, and ends with him', { skip }, async () => {
+  let response: ServerResponse | undefined
+  const taken = new Promise<number>((resolve) => {
+    instead = (url, given) => {
+      if (!url.includes('/things')) return false
+      instead = undefined
+      response = given
+      resolve(endless(given, 512 * MEGABYTE))
+      return true
+    }
+  })
+  const { server, cert = '', key = '' } = endpointFromKubeconfig(readFileSync(cluster.kubeconfig, 'utf8'))
+  const { hostname: host, port } = new URL(server)
+  const reading = await new Promise<IncomingMessage>((resolve, reject) => {
+    const path = '/apis/agg.example.com/v1/things'
+    httpsRequest({ host, port, path, cert, key, rejectUnauthorized: false, agent: false }, resolve)
+      .on('error', reject)
+      .end()
+  })
+  // Nobody reads: the sockets' buffers fill, and then the other server has to wait.
+  while (response?.writableNeedDrain !== true && response?.destroyed !== true) await get('/healthz')
+  for (let before = -1; before !== response.socket?.bytesWritten; ) {
+    before = response.socket?.bytesWritten ?? 0
+    for (let i = 0; i < 20; i++) await get('/healthz')
+  }
+  reading.destroy()
+  const bytes = await taken
+  assert.ok(bytes < 128 * MEGABYTE, `${bytes} bytes were taken for a client who read nothing`)
+})
+
+test('what the other server says of its answer comes with it, and nobody is sent elsewhere', { skip }, async () => {
+  const once = (answer: (response: ServerResponse) => void) => {
+    instead = (url, response) => {
+      if (!url.includes('/things')) return false
+      instead = undefined
+      answer(response)
+      return true
+    }
+  }
+  const path = '/apis/agg.example.com/v1/things'
+  once((response) => {
+    response.writeHead(418, { 'content-encoding': 'gzip', warning: '299 - "old"', 'audit-id': 'theirs', etag: '"x"' })
+    response.end(gzipSync('{}'))
+  })
+  const { code, headers } = await asker.call({ m: 'GET', p: path })
+  assert.deepEqual(
+    [code, headers['content-encoding'], headers['warning'], headers['etag'], headers['audit-id'] === 'theirs'],
+    [418, 'gzip', '299 - "old"', '"x"', false],
+  )
+  once((response) => response.writeHead(302, { location: 'https://example.com/' }).end())
+  const sent = await asker.call({ m: 'GET', p: path })
+  assert.deepEqual(
+    [sent.code, sent.text],
+    [502, 'the backend attempted to redirect this request, which is not permitted'],
+  )
+  once((response) => response.socket?.destroy())
+  assert.deepEqual((await asker.call({ m: 'POST', p: path, b: '{}' })).text, 'error trying to reach service: EOF\n')
 })

@@ -55,14 +55,22 @@ async function fetchOnce(url: URL, options: FetchOptions): Promise<Fetched | str
   }
 }
 
-/** A body whole, as text. @throws Error when it is larger, and reads no further */
-export async function limitedText(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+/** A body whole. @throws AnswerTooLarge when it is larger, and reads no further */
+export async function limitedBytes(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunks) {
     size += chunk.byteLength
-    if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new AnswerTooLarge(`the answer is larger than ${maxBytes} bytes`)
     parts.push(chunk)
   }
-  return Buffer.concat(parts).toString('utf8')
+  return Buffer.concat(parts)
 }
+
+/** The same as text. */
+export async function limitedText(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  return (await limitedBytes(chunks, maxBytes)).toString('utf8')
+}
+
+/** Somebody answers with more than is read of him. */
+export class AnswerTooLarge extends Error {}

@@ -1,13 +1,13 @@
-/**
- * Passes requests for aggregated group versions on to their server, with the user in front-proxy headers, and tells
- * discovery what they serve. A group version whose server cannot be reached is answered with 503.
- */
-import { jsonText } from '../../api/codec/json.ts'
+/** Which server a request for an aggregated group version is passed on to (pass.ts), whether it answers, and what it serves. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
-import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../http/client.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { createHttpsClient, type HttpsClient } from '../../http/client.ts'
+import { limitedText } from '../../http/fetch.ts'
 import type { CacheReads } from '../admission/plugin.ts'
-import { resolveService, ServiceUnresolved } from './service.ts'
+import { networkError } from '../webhooks/network-error.ts'
+import { passOn, type Remote, userHeaders } from './pass.ts'
+import { resolveService } from './service.ts'
 
 export interface FrontProxyIdentity {
   /** PEM. Who passes on is known to the other server by this certificate. */
@@ -29,14 +29,32 @@ export interface Aggregator {
   remotes(): readonly RemoteGroupVersion[]
   /** Rises whenever `remotes` changes. */
   readonly generation: number
-  /** What a server answers for a path; for the availability check. @throws ServiceUnresolved, or the connection's error */
-  ask(service: KubeObject, path: string): Promise<{ readonly status: number; readonly body: string }>
+  /**
+   * Asks the server behind an APIService for what it serves, for the availability check.
+   * @throws ServiceUnresolved when there is no server to ask
+   */
+  check(service: KubeObject): Promise<Checked>
   close(): void
 }
 
-const GROUP = 'apiregistration.k8s.io'
+export interface Checked {
+  readonly url: string
+  /** Undefined when no answer came: `why` says why, as a Go client does. */
+  readonly status: number | undefined
+  readonly why: string
+}
 
-export function createAggregator(reads: CacheReads, changed: () => number, identity: FrontProxyIdentity): Aggregator {
+const GROUP = 'apiregistration.k8s.io'
+const CHECK_MS = 5000
+/** Of what a server says it serves, more is not read. */
+const MAX_DISCOVERY_BYTES = 4 * 1024 * 1024
+
+export function createAggregator(
+  runtime: Runtime,
+  reads: CacheReads,
+  changed: () => number,
+  identity: FrontProxyIdentity,
+): Aggregator {
   const clients = new Map<string, HttpsClient>()
   const told = new Map<string, readonly Fields[]>()
   let generation = 0
@@ -57,11 +75,12 @@ export function createAggregator(reads: CacheReads, changed: () => number, ident
     }
     return remote
   }
-  const clientOf = (service: KubeObject): HttpsClient => {
+  const remoteOf = (service: KubeObject): Remote => {
     const spec: Fields = service['spec']
     const { namespace, name, port = 443 } = spec['service'] as { namespace: string; name: string; port?: number }
     const server = resolveService(reads, { namespace, name, port })
     const ca = spec['caBundle'] ? Buffer.from(spec['caBundle'], 'base64').toString() : undefined
+    const serverName = `${name}.${namespace}.svc`
     const key = JSON.stringify([server, ca, spec['insecureSkipTLSVerify'], namespace, name])
     let client = clients.get(key)
     if (client === undefined) {
@@ -69,17 +88,15 @@ export function createAggregator(reads: CacheReads, changed: () => number, ident
         server,
         ...identity,
         ...(ca === undefined ? {} : { ca }),
-        serverName: `${name}.${namespace}.svc`,
+        serverName,
         insecureSkipTlsVerify: spec['insecureSkipTLSVerify'] === true,
       })
       clients.set(key, client)
     }
-    return client
+    return { client, server, serverName, ca }
   }
-  const remember = (service: KubeObject, status: number, body: string) => {
-    const groupVersion = `${service['spec'].group}/${service['spec'].version}`
+  const remember = (groupVersion: string, resources: readonly Fields[] | undefined) => {
     const before = JSON.stringify(told.get(groupVersion))
-    const resources = status === 200 ? resourcesOf(body) : undefined
     if (resources === undefined) told.delete(groupVersion)
     else told.set(groupVersion, resources)
     if (JSON.stringify(resources) !== before) generation++
@@ -90,7 +107,7 @@ export function createAggregator(reads: CacheReads, changed: () => number, ident
       const [, , group = '', version = ''] = request.path.split('/')
       if (version === '') return undefined
       const service = services().get(`${group}/${version}`)
-      return service === undefined ? undefined : pass(request, () => clientOf(service))
+      return service === undefined ? undefined : passOn(runtime, request, () => remoteOf(service))
     },
     remotes: () =>
       [...services()].map(([groupVersion, { spec }]) => ({
@@ -102,15 +119,32 @@ export function createAggregator(reads: CacheReads, changed: () => number, ident
       services()
       return generation
     },
-    async ask(service, path) {
-      const answer = await clientOf(service).send({
-        method: 'GET',
-        path,
-        headers: { accept: 'application/json', ...userHeaders(checker) },
-      })
-      const body = Buffer.from(await answer.bytes()).toString()
-      remember(service, answer.status, body)
-      return { status: answer.status, body }
+    async check(service) {
+      const { client, ...remote } = remoteOf(service)
+      const groupVersion = `${service['spec'].group}/${service['spec'].version}`
+      const path = `/apis/${groupVersion}`
+      const url = `${remote.server}${path}`
+      const timeout = new AbortController()
+      const timer = runtime.clock.setTimer(CHECK_MS, 'api service check', () => timeout.abort())
+      let status: number | undefined
+      let resources: readonly Fields[] | undefined
+      let why = ''
+      try {
+        const headers = { accept: 'application/json', ...userHeaders(checker) }
+        const answer = await client.send({ method: 'GET', path, headers, signal: timeout.signal })
+        status = answer.status
+        const body = await limitedText(answer.chunks(), MAX_DISCOVERY_BYTES)
+        if (status === 200) resources = resourcesOf(body)
+      } catch (error) {
+        if (status === undefined) {
+          const attempt = { endpoint: remote, nowMs: runtime.clock.now(), timeout: timeout.signal }
+          why = `Get ${JSON.stringify(url)}: ${timeout.signal.aborted ? TIMED_OUT : await networkError(error, attempt)}`
+        }
+      } finally {
+        timer.cancel()
+      }
+      remember(groupVersion, resources)
+      return { url, status, why }
     },
     close() {
       for (const client of clients.values()) client.close()
@@ -127,61 +161,8 @@ function resourcesOf(body: string): readonly Fields[] | undefined {
   }
 }
 
+const TIMED_OUT = 'net/http: request canceled (Client.Timeout exceeded while awaiting headers)'
 const checker: UserInfo = { name: 'system:kube-aggregator', groups: ['system:masters'] }
 
 const priority = (service: KubeObject): number =>
   (service['spec'].groupPriorityMinimum ?? 0) * 100_000 + (service['spec'].versionPriority ?? 0)
-
-const unavailable = (text: string): ApiResponse => ({
-  kind: 'bytes',
-  status: 503,
-  headers: { 'x-content-type-options': 'nosniff' },
-  contentType: 'text/plain; charset=utf-8',
-  bytes: [Buffer.from(`${text}\n`)],
-})
-
-/** Headers that belong to one connection, and those that say who asks. */
-const NOT_PASSED =
-  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|authorization|x-remote-.*|impersonate-.*|:.*)$/
-
-async function pass(request: ApiRequest, clientOf: () => HttpsClient): Promise<ApiResponse> {
-  let answer: HttpsAnswer
-  try {
-    const query = request.query.toString()
-    const body = request.body
-    answer = await clientOf().send({
-      method: request.method,
-      path: query === '' ? request.path : `${request.path}?${query}`,
-      headers: {
-        ...Object.fromEntries(
-          Object.entries(request.headers).filter((entry): entry is [string, string] => {
-            const [name, value] = entry
-            return value !== undefined && !NOT_PASSED.test(name)
-          }),
-        ),
-        ...userHeaders(request.user),
-      },
-      ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : jsonText(body.object) }),
-      signal: request.signal,
-    })
-  } catch (error) {
-    if (error instanceof ServiceUnresolved) return unavailable('service unavailable')
-    if (request.signal.aborted) throw error
-    return unavailable(`error trying to reach service: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  const contentType = String(answer.headers['content-type'] ?? '')
-  if (request.info?.verb === 'watch' || request.query.get('watch') === 'true' || request.query.get('watch') === '1')
-    return { kind: 'stream', status: answer.status, contentType, chunks: answer.chunks() }
-  return { kind: 'bytes', status: answer.status, contentType, bytes: [await answer.bytes()] }
-}
-
-/** How a front proxy says whom it asks for (API concept: authenticating proxy). */
-function userHeaders(user: UserInfo | undefined): Record<string, string | readonly string[]> {
-  if (user === undefined) return {}
-  // A header for each value: a group may have a comma in its name, and must not become two.
-  const headers: Record<string, string | readonly string[]> = { 'x-remote-user': user.name }
-  if (user.groups.length > 0) headers['x-remote-group'] = user.groups
-  for (const [key, values] of Object.entries(user.extra ?? {}))
-    headers[`x-remote-extra-${encodeURIComponent(key).toLowerCase()}`] = values
-  return headers
-}

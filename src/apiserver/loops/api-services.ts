@@ -36,26 +36,26 @@ export function startApiServiceLoop(options: ApiServiceLoopOptions): void {
   const { runtime, reads, onChange, signal } = options
   const work = async () => {
     const services = reads.list('apiregistration.k8s.io', 'apiservices').filter((service) => service['spec']?.service)
-    for (const service of services) await write(options, service, await availabilityOf(options, service))
+    // Each for itself: one that does not answer keeps no other waiting.
+    await Promise.all(services.map(async (service) => write(options, service, await availabilityOf(options, service))))
   }
   const timing = { settleMs: 50, retryMs: CHECK_MS, everyMs: CHECK_MS }
   startSettlingLoop({ runtime, name: 'api services', work, onChange, signal, ...timing })
 }
 
 async function availabilityOf({ aggregator }: ApiServiceLoopOptions, service: KubeObject): Promise<Availability> {
-  const { group, version } = service['spec']
-  const path = `/apis/${group}/${version}`
   try {
-    const { status } = await aggregator.ask(service, path)
-    if (status >= 200 && status < 300) return { status: 'True', reason: 'Passed', message: 'all checks passed' }
-    return failed(`failing or missing response from ${path}: bad status from ${path}: ${status}`)
+    const { url, status, why } = await aggregator.check(service)
+    if (status !== undefined && status >= 200 && status < 300)
+      return { status: 'True', reason: 'Passed', message: 'all checks passed' }
+    const what = status === undefined ? why : `bad status from ${url}: ${status}`
+    const message = `failing or missing response from ${url}: ${what}`
+    return { status: 'False', reason: 'FailedDiscoveryCheck', message }
   } catch (error) {
-    if (error instanceof ServiceUnresolved) return { status: 'False', reason: error.reason, message: error.message }
-    return failed(`failing or missing response from ${path}: ${error instanceof Error ? error.message : String(error)}`)
+    if (!(error instanceof ServiceUnresolved)) throw error
+    return { status: 'False', reason: error.reason, message: error.message }
   }
 }
-
-const failed = (message: string): Availability => ({ status: 'False', reason: 'FailedDiscoveryCheck', message })
 
 async function write(
   { runtime, handler, signal }: ApiServiceLoopOptions,

@@ -7,6 +7,7 @@ import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { Fields } from '../../api/object.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../http/client.ts'
+import { AnswerTooLarge, limitedText } from '../../http/fetch.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { endpointOf, urlOf, type WebhookEndpoint } from './endpoint.ts'
 import { networkError } from './network-error.ts'
@@ -68,9 +69,10 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
           body: jsonText(review),
           signal: timeout.signal,
         })
-        text = await limited(answer.chunks())
+        text = await limitedText(answer.chunks(), MAX_ANSWER_BYTES)
       } catch (error) {
-        if (error instanceof TooLarge) throw error
+        if (error instanceof AnswerTooLarge)
+          throw new Error(`received response larger than ${MAX_ANSWER_BYTES} bytes`, { cause: error })
         if (answer !== undefined && !timeout.signal.aborted)
           throw new Error('unexpected error when reading response body. Please retry. Original error: unexpected EOF', {
             cause: error,
@@ -84,19 +86,6 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
       return parsedReview(text, String(answer.headers['content-type'] ?? ''), review)
     },
   }
-}
-
-class TooLarge extends Error {}
-
-async function limited(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of chunks) {
-    size += chunk.byteLength
-    if (size > MAX_ANSWER_BYTES) throw new TooLarge(`received response larger than ${MAX_ANSWER_BYTES} bytes`)
-    parts.push(chunk)
-  }
-  return Buffer.concat(parts).toString('utf8')
 }
 
 const STATUS_WORDS: Readonly<Record<number, string>> = {
