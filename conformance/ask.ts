@@ -145,12 +145,21 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
       code: answer.code,
       type: answer.headers['content-type'] as string | undefined,
       ...(warning ? { warning: String(normalize(warningsOf(warning, c.anyOrder === true))) } : {}),
+      ...(c.headers === undefined ? {} : { headers: chosen(answer.headers, c.headers) }),
       body: normalize(answer.text),
     })
   }
   await removeClusterScoped(asker, c, namespace)
   if (c.ns !== false) await asker.call({ m: 'DELETE', p: `/api/v1/namespaces/${namespace}` })
   return answers
+}
+
+function chosen(
+  headers: Record<string, string | string[] | undefined>,
+  names: readonly string[],
+): Record<string, string> {
+  const found = names.filter((name) => headers[name] !== undefined)
+  return Object.fromEntries(found.map((name) => [name, [headers[name]].flat().join()]))
 }
 
 /** As one text; those about custom resources come in no fixed order. */

@@ -6,7 +6,7 @@ export interface Likeness {
   readonly reason: boolean
   readonly body: boolean
   readonly managedFields: boolean
-  /** The Warning headers and the content type. */
+  /** The Warning headers, the content type, and what else the case asks for. */
   readonly headers: boolean
   /** Where the bodies first differ: outside managedFields when they differ there. */
   readonly difference?: { readonly at: string; readonly want: unknown; readonly got: unknown }
@@ -65,6 +65,8 @@ function firstDifference(want: unknown, got: unknown, at = ''): Likeness['differ
   return { at, want, got }
 }
 
+const headersOf = ({ type, warning, headers }: Answer) => ({ type, warning, ...headers })
+
 export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: boolean } = {}): Likeness {
   const wantBody = options.anyOrder ? unordered(want.body) : want.body
   const gotBody = options.anyOrder ? unordered(got.body) : got.body
@@ -74,10 +76,9 @@ export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: 
   const bareGot = withoutManagedFields(gotBody)
   const body = reason && same(bareWant, bareGot)
   const managedFields = body && same(wantBody, gotBody)
-  const headers = want.warning === got.warning && want.type === got.type
+  const headers = same(headersOf(want), headersOf(got))
   const difference = body
-    ? (firstDifference(wantBody, gotBody) ??
-      firstDifference({ type: want.type, warning: want.warning }, { type: got.type, warning: got.warning }))
+    ? (firstDifference(wantBody, gotBody) ?? firstDifference(headersOf(want), headersOf(got)))
     : firstDifference(bareWant, bareGot)
   return { code, reason, body, managedFields, headers, ...(difference ? { difference } : {}) }
 }

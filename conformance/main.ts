@@ -6,7 +6,7 @@
  *   npm run conformance -- --set NAME --show N                            one set (or a recording's file), and the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
  *   GENERATOR: mutate-create | mutate-update | rich | rich-create | rich-update | walk | access | crd-mutate | gadgets | admission | webhooks | policies | reads |
- *              crd-lifecycle, or a recording's file: asked again
+ *              crd-lifecycle | surface, or a recording's file: asked again
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -30,6 +30,7 @@ import { chance } from './generators/random.ts'
 import { reads } from './generators/reads.ts'
 import { richObjects } from './generators/rich/objects.ts'
 import { semantics } from './generators/semantics.ts'
+import { surfaceCases } from './generators/surface.ts'
 import { walks } from './generators/walks.ts'
 import { webhookFailureCases } from './generators/webhook-failures.ts'
 import { webhookCases } from './generators/webhooks.ts'
@@ -129,6 +130,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return hostile()
     case 'reads':
       return reads()
+    case 'surface':
+      return surfaceCases()
     case 'semantics':
       return semantics()
     default:

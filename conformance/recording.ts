@@ -27,6 +27,8 @@ export interface Answer {
   readonly code: number
   readonly type?: string | undefined
   readonly warning?: string
+  /** Those that the case asks for. */
+  readonly headers?: Readonly<Record<string, string>>
   // biome-ignore lint/suspicious/noExplicitAny: any body a server may answer
   readonly body: any
 }
@@ -42,6 +44,8 @@ export interface Case {
   readonly gadget?: boolean
   /** Errors are compared as sets: those about custom resources come in no fixed order. */
   readonly anyOrder?: boolean
+  /** Headers that are compared too, by lower-case name. */
+  readonly headers?: readonly string[]
 }
 
 export interface RecordedCase extends Case {

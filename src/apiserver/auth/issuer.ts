@@ -1,7 +1,7 @@
 /** Service account issuer discovery: how others verify this cluster's tokens (KEP-1393). */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { requireType } from '../handlers/negotiate.ts'
-import { notAllowed } from '../handlers/route.ts'
+import { noSuchResource, notAllowed } from '../handlers/route.ts'
 import type { ServiceAccountTokens } from './serviceaccounts.ts'
 
 /** `serverUrl`: where this API server is reached, `https://host:port`. undefined for any other path. */
@@ -31,18 +31,22 @@ export function issuerDocument(
   }
 }
 
-/** The same for a request, in the one type that each has. @throws StatusError 405, 406 */
+/** The same for a request, in the one type that each has. @throws StatusError 404, 405, 406 */
 export function issuerResponse(
   tokens: ServiceAccountTokens,
   serverUrl: string,
   request: ApiRequest,
 ): ApiResponse | undefined {
+  if (BEHIND.test(request.path)) throw noSuchResource()
   const answer = issuerDocument(tokens, serverUrl, request.path)
   if (answer === undefined) return undefined
   if (request.method !== 'GET') throw notAllowed()
   requireType(request, answer.contentType)
   return answer
 }
+
+/** Below the two documents there is nothing. */
+const BEHIND = /^\/(\.well-known\/openid-configuration|openid\/v1\/jwks)\/./
 
 function document(contentType: string, value: object): Extract<ApiResponse, { kind: 'bytes' }> {
   return {

@@ -77,7 +77,13 @@ function versionRank(version: string): readonly number[] {
 
 interface Documents {
   readonly generation: number
-  readonly byKey: Map<string, Uint8Array>
+  readonly byKey: Map<string, Document>
+}
+
+interface Document {
+  readonly bytes: Uint8Array
+  /** The same in every encoding. */
+  readonly etag: string
 }
 
 export interface DiscoveryOptions {
@@ -117,24 +123,24 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     const connection = request.connection ?? { remoteAddress: '' }
     const encoding = asked ?? negotiate({ ...request, connection }, { anyRange: isShared }).encoding
     const key = `${aggregated ? 'aggregated ' : ''}${remotes.length > 0 ? 'whole ' : ''}${encoding} ${path}`
-    let bytes = documents.byKey.get(key)
-    if (bytes === undefined) {
-      bytes = aggregated && encoding === 'protobuf' ? discoveryBytes(make()) : encode(make(), encoding)
-      documents.byKey.set(key, bytes)
+    let document = documents.byKey.get(key)
+    if (document === undefined) {
+      const made = make()
+      const bytes = aggregated && encoding === 'protobuf' ? discoveryBytes(made) : encode(made, encoding)
+      document = { bytes, etag: aggregated ? etagOf(made) : '' }
+      documents.byKey.set(key, document)
     }
-    if (!aggregated)
-      return {
-        kind: 'bytes',
-        status: 200,
-        contentType: CONTENT_TYPES[encoding],
-        bytes: [bytes],
-      }
-    const etag = `"${createHash('sha512').update(bytes).digest('hex').toUpperCase()}"`
+    const { bytes, etag } = document
+    if (!aggregated) return { kind: 'bytes', status: 200, contentType: CONTENT_TYPES[encoding], bytes: [bytes] }
     const headers = { etag, vary: 'Accept', 'cache-control': 'public' }
     if (request.headers['if-none-match'] === etag)
-      return { kind: 'bytes', status: 304, headers, contentType: aggregatedType(encoding), bytes: [] }
+      return { kind: 'bytes', status: 304, headers, contentType: '', bytes: [] }
     return { kind: 'bytes', status: 200, headers, contentType: aggregatedType(encoding), bytes: [bytes] }
   }
+}
+
+function etagOf({ kind: _, apiVersion: __, ...list }: JsonObject): string {
+  return `"${createHash('sha512').update(encodeJson(list)).digest('hex').toUpperCase()}"`
 }
 
 function encode(document: JsonObject, encoding: Encoding): Uint8Array {

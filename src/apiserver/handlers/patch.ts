@@ -16,8 +16,8 @@ import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { type WriteOptions, writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
-import { admitUpdate } from './update.ts'
-import { admissionAttributes, hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
+import { admitUpdate, validators } from './update.ts'
+import { hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
 
 const TYPES: Readonly<Record<string, PatchType | 'apply'>> = {
   'application/json-patch+json': 'json',
@@ -59,10 +59,7 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
       const object = await hubOf(resource, await next(live))
       return admitUpdate(resource, attributes, object, existing, write.warn)
     },
-    validateCreate: (object) =>
-      context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, object, undefined)),
-    validateUpdate: (object, old) =>
-      context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, object, old)),
+    ...validators(resource, attributes),
   })
   return respondWritten(context, request, row, updated.object, representation, {
     status: updated.created ? 201 : 200,

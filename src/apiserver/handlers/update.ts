@@ -27,10 +27,7 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
       const tracked = await hubOf(resource, await trackManager(resource, write, options, live, sent))
       return admitUpdate(resource, attributes, tracked, existing, write.warn)
     },
-    validateCreate: (object) =>
-      context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, object, undefined)),
-    validateUpdate: (object, old) =>
-      context.admission.validate(admissionAttributes(resource, 'UPDATE', attributes, object, old)),
+    ...validators(resource, attributes),
   })
   return respondWritten(context, request, row, updated.object, representation, {
     status: updated.created ? 201 : 200,
@@ -39,10 +36,23 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
   })
 }
 
+type Attributes = Parameters<typeof admissionAttributes>[2]
+
+/** Validating admission of an update, or of the create that an update of nothing is. */
+export function validators(resource: ResourceRequest, attributes: Attributes) {
+  const { admission } = resource.context
+  return {
+    validateCreate: (object: KubeObject) =>
+      admission.validate(admissionAttributes(resource, 'CREATE', attributes, object, undefined)),
+    validateUpdate: (object: KubeObject, old: KubeObject) =>
+      admission.validate(admissionAttributes(resource, 'UPDATE', attributes, object, old)),
+  }
+}
+
 /** Mutating admission of an update, or of the create that an update of nothing is. */
 export async function admitUpdate(
   resource: ResourceRequest,
-  attributes: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
+  attributes: Attributes,
   object: KubeObject,
   existing: KubeObject | undefined,
   warn: (message: string) => void,

@@ -1,7 +1,7 @@
 /** /version: what Kubernetes this server speaks for. */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { requireType } from './negotiate.ts'
-import { notAllowed } from './route.ts'
+import { noSuchResource, notAllowed } from './route.ts'
 
 export const KUBERNETES = '1.37.1'
 export const KUBERNETES_MINOR = '1.37'
@@ -31,9 +31,14 @@ const document = Buffer.from(
   ),
 )
 
-/** undefined when the path is another. @throws StatusError 405 */
+/** undefined when the path is another. @throws StatusError 404, 405 */
 export function versionResponse(request: ApiRequest): ApiResponse | undefined {
-  if (request.path !== '/version' && request.path !== '/version/') return undefined
+  if (!request.path.startsWith('/version')) return undefined
+  const behind = request.path.slice('/version'.length)
+  if (behind !== '' && behind !== '/') {
+    if (behind.startsWith('/')) throw noSuchResource()
+    return undefined
+  }
   if (request.method !== 'GET') throw notAllowed()
   requireType(request, 'application/json')
   return { kind: 'bytes', status: 200, contentType: 'application/json', bytes: [document] }

@@ -7,6 +7,7 @@ import { updateManagedFields } from '../../../api/fields/update.ts'
 import type { Fields, KubeObject, ManagedFieldsEntry } from '../../../api/object.ts'
 import { apiVersionOf } from '../../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
+import { scaleWith } from '../../../api/objects/scale.ts'
 import type { ApiResponse, StoredObject } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, isBadRequest, notFound, StatusError } from '../../../api/status.ts'
@@ -29,25 +30,14 @@ import { respondScale } from './scale-answer.ts'
 /** The Scale of a workload. ReplicationControllers select by a plain map. */
 export function scaleOf(object: KubeObject, row: ResourceRow): KubeObject {
   if (row.custom?.scale !== undefined) return customScaleOf(object, row.custom.scale)
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const spec: Fields = object['spec'] ?? {}
   const status: Fields = object['status'] ?? {}
   const selector = object.kind === 'ReplicationController' ? { matchLabels: spec['selector'] ?? {} } : spec['selector']
-  const text = selector ? formatLabelSelector(labelSelectorOf(selector)) : ''
-  const replicas: number = spec['replicas'] ?? 0
-  return {
-    kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
-    metadata: {
-      ...(name === undefined ? {} : { name }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    },
-    spec: replicas === 0 ? {} : { replicas },
-    status: { replicas: status['replicas'] ?? 0, ...(text === '' ? {} : { selector: text }) },
-  }
+  return scaleWith(object, {
+    wanted: spec['replicas'] ?? 0,
+    present: status['replicas'] ?? 0,
+    selector: selector ? formatLabelSelector(labelSelectorOf(selector)) : '',
+  })
 }
 
 /** The same where a custom resource does not say how many replicas it wants: none. */
