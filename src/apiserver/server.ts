@@ -19,6 +19,7 @@ import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
 import { type Conversion, createConversion } from './conversion.ts'
 import { createWebhookConversion } from './customresources/webhook.ts'
+import { isHealth } from './filters/authentication.ts'
 import { errorResponses } from './filters/errors.ts'
 import { defaultFairness, fairness } from './filters/fairness.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
@@ -302,8 +303,6 @@ const ENDPOINTS: Readonly<Record<string, HealthCheck['endpoints']>> = {
   'informer-sync': ['readyz'],
   'poststarthook/bootstrap-controller': ['healthz', 'livez'],
 }
-
-const isHealth = (path: string) => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
 
 /** How many objects there are, by resource. */
 function countObjects(runtime: Runtime, scheme: Scheme, caches: Caches): void {

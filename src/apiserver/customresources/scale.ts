@@ -1,6 +1,7 @@
 /** A custom resource seen as autoscaling/v1 Scale, by the paths of its definition. */
 import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
+import { scaleWith } from '../../api/objects/scale.ts'
 import type { ScalePaths } from '../../api/scheme/resource.ts'
 import { internalError } from '../../api/status.ts'
 import { nested } from './strategy.ts'
@@ -11,27 +12,15 @@ import { nested } from './strategy.ts'
  * @throws StatusError 500 when it does not say it and there is no `absent`
  */
 export function customScaleOf(object: KubeObject, paths: ScalePaths, absent?: number): KubeObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const specReplicas = integerAt(object, paths.specReplicasPath) ?? absent
   if (specReplicas === undefined)
     throw internalError(new Error(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`))
   const selector = paths.labelSelectorPath === '' ? undefined : textAt(object, paths.labelSelectorPath)
-  return {
-    kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
-    metadata: {
-      ...(name === undefined ? {} : { name }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    },
-    spec: specReplicas === 0 ? {} : { replicas: specReplicas },
-    status: {
-      replicas: integerAt(object, paths.statusReplicasPath) ?? 0,
-      ...(selector === undefined || selector === '' ? {} : { selector }),
-    },
-  }
+  return scaleWith(object, {
+    wanted: specReplicas,
+    present: integerAt(object, paths.statusReplicasPath) ?? 0,
+    selector: selector ?? '',
+  })
 }
 
 /** The object with its wanted replicas at the definition's path. */
