@@ -103,7 +103,7 @@ test('an established definition serves its resource in all versions, with defaul
     const discovery = await api.request('GET', '/apis/t.example.com/v1')
     assert.deepEqual(
       discovery.body.resources.map(({ name }: { name: string }) => name),
-      ['things', 'things/scale', 'things/status'],
+      ['things', 'things/status', 'things/scale'],
     )
   }))
 
