@@ -1,8 +1,6 @@
 /** Pods that use every part of their type: each volume source, each kind of probe and hook, everything that schedules them. */
 import type { CorpusEntry } from '../mutations.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: objects as a client would send them
-type Any = any
+import type { Any } from './entry.ts'
 
 const pod = (name: string, spec: Any, metadata: Any = {}): CorpusEntry => ({
   path: '/api/v1/namespaces/$NS/pods',

@@ -1,26 +1,12 @@
 /** Workloads, services and autoscalers that use every part of their types. */
 import type { CorpusEntry } from '../mutations.ts'
+import { type Any, entry } from './entry.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: objects as a client would send them
-type Any = any
-
-const entry = (
-  path: string,
-  apiVersion: string,
-  kind: string,
-  name: string,
-  rest: Any,
-  metadata: Any = {},
-): CorpusEntry => ({
-  path,
-  object: { apiVersion, kind, metadata: { name, ...metadata }, ...rest },
-})
 const apps = (plural: string, kind: string, name: string, spec: Any) =>
-  entry(`/apis/apps/v1/namespaces/$NS/${plural}`, 'apps/v1', kind, name, { spec })
+  entry('apps/v1 ns', plural, kind, name, { spec })
 const batch = (plural: string, kind: string, name: string, spec: Any) =>
-  entry(`/apis/batch/v1/namespaces/$NS/${plural}`, 'batch/v1', kind, name, { spec })
-const core = (plural: string, kind: string, name: string, rest: Any) =>
-  entry(`/api/v1/namespaces/$NS/${plural}`, 'v1', kind, name, rest)
+  entry('batch/v1 ns', plural, kind, name, { spec })
+const core = (plural: string, kind: string, name: string, rest: Any) => entry('v1 ns', plural, kind, name, rest)
 
 const labels = { app: 'x' }
 const template = {
@@ -157,25 +143,13 @@ export const richWorkloads: readonly CorpusEntry[] = [
       spec: { backoffLimit: 1, ttlSecondsAfterFinished: 5, template: runOnce },
     },
   }),
-  entry(
-    '/apis/autoscaling/v2/namespaces/$NS/horizontalpodautoscalers',
-    'autoscaling/v2',
-    'HorizontalPodAutoscaler',
-    'h',
-    {
-      spec: { minReplicas: 1, maxReplicas: 5, scaleTargetRef: target, metrics, behavior },
-    },
-  ),
-  entry(
-    '/apis/autoscaling/v1/namespaces/$NS/horizontalpodautoscalers',
-    'autoscaling/v1',
-    'HorizontalPodAutoscaler',
-    'h1',
-    {
-      spec: { minReplicas: 2, maxReplicas: 4, scaleTargetRef: target, targetCPUUtilizationPercentage: 70 },
-    },
-  ),
-  entry('/apis/policy/v1/namespaces/$NS/poddisruptionbudgets', 'policy/v1', 'PodDisruptionBudget', 'p', {
+  entry('autoscaling/v2 ns', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler', 'h', {
+    spec: { minReplicas: 1, maxReplicas: 5, scaleTargetRef: target, metrics, behavior },
+  }),
+  entry('autoscaling/v1 ns', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler', 'h1', {
+    spec: { minReplicas: 2, maxReplicas: 4, scaleTargetRef: target, targetCPUUtilizationPercentage: 70 },
+  }),
+  entry('policy/v1 ns', 'poddisruptionbudgets', 'PodDisruptionBudget', 'p', {
     spec: { maxUnavailable: '30%', selector, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
   }),
   core('podtemplates', 'PodTemplate', 'pt', { template }),
@@ -234,7 +208,7 @@ export const richWorkloads: readonly CorpusEntry[] = [
       },
     ],
   }),
-  entry('/apis/discovery.k8s.io/v1/namespaces/$NS/endpointslices', 'discovery.k8s.io/v1', 'EndpointSlice', 'es', {
+  entry('discovery.k8s.io/v1 ns', 'endpointslices', 'EndpointSlice', 'es', {
     addressType: 'IPv4',
     endpoints: [
       {
@@ -253,7 +227,7 @@ export const richWorkloads: readonly CorpusEntry[] = [
       { name: '', port: 81 },
     ],
   }),
-  entry('/apis/discovery.k8s.io/v1/namespaces/$NS/endpointslices', 'discovery.k8s.io/v1', 'EndpointSlice', 'fq', {
+  entry('discovery.k8s.io/v1 ns', 'endpointslices', 'EndpointSlice', 'fq', {
     addressType: 'FQDN',
     endpoints: [{ addresses: ['a.example.com'] }],
     ports: [],
