@@ -3,8 +3,9 @@
  * theirs, volumes that grow. Each case makes the state a plugin looks at, then asks for things it allows, changes or refuses.
  */
 import type { Case } from '../recording.ts'
+import { claims } from './admission-claims.ts'
 import { limitRanges, quotas } from './admission-limits.ts'
-import { claims, nodeRestrictions } from './admission-nodes.ts'
+import { nodeRestrictions } from './admission-nodes.ts'
 import { podSecurity } from './admission-pod-security.ts'
 import { certificateRequests } from './certificate-requests.ts'
 import type { Chance } from './random.ts'
