@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-export const executable = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))
+const executable = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))
 
 export interface StartedCluster {
   readonly dataDir: string

@@ -58,7 +58,7 @@ export function limitRanges(rand: Chance, i: number): Case {
   }
 }
 
-export const QUOTA_RESOURCES: Readonly<Record<string, readonly string[]>> = {
+const QUOTA_RESOURCES: Readonly<Record<string, readonly string[]>> = {
   pods: ['1', '2'],
   'count/pods': ['2'],
   cpu: ['1', '500m'],

@@ -4,7 +4,7 @@ import { type Any, core, deployment, merge, pod, post, settled } from './admissi
 import type { Chance } from './random.ts'
 
 /** Each breaks one or more of the pod security standards, or is near to it. */
-export const VIOLATIONS: readonly ((spec: Any, meta: Any, rand: Chance) => void)[] = [
+const VIOLATIONS: readonly ((spec: Any, meta: Any, rand: Chance) => void)[] = [
   (s) => {
     s.hostNetwork = true
   },
@@ -106,12 +106,12 @@ export const sc = (s: Any): Any => {
   s.containers[0].securityContext ??= {}
   return s.containers[0].securityContext
 }
-export const psc = (s: Any): Any => {
+const psc = (s: Any): Any => {
   s.securityContext ??= {}
   return s.securityContext
 }
 
-export function violating(rand: Chance, name: string): Any {
+function violating(rand: Chance, name: string): Any {
   const made = pod(name, { containers: [{ name: 'c0', image: 'i' }] })
   if (rand.float() < 0.4) {
     psc(made.spec).runAsNonRoot = true

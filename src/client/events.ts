@@ -200,7 +200,7 @@ export type EventNames = (name: string, nowMs: number) => string
  * `name.17a2b3c4d5e6f708`: the object's name and the nanoseconds, in hex; never the same twice. Clocks do not tell the last three
  * digits of them: they are the recorder's own, since of two Events of one name and instant the second would be refused.
  */
-export function createEventNames(recorder: string): EventNames {
+function createEventNames(recorder: string): EventNames {
   let digits = 0
   for (const character of recorder) digits = (digits * 31 + (character.codePointAt(0) ?? 0)) % 1000
   const offset = BigInt(digits)

@@ -6,7 +6,7 @@ import type { KubeList } from './client.ts'
 
 const decoder = new TextDecoder()
 
-export function joinText(bytes: readonly Uint8Array[]): string {
+function joinText(bytes: readonly Uint8Array[]): string {
   if (bytes.length === 1) return decoder.decode(bytes[0])
   return bytes.map((part) => decoder.decode(part, { stream: true })).join('') + decoder.decode()
 }

@@ -28,7 +28,7 @@ const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 365
 const RENEW_DAYS = 30
 
-export function servingHosts(host: string): string[] {
+function servingHosts(host: string): string[] {
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
   const all = [...names, 'kubernetes.default.svc.cluster.local', '127.0.0.1', '::1', SERVICE_ADDRESS]
   return all.includes(host) || host === '0.0.0.0' || host === '::' ? all : [...all, host]

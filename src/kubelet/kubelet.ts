@@ -62,7 +62,7 @@ export interface Kubelet {
   readonly idle: boolean
 }
 
-export const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
+const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
   cpu: '32',
   'ephemeral-storage': '1Ti',
   memory: '256Gi',

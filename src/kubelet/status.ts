@@ -40,7 +40,7 @@ export interface StatusSituation {
   readonly failure?: { readonly reason: string; readonly message: string } | undefined
 }
 
-export const CREATING = 'ContainerCreating'
+const CREATING = 'ContainerCreating'
 export const INITIALIZING = 'PodInitializing'
 
 /** The API's form of a pod's status; conditions have no transition times yet (the status manager knows them). */

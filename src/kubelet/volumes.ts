@@ -123,7 +123,7 @@ function checkKeys(
 }
 
 /** Only volumes that a container mounts are waited for. */
-export function mountedVolumes(pod: Pod): readonly Volume[] {
+function mountedVolumes(pod: Pod): readonly Volume[] {
   const { volumes = [], containers } = specOf(pod)
   if (volumes.length === 0) return volumes
   const names = new Set<string>()

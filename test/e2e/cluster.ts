@@ -66,8 +66,6 @@ export function skiff(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })))
 }
 
-export const pidOf = (dataDir: string): number => Number(readFileSync(join(dataDir, 'pid'), 'utf8').split('\n')[0])
-
 /** A pod of one simulated container; `annotations` steer it (docs/simulation.md). */
 export function pod(name: string, annotations: Readonly<Record<string, string>> = {}, more: Any = {}): object {
   return {

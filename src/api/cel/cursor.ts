@@ -32,7 +32,7 @@ const STARTS = [
   'IDENTIFIER',
 ]
 /** What an expression may begin with, as errors name it. */
-export const EXPRESSION_STARTS = `{${STARTS.join(', ')}}`
+const EXPRESSION_STARTS = `{${STARTS.join(', ')}}`
 export const ARGUMENT_STARTS = `{${STARTS.toSpliced(3, 0, "')'").join(', ')}}`
 
 const STARTING = new Set(['[', '[?', '{', '(', '.', '-', '!'])

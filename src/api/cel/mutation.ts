@@ -25,7 +25,7 @@ function objectType(name: string): ObjectType {
 const NO_FIELD: Type = { kind: 'object', name: '', fields: new Map(), sealed: true }
 const text: ObjectField = { name: '', type: STRING }
 
-export const JSON_PATCH: ObjectType = {
+const JSON_PATCH: ObjectType = {
   kind: 'object',
   name: 'JSONPatch',
   fields: new Map([

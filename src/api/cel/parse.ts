@@ -107,7 +107,7 @@ export const RESERVED_WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** Longer expressions are refused before they are read. */
-export const MAX_LENGTH = 100_000
+const MAX_LENGTH = 100_000
 const MAX_DEPTH = 250
 
 /** @throws CelSyntaxError with everything that is wrong */

@@ -4,7 +4,7 @@ import { RESERVED_WORDS } from './parse.ts'
 import { BOOL, listOf, type ObjectField, STRING, type Type } from './types.ts'
 
 /** No request is bigger, so nothing in one is. */
-export const MOST_BYTES = 3 * 1024 * 1024
+const MOST_BYTES = 3 * 1024 * 1024
 
 const made = new WeakMap<Structural, { readonly type: Type | undefined }>()
 const META_FIELDS: readonly [string, Type][] = [
@@ -126,7 +126,7 @@ function stringType(schema: Structural): Type {
 const RESERVED = new Set(['true', 'false', 'null', 'in', ...RESERVED_WORDS])
 
 /** A property's name as expressions write it; undefined when they cannot. */
-export function escapeName(name: string): string | undefined {
+function escapeName(name: string): string | undefined {
   if (RESERVED.has(name)) return `__${name}__`
   if (!/^[A-Za-z_][A-Za-z0-9_./-]*$/.test(name)) return undefined
   return name

@@ -10,7 +10,7 @@ const MAX_POOL_NAME = 253
 const CASELESS =
   "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
-export function longNameCaseless(name: string): readonly string[] {
+function longNameCaseless(name: string): readonly string[] {
   const messages: string[] = []
   if (Buffer.byteLength(name) > 253) messages.push(maxLengthMessage(253, 'bytes'))
   if (dns1123Subdomain(name.toLowerCase()).some((message) => message !== maxLengthMessage(253))) messages.push(CASELESS)

@@ -191,7 +191,7 @@ function validateManagedFields(meta: ObjectMeta, path: string, errors: FieldErro
 }
 
 /** The name of a field manager, in an entry or in a request's options. */
-export function validateFieldManager(manager: string, path: string): FieldError[] {
+function validateFieldManager(manager: string, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (Buffer.byteLength(manager) > 128) errors.push(tooLong(path, 128))
   let i = 0

@@ -201,7 +201,7 @@ export function pathSegmentName(text: string): string[] {
   return pathSegmentPrefix(text)
 }
 
-export function pathSegmentPrefix(text: string): string[] {
+function pathSegmentPrefix(text: string): string[] {
   return ['/', '%'].filter((c) => text.includes(c)).map((c) => `may not contain '${c}'`)
 }
 
@@ -248,7 +248,7 @@ export function userId(id: number): string[] {
 }
 
 /** The two rules for a name that generateName will extend: a trailing '-' stands for what is to come. */
-export function maskTrailingDash(name: string): string {
+function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name
 }
 

@@ -33,7 +33,7 @@ const groupVersion = (last: string) =>
   object('kubernetes.GroupVersion', { group: STRING, version: STRING, [last]: STRING })
 
 /** What an expression knows of the request: an AdmissionRequest without its objects. */
-export const REQUEST_TYPE = object('kubernetes.AdmissionRequest', {
+const REQUEST_TYPE = object('kubernetes.AdmissionRequest', {
   kind: groupVersion('kind'),
   resource: groupVersion('resource'),
   subResource: STRING,

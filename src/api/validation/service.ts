@@ -59,7 +59,7 @@ export function validateServiceStatus(service: Fields): readonly FieldError[] {
   return errors
 }
 
-export function validateLoadBalancerIngress(ingress: readonly Fields[], path: string, errors: FieldError[]): void {
+function validateLoadBalancerIngress(ingress: readonly Fields[], path: string, errors: FieldError[]): void {
   ingress.forEach(({ ip, ipMode, hostname }, i) => {
     const at = `${path}[${i}]`
     if (ip) address(ip, `${at}.ip`, errors, { root: undefined })

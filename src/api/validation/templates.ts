@@ -34,7 +34,7 @@ export function validateRunningTemplate(template: Fields, owner: string, path: s
   validateRestartAlways(template, owner, path, errors)
 }
 
-export function validateRestartAlways(template: Fields, owner: string, path: string, errors: FieldError[]): void {
+function validateRestartAlways(template: Fields, owner: string, path: string, errors: FieldError[]): void {
   const spec: Fields = template['spec'] ?? {}
   if (spec['restartPolicy'] !== 'Always')
     errors.push(notSupported(`${path}.spec.restartPolicy`, spec['restartPolicy'] ?? '', ['Always']))

@@ -12,7 +12,7 @@ import type {
 } from './plugin.ts'
 
 /** The order in which Kubernetes runs them. A plugin not named here comes last, in the order given. */
-export const RECOMMENDED_ORDER: readonly string[] = [
+const RECOMMENDED_ORDER: readonly string[] = [
   'AlwaysAdmit',
   'NamespaceAutoProvision',
   'NamespaceLifecycle',

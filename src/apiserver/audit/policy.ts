@@ -9,7 +9,7 @@ import type { RequestInfo, UserInfo } from '../../api/request.ts'
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type Level = (typeof LEVELS)[number]
 
-export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
+const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 export type Stage = (typeof STAGES)[number]
 
 export interface Verdict {

@@ -5,7 +5,7 @@ import { noSuchResource, notAllowed } from '../handlers/route.ts'
 import type { ServiceAccountTokens } from './serviceaccounts.ts'
 
 /** `serverUrl`: where this API server is reached, `https://host:port`. undefined for any other path. */
-export function issuerDocument(
+function issuerDocument(
   tokens: ServiceAccountTokens,
   serverUrl: string,
   path: string,

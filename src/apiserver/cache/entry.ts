@@ -60,7 +60,7 @@ export function decodeStored(value: Uint8Array, revision: number): KubeObject {
   return withRevision(object, revision)
 }
 
-export function withRevision(object: KubeObject, revision: number): KubeObject {
+function withRevision(object: KubeObject, revision: number): KubeObject {
   const resourceVersion = String(revision)
   if (object.metadata?.resourceVersion === resourceVersion) return object
   return { ...object, metadata: { ...object.metadata, resourceVersion } }

@@ -22,7 +22,7 @@ interface Wanted {
 }
 
 /** Whom the headers ask for; undefined when there are none. @throws StatusError 400 when only part of somebody is named */
-export function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Wanted | undefined {
+function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Wanted | undefined {
   const { headers } = request
   const name = headers['impersonate-user'] ?? ''
   const uid = headers['impersonate-uid'] ?? ''

@@ -7,7 +7,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import { isLongRunning } from './limits.ts'
 
 const LOG_LEVEL = 3
-export const SLOW_MS = 500
+const SLOW_MS = 500
 
 /** Steps of one request: called when a step is done, with its name. */
 export interface Trace {

@@ -18,7 +18,7 @@ export const META_V1 = 'meta.k8s.io/v1'
 const NEWLINE = Buffer.from('\n')
 
 /** `299 - "text"`, as kube-apiserver writes warnings. */
-export function warningHeader(text: string): string {
+function warningHeader(text: string): string {
   return `299 - "${text.replace(/[\\"]/g, '\\$&').replace(/[\r\n]+/g, ' ')}"`
 }
 

@@ -5,7 +5,7 @@ import { noSuchResource, notAllowed } from './route.ts'
 
 export const KUBERNETES = '1.37.1'
 export const KUBERNETES_MINOR = '1.37'
-export const GIT_VERSION = `v${KUBERNETES}+skiff`
+const GIT_VERSION = `v${KUBERNETES}+skiff`
 /** git writes the commit in when it makes an archive (.gitattributes); in a checkout and in the package it stays as it is. */
 const GIT_COMMIT = '$Format:%H$'
 

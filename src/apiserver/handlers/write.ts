@@ -14,7 +14,7 @@ import { comparingVersions, misfits } from './other-versions.ts'
 import { isHub } from './respond.ts'
 
 /** The rules of the endpoint that is written: the kind's own, its status', or another subresource's. */
-export function endpointStrategy(strategy: Strategy, subresource: string): WriteContext['strategy'] {
+function endpointStrategy(strategy: Strategy, subresource: string): WriteContext['strategy'] {
   if (subresource === '') return strategy
   if (subresource === 'status') return strategy.status ?? strategy
   return strategy.subresources?.[subresource] ?? strategy

@@ -8,8 +8,8 @@ import { conflict } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from './strategy.ts'
 
-export const ORPHAN_FINALIZER = 'orphan'
-export const FOREGROUND_FINALIZER = 'foregroundDeletion'
+const ORPHAN_FINALIZER = 'orphan'
+const FOREGROUND_FINALIZER = 'foregroundDeletion'
 
 const NONE: readonly string[] = []
 
@@ -83,7 +83,7 @@ export type Grace =
 const seconds = (value: number) => (value < 0 ? 1 : value)
 
 /** Graceful rules of one delete on one state of the object. */
-export function beforeDelete(strategy: Strategy, object: KubeObject, options: DeleteOptions, nowMs: number): Grace {
+function beforeDelete(strategy: Strategy, object: KubeObject, options: DeleteOptions, nowMs: number): Grace {
   if (strategy.gracePeriod === undefined) return { state: 'none' }
   const asked = options.gracePeriodSeconds === undefined ? undefined : seconds(options.gracePeriodSeconds)
   const { deletionTimestamp, deletionGracePeriodSeconds, generation } = object.metadata
@@ -140,7 +140,7 @@ function shouldDeleteInForeground(strategy: Strategy, finalizers: readonly strin
 }
 
 /** The object's finalizers with the two of the garbage collector as the options want them; the same array when nothing changes. */
-export function deletionFinalizersForGarbageCollection(
+function deletionFinalizersForGarbageCollection(
   strategy: Strategy,
   object: KubeObject,
   options: DeleteOptions,
@@ -154,7 +154,7 @@ export function deletionFinalizersForGarbageCollection(
 }
 
 /** Marks an object that waits only for its finalizers: now, with no grace. Marked before, only the grace period is set to 0. */
-export function markAsDeleting(object: KubeObject, nowMs: number): KubeObject {
+function markAsDeleting(object: KubeObject, nowMs: number): KubeObject {
   const { deletionTimestamp, deletionGracePeriodSeconds, generation } = object.metadata
   const future = deletionTimestamp !== undefined && Date.parse(deletionTimestamp) > nowMs
   if (deletionTimestamp !== undefined && !future && deletionGracePeriodSeconds === 0) return object

@@ -15,7 +15,7 @@ import { claim } from '../pods/claim.ts'
 import { controllerOf, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
 import { createRollout } from './rollout.ts'
 
-export const deploymentsResource = { group: 'apps', version: 'v1', resource: 'deployments' }
+const deploymentsResource = { group: 'apps', version: 'v1', resource: 'deployments' }
 const replicaSetsResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
 const workers = 5
 const maxRetries = 15

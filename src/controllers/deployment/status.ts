@@ -4,7 +4,7 @@ import { formatTime } from '../../base/clock.ts'
 import { maxUnavailable, replicasOf, statusSum, totalReplicas } from './replicas.ts'
 
 export const deadlineExceeded = 'ProgressDeadlineExceeded'
-export const newSetAvailable = 'NewReplicaSetAvailable'
+const newSetAvailable = 'NewReplicaSetAvailable'
 const noDeadline = 2 ** 31 - 1
 
 export const hasProgressDeadline = (deployment: KubeObject): boolean =>

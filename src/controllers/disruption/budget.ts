@@ -5,7 +5,7 @@ import { isReady } from '../pods/pod.ts'
 import { scaled } from '../scaled.ts'
 
 /** An evicted pod that is still not being deleted after this time is not coming to it. */
-export const evictionTimeoutMs = 120_000
+const evictionTimeoutMs = 120_000
 
 export interface Expected {
   readonly expectedPods: number

@@ -15,7 +15,7 @@ const annotated = (object: KubeObject, ...names: readonly string[]): KubeObject 
 
 export const isBindCompleted = ({ metadata }: KubeObject): boolean =>
   metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, bindCompleted)
-export const isBoundByController = ({ metadata }: KubeObject): boolean =>
+const isBoundByController = ({ metadata }: KubeObject): boolean =>
   metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, boundByController)
 
 /** With a reference to the claim; the same object when it has it. */

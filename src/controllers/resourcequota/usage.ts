@@ -12,7 +12,7 @@ export interface CountedObjects {
   readonly objects: readonly KubeObject[]
 }
 
-export const hardOf = (quota: KubeObject): Usage => quota['spec']?.hard ?? {}
+const hardOf = (quota: KubeObject): Usage => quota['spec']?.hard ?? {}
 
 /** Whether objects of this resource can use anything that the quota limits. */
 export function limits(quota: KubeObject, resource: GroupResource): boolean {

@@ -3,7 +3,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { podFromTemplate } from '../pods/pod.ts'
 import { claimNames } from './claims.ts'
 
-export const revisionLabel = 'controller-revision-hash'
+const revisionLabel = 'controller-revision-hash'
 const podNameLabel = 'statefulset.kubernetes.io/pod-name'
 const podIndexLabel = 'apps.kubernetes.io/pod-index'
 const mostOrdinal = 2 ** 31 - 1

@@ -150,7 +150,7 @@ function checkAudiences(issuer: Fields, at: string, errors: FieldError[]): void 
     errors.push(invalid(policyAt, policy, 'audienceMatchPolicy must be empty or MatchAny for single audience'))
 }
 
-export function isCertificate(pem: string): boolean {
+function isCertificate(pem: string): boolean {
   try {
     new X509Certificate(pem)
     return true

@@ -44,7 +44,7 @@ function resourceAttributes(attributes: Attributes): Fields {
 }
 
 /** What a webhook can be told of a selector; one that cannot be understood narrows nothing. */
-export function fieldRequirements(text: string | undefined): readonly Fields[] {
+function fieldRequirements(text: string | undefined): readonly Fields[] {
   return understood(text, (selector) =>
     parseFieldSelector(selector).map(({ field, value, negated }) => ({
       key: field,
@@ -64,7 +64,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   '!': 'DoesNotExist',
 }
 
-export function labelRequirements(text: string | undefined): readonly Fields[] {
+function labelRequirements(text: string | undefined): readonly Fields[] {
   return understood(text, (selector) =>
     [...parseLabelSelector(selector).requirements]
       .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))

@@ -52,7 +52,7 @@ function externalAddress(service: KubeObject): string {
   return [...balanced, ...external].join(',') || '<pending>'
 }
 
-export const printService: Printer = (service, nowMs) => {
+const printService: Printer = (service, nowMs) => {
   const spec: Fields = service['spec'] ?? {}
   return [
     name(service),
@@ -65,7 +65,7 @@ export const printService: Printer = (service, nowMs) => {
   ]
 }
 
-export const printNode: Printer = (node, nowMs) => {
+const printNode: Printer = (node, nowMs) => {
   const status: Fields = node['status'] ?? {}
   const ready = list(status['conditions']).find((condition) => condition['type'] === 'Ready')
   const words = [ready === undefined ? 'Unknown' : ready['status'] === 'True' ? 'Ready' : 'NotReady']
@@ -93,7 +93,7 @@ export const printNode: Printer = (node, nowMs) => {
   ]
 }
 
-export const printPersistentVolume: Printer = (volume, nowMs) => {
+const printPersistentVolume: Printer = (volume, nowMs) => {
   const spec: Fields = volume['spec'] ?? {}
   const claim: Fields | undefined = spec['claimRef']
   const phase = volume.metadata.deletionTimestamp ? 'Terminating' : (volume['status']?.phase ?? '')
@@ -118,7 +118,7 @@ function storageClass(object: KubeObject): string {
   )
 }
 
-export const printPersistentVolumeClaim: Printer = (claim, nowMs) => {
+const printPersistentVolumeClaim: Printer = (claim, nowMs) => {
   const spec: Fields = claim['spec'] ?? {}
   const status: Fields = claim['status'] ?? {}
   const bound = Boolean(spec['volumeName'])
@@ -148,7 +148,7 @@ function quotaCells(quota: KubeObject): readonly [requests: string, limits: stri
 }
 
 /** Both Event APIs: `note` and `regarding` are the newer names. */
-export const printEvent: Printer = (event, nowMs) => {
+const printEvent: Printer = (event, nowMs) => {
   const about: Fields = event['regarding'] ?? event['involvedObject'] ?? {}
   const kind = String(about['kind'] ?? '').toLowerCase()
   const series: Fields | undefined = event['series']
