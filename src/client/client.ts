@@ -1,6 +1,6 @@
 /**
  * client: the one way to talk to an API server (this one or any other): transports, typed access, reflector, informer, work
- * queue, leader election, event recorder. Controllers, scheduler and kubelet know only this.
+ * queue, event recorder. Controllers, scheduler and kubelet know only this.
  */
 
 import type { JsonObject, KubeObject } from '../api/object.ts'

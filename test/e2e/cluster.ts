@@ -1,6 +1,6 @@
 /** A cluster that `skiff up` started in a process of its own, and namespaces in it, for the tests of this folder. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -8,7 +8,7 @@ import { openStorage } from '../../storage/open.ts'
 import { FutureRevisionError } from '../../storage/storage.ts'
 import { createCaches } from './caches.ts'
 import { decodeStored, encodeStored } from './entry.ts'
-import { byNodeName, byOwnerUid } from './indexes.ts'
+import { byNodeName } from './indexes.ts'
 import type { CacheWatchOptions } from './watch.ts'
 
 type Labels = Record<string, string>
@@ -155,7 +155,7 @@ test('lists are in key order, by namespace, in pages, and exact at older revisio
 
 test('indexes follow what happens', async () => {
   const { write, remove, maps } = await fixture()
-  maps.addIndex('owner', byOwnerUid)
+  maps.addIndex('owner', ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) ?? [])
   maps.addIndex('node', byNodeName)
   const owned = (name: string, uid: string): KubeObject => ({
     ...configMap(name),

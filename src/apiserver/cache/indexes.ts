@@ -56,8 +56,5 @@ export function createIndex(values: IndexValues, entries: Iterable<CacheEntry>):
   }
 }
 
-/** Found by the uids of their owners. */
-export const byOwnerUid: IndexValues = (object) => object.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
-
 /** Pods found by the node they are bound to; '' for those that are not. */
 export const byNodeName: IndexValues = (object) => [object['spec']?.nodeName ?? '']
