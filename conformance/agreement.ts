@@ -1,6 +1,7 @@
 /**
  * Agreement: by set, the share of answers with the same code; and reason; and body; and managedFields; the share with the
- * same headers; and the names of the cases that differ. agreement.json keeps what was reached; a test holds it, docs/conformance.md shows it.
+ * same headers; and the names of the cases that differ. agreement.json keeps what was reached; a test holds it, and
+ * docs/conformance.md shows it.
  */
 import { compareAnswers } from './compare.ts'
 import type { Answer, RecordedCase, Step } from './recording.ts'

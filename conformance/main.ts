@@ -2,11 +2,10 @@
  * npm run conformance: replays every recording against an API server alone of this checkout, writes agreement.json and
  * docs/conformance.md.
  *
- *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]      any other cluster; nothing is written
- *   npm run conformance -- --set NAME --show N                            one set (or a recording's file), and the first N differences
+ *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]   any other cluster; nothing is written
+ *   npm run conformance -- --set NAME --show N                         one set (or a recording's file): the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
- *   GENERATOR: mutate-create | mutate-update | rich | rich-create | rich-update | walk | access | crd-mutate | gadgets | admission | webhooks | policies | reads |
- *              crd-lifecycle | surface, or a recording's file: asked again
+ *   GENERATOR: one of those in `questions` below, or a recording's file: asked again
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -1,4 +1,7 @@
-/** Sequences about what requests mean together: watches, pages, ownership, patches, subresources, preconditions, the end of objects. */
+/**
+ * Sequences about what requests mean together: watches, pages, ownership, patches, subresources, preconditions, the end of
+ * objects.
+ */
 import type { Case } from '../recording.ts'
 import { DELETE, GET, PATCH, POST, PUT } from './hostile-requests.ts'
 import { lists, ownership } from './semantic-lists.ts'

@@ -1,4 +1,7 @@
-/** The conversion webhook of recordings: one version's `spec.size` is the other's `spec.scale.size`; each way spoils it in its own way. */
+/**
+ * The conversion webhook of recordings: one version's `spec.size` is the other's `spec.scale.size`; each way spoils it in its
+ * own way.
+ */
 
 // biome-ignore lint/suspicious/noExplicitAny: reviews, and objects of kinds that cases make up
 type Any = any

@@ -1,4 +1,7 @@
-/** What the API server asks of itself: through its own handler as `system:apiserver`, so that it is judged, audited and watched as anybody's. */
+/**
+ * What the API server asks of itself: through its own handler as `system:apiserver`, so that it is judged, audited and watched
+ * as anybody's.
+ */
 import type { KubeObject } from '../api/object.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
 

@@ -28,7 +28,10 @@ export interface Informer<T extends KubeObject = KubeObject> {
   readonly hasSynced: boolean
   /** Of the last event seen; '' before the first list. */
   readonly resourceVersion: string
-  /** Handlers of one call run in the order of the events, one at a time; what is in the store comes first. Returns the way to end it. */
+  /**
+   * Handlers of one call run in the order of the events, one at a time; what is in the store comes first. Returns the way to
+   * end it.
+   */
   addHandlers(handlers: EventHandlers<T>, options?: { readonly resyncMs?: number }): () => void
   addIndex(name: string, values: (object: T) => readonly string[]): void
   /** Resolves once the first list is in the store and the handlers there now have been told of it. */

@@ -1,4 +1,4 @@
-/** A node:http or node:http2 request as an ApiRequest. The way of every GET: nothing is copied or parsed before it is asked for. */
+/** A node:http or node:http2 request as an ApiRequest, the way of every GET: nothing is copied or parsed before its time. */
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { ApiRequest, ConnectionInfo } from '../api/request.ts'

@@ -1,4 +1,4 @@
-/** Servers that are asked whose a token is: what is sent to them, and what comes of each answer, as a real kube-apiserver does it. */
+/** Servers that are asked whose a token is: what is sent to them, and what comes of each answer, as kube-apiserver does it. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { claimsOf } from './attacker.ts'

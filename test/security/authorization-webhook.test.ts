@@ -1,4 +1,4 @@
-/** Servers that are asked what somebody may do: what is sent to them, and what comes of each answer, as a real kube-apiserver does it. */
+/** Servers that are asked what somebody may do: what is sent to them, and what comes of each answer, as kube-apiserver does. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Kinds that configure a cluster, using every part of their types: what the files beside this one have, flow control, and others. */
+/** Kinds that configure a cluster, using every part of their types: those of the files beside this one, and all others. */
 import { readFileSync } from 'node:fs'
 import type { CorpusEntry } from '../mutations.ts'
 import { richAdmission } from './admission.ts'

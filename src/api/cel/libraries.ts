@@ -1,4 +1,4 @@
-/** Kubernetes' functions for CEL: strings, lists, regular expressions, URLs, quantities, addresses, sets, named formats, semver. */
+/** Kubernetes' functions for CEL: strings, lists, regular expressions, URLs, quantities, addresses, sets, formats, semver. */
 import { nanosOf } from '../objects/quantity.ts'
 import { goQuote } from '../quote.ts'
 import { formatCheck } from '../schema/structural/formats.ts'

@@ -89,7 +89,11 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     return found.isProxy ? behindProxy(found.user, request) : found.user
   }
 
-  /** A front proxy speaks for whom its headers name (API concept: authenticating proxy). @throws when it may not, or names nobody */
+  /**
+   * A front proxy speaks for whom its headers name (API concept: authenticating proxy).
+   *
+   * @throws when it may not, or names nobody
+   */
   function behindProxy(proxy: UserInfo, { headers, headerValues }: ApiRequest): UserInfo {
     if (proxy.name !== FRONT_PROXY)
       throw new Error(`the front proxy ${JSON.stringify(proxy.name)} is not an allowed one`)

@@ -149,7 +149,11 @@ export function validateDeleteOptions(options: DeleteOptions, collection = false
   refuse('DeleteOptions', errors)
 }
 
-/** Options of a list, a watch or a deletecollection. @throws StatusError 400 for what cannot be read, 422 for what is not allowed */
+/**
+ * Options of a list, a watch or a deletecollection.
+ *
+ * @throws StatusError 400 for what cannot be read, 422 for what is not allowed
+ */
 export function listOptions(query: URLSearchParams, forceWatch = false): ListOptions {
   if (query.size === 0 && !forceWatch) return noListOptions
   const initial = query.get('sendInitialEvents')

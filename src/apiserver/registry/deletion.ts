@@ -139,7 +139,9 @@ function shouldDeleteInForeground(strategy: Strategy, finalizers: readonly strin
   return false
 }
 
-/** The object's finalizers with the two of the garbage collector as the options want them; the same array when nothing changes. */
+/**
+ * The object's finalizers with the two of the garbage collector as the options want them; the same array when nothing changes.
+ */
 function deletionFinalizersForGarbageCollection(
   strategy: Strategy,
   object: KubeObject,

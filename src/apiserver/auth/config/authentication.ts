@@ -1,4 +1,4 @@
-/** AuthenticationConfiguration: which token issuers are trusted and how their claims become users, and where nobody may be anybody. */
+/** AuthenticationConfiguration: trusted token issuers, how their claims become users, and where nobody may be anybody. */
 import { X509Certificate } from 'node:crypto'
 import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../../api/validation/errors.ts'

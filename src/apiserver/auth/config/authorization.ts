@@ -1,4 +1,4 @@
-/** AuthorizationConfiguration: who decides what a user may do, in order (API concept: using configuration file for authorization). */
+/** AuthorizationConfiguration: who decides what a user may do, in order (API concept: authorization configuration file). */
 import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../../api/validation/errors.ts'
 import { dns1123Subdomain } from '../../../api/validation/names.ts'

@@ -1,4 +1,4 @@
-/** matchConditions of an authorization webhook (KEP-3221): expressions over the review, all of which must hold for it to be asked. */
+/** matchConditions of an authorization webhook (KEP-3221): expressions over the review. It is asked where all of them hold. */
 import { BudgetExceeded } from '../../../api/cel/eval.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { listOf, mapOf, type ObjectField, printType, STRING, type Type } from '../../../api/cel/types.ts'

@@ -1,4 +1,4 @@
-/** What a request asks for, as a SubjectAccessReview says it (authorization.k8s.io), in the order in which Kubernetes writes it. */
+/** What a request asks for, as a SubjectAccessReview (authorization.k8s.io) says it, its fields in Kubernetes' order. */
 import type { Fields } from '../../../api/object.ts'
 import { parseFieldSelector } from '../../../api/objects/field-selector.ts'
 import { parseLabelSelector, SelectorError } from '../../../api/objects/label-selector.ts'
