@@ -1,6 +1,6 @@
 /**
  * ApiRequest and ApiResponse: the one form in which a request reaches filters and handlers, whether it came over HTTPS
- * (http room) or from a component in this process (client room). See DESIGN.md, decision 8.
+ * (http room) or from a component in this process (client room): see docs/architecture.md.
  */
 import type { StreamReader } from '../base/stream.ts'
 import type { KubeObject } from './object.ts'

@@ -1,6 +1,6 @@
 /**
  * http: the only room that knows node:http and node:http2, server and client side: sockets, TLS, HTTP/1.1 and HTTP/2,
- * upgrades, back-pressure, compression, draining. Called by cluster (server) and client (httpsRequest). It must never
+ * upgrades, back-pressure, compression, draining. Called by cluster (server) and client (client.ts). It must never
  * know what a path means or who may do what: every request becomes an ApiRequest, every ApiResponse becomes bytes.
  */
 

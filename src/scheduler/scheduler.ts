@@ -1,5 +1,5 @@
 /**
- * scheduler: gives every pending pod a node. It watches pods, nodes and namespaces, filters and scores, and binds through
+ * scheduler: gives every pending pod a node. It watches pods, nodes, namespaces and claims, filters and scores, and binds through
  * pods/binding; what fits nowhere gets a condition, an Event, and another try when something changes. Started by the
  * cluster; knows the API only through the client room.
  */

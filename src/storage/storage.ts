@@ -1,8 +1,8 @@
 /**
- * storage: bytes in, bytes out, in etcd's model (DESIGN.md, decision 6). Keys are /registry/…, values are opaque, every
+ * storage: bytes in, bytes out, in etcd's model (docs/architecture.md). Keys are /registry/…, values are opaque, every
  * write gets the next cluster-wide revision. Knows nothing of objects.
  *
- * Guarantees every driver gives (test/storage contract): a write's promise resolves only after the write is durable and
+ * Guarantees every driver gives (contract.ts tests them): a write's promise resolves only after the write is durable and
  * after its event was handed to the watcher registered with `watch` in this process; revisions never go back; a
  * compare that fails tells nothing that is not durable; after a failed flush every queued write fails with it.
  */

@@ -1,5 +1,5 @@
 /**
- * One Schema for built-in and custom kinds (DESIGN.md, decision 3). Built-in schemas compile from the generated table at
+ * One Schema for built-in and custom kinds (docs/architecture.md). Built-in schemas compile from the generated table at
  * first use; a CRD's structural schema compiles to the same form. Decoding, pruning, defaulting, patching, managedFields,
  * validation and OpenAPI know only this.
  */

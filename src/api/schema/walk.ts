@@ -1,5 +1,5 @@
 /**
- * The one walk of every body, patch result and in-process object over its Schema (DESIGN.md, decision 3). This is the quick
+ * The one walk of every body, patch result and in-process object over its Schema (docs/architecture.md). This is the quick
  * half: it makes the canonical form of a value in which nothing is wrong, and gives up at the first doubt; what is wrong,
  * and in which words, exact.ts finds out.
  *

@@ -1,3 +1,4 @@
+/** scheme: what is served, a row for each resource in each of its versions. Here is what a row says; made by scheme.ts. */
 import type { StructSchema } from '../schema/schema.ts'
 import type { Structural } from '../schema/structural/structural.ts'
 

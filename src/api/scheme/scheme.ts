@@ -1,5 +1,5 @@
 /**
- * The scheme: which resources are served, and which kinds a body may name (DESIGN.md, decision 4). Built-in rows come from
+ * The scheme: which resources are served, and which kinds a body may name. Built-in rows come from
  * the generated table, custom resources add and remove rows at run time. Knows no handlers and no storage.
  */
 import { resourceTable } from '../generated/resources.ts'

@@ -1,5 +1,5 @@
 /**
- * Validation rules as rows (DESIGN.md, decision 5). A rule belongs to a schema type, not to a kind; a type's rules are a
+ * Validation rules as rows. A rule belongs to a schema type, not to a kind; a type's rules are a
  * table of rows in the order in which Kubernetes reports them, a named function where a row cannot say it:
  *
  *   export const lifecycle = rows(

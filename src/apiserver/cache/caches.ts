@@ -1,5 +1,5 @@
 /**
- * The watch cache (DESIGN.md, decision 7): every object of the cluster in memory, fed by one subscription to storage in
+ * cache: the watch cache, every object of the cluster in memory, fed by one subscription to storage in
  * revision order, so that each resource's cache knows the cluster's revision. Called by the registry and the handlers;
  * knows nothing of requests, and of objects only metadata.
  *

@@ -1,4 +1,4 @@
-/** Create, step by step as in Kubernetes (SCENARIOS.md, S6). */
+/** Create, step by step as in Kubernetes. */
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { alreadyExists, StatusError } from '../../api/status.ts'

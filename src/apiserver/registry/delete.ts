@@ -1,4 +1,4 @@
-/** Delete, step by step as in Kubernetes (SCENARIOS.md, S7). The rules are in deletion.ts; here they meet storage. */
+/** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in deletion.ts; here they meet storage. */
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { conflict, notFound } from '../../api/status.ts'

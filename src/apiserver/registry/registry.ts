@@ -1,5 +1,5 @@
 /**
- * registry: the generic store of every resource (DESIGN.md, decision 5): create, update, patch and delete as Kubernetes
+ * registry: the generic store of every resource: create, update, patch and delete as Kubernetes
  * does them, over a strategy. Called by the handlers; knows nothing of requests' paths and encodings, and nothing of any
  * kind but what its strategy says. Objects here are of the storage version, custom resources of the request's.
  */

@@ -1,5 +1,5 @@
 /**
- * What a resource's author writes; the generic store does the rest (DESIGN.md, decision 5). Objects are of the storage
+ * What a resource's author writes; the generic store does the rest. Objects are of the storage
  * version; every function is pure: it returns a new object (or the same one) and never mutates.
  */
 import type { KubeObject } from '../../api/object.ts'

@@ -1,3 +1,4 @@
+/** How deletes are answered, by resource. */
 import type { Strategy } from '../strategy.ts'
 
 /** Resources whose deletes are answered with the deleted object; all others answer with a Status of Success. */
