@@ -3,10 +3,12 @@ import type { Fields, JsonObject, KubeObject } from '../../src/api/object.ts'
 import { sleep } from '../../src/base/clock.ts'
 import type { ClientDeleteOptions, ResourceClient } from '../../src/client/client.ts'
 import type { SeenEvent, Write } from './recording.ts'
-import { namespace, type Stage } from './stage.ts'
+import type { Scene, Stage } from './stage.ts'
 
 export interface Play {
   readonly nodes: number
+  /** There is one more node, `idle`, on which only the user brings pods on. */
+  readonly idleNode?: boolean
   /** Writes to nodes were recorded too. */
   readonly nodesRecorded?: boolean
   /** Generated names of which the recording knows nothing any more: the first ones. */
@@ -29,28 +31,35 @@ export interface Play {
   meanwhile?(stage: Stage, answered: Write): Promise<void> | undefined
 }
 
+/** A play that `record.ts` can play to a real cluster. */
+export interface RecordablePlay extends Omit<Play, 'prepare' | 'act' | 'meanwhile'> {
+  prepare?(scene: Scene): Promise<void>
+  act(scene: Scene): Promise<void>
+}
+
 const groups: Readonly<Record<string, string>> = {
   deployments: 'apps',
   replicasets: 'apps',
   daemonsets: 'apps',
   statefulsets: 'apps',
   jobs: 'batch',
+  storageclasses: 'storage.k8s.io',
   cronjobs: 'batch',
   poddisruptionbudgets: 'policy',
 }
-const clusterWide = new Set(['namespaces', 'nodes', 'persistentvolumes'])
+const clusterWide = new Set(['namespaces', 'nodes', 'persistentvolumes', 'storageclasses'])
 
-export function resource({ user }: Stage, name: string): ResourceClient {
+export function resource({ user, namespace }: Scene, name: string): ResourceClient {
   const client = user.resource({ group: groups[name] ?? '', version: 'v1', resource: name })
   return clusterWide.has(name) ? client : client.namespace(namespace)
 }
 /** The user waits, in the cluster's time. */
-export const pause = ({ runtime }: Stage, ms: number): Promise<void> => sleep(runtime.clock, ms)
-export const create = (stage: Stage, resourceName: string, object: unknown) =>
+export const pause = ({ runtime }: Scene, ms: number): Promise<void> => sleep(runtime.clock, ms)
+export const create = (stage: Scene, resourceName: string, object: unknown) =>
   resource(stage, resourceName).create(object as KubeObject)
-export const remove = (stage: Stage, resourceName: string, name: string, options?: ClientDeleteOptions) =>
+export const remove = (stage: Scene, resourceName: string, name: string, options?: ClientDeleteOptions) =>
   resource(stage, resourceName).delete(name, options)
-export const patch = (stage: Stage, resourceName: string, name: string, body: JsonObject, subresource?: string) =>
+export const patch = (stage: Scene, resourceName: string, name: string, body: JsonObject, subresource?: string) =>
   resource(stage, resourceName).patch(name, 'merge', body, subresource === undefined ? {} : { subresource })
 
 const container = { name: 'c', image: 'i:1' }
@@ -78,11 +87,11 @@ export const job = (spec: Fields) => ({
 })
 export const image = (tag: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image: tag }] } } } })
 
-export async function taintNodeOf(stage: Stage, name: string): Promise<void> {
+export async function taintNodeOf(stage: Scene, name: string): Promise<void> {
   const { nodeName } = (await resource(stage, 'pods').get(name))['spec']
   await patch(stage, 'nodes', nodeName, { spec: { taints: [{ key: 'x', effect: 'NoExecute' }] } })
 }
 
 /** Plays that are over within half a minute. */
-export const brief = (plays: Readonly<Record<string, Play>>): Readonly<Record<string, Play>> =>
+export const brief = <P extends Play>(plays: Readonly<Record<string, P>>): Readonly<Record<string, P>> =>
   Object.fromEntries(Object.entries(plays).map(([name, play]) => [name, { restMs: 30_000, ...play }]))

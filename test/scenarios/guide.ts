@@ -142,8 +142,9 @@ function certainOnes(recorded: readonly Write[]): ReadonlySet<Write> {
   const deleted = new Set<string>()
   return new Set(
     recorded.filter(({ user, verb, uri, code, body }) => {
-      const again = verb === 'delete' && deleted.has(`${user} ${uri}`)
-      if (verb === 'delete') deleted.add(`${user} ${uri}`)
+      const what = `${user} ${uri} ${JSON.stringify(body)}`
+      const again = verb === 'delete' && deleted.has(what)
+      if (verb === 'delete') deleted.add(what)
       const generated = verb === 'create' && (body as Fields | null)?.['metadata']?.generateName !== undefined
       return (code < 400 || (code === 403 && generated)) && !again
     }),

@@ -15,7 +15,8 @@ const heartbeatMs = 10_000
 const jobRunsMs = 1000
 
 export interface NodeStandIn {
-  add(name: string): Promise<void>
+  /** `runsPods` false: it is well, and leaves its pods alone. */
+  add(name: string, how?: { readonly runsPods: boolean }): Promise<void>
   /** This node (or all of them) says and does nothing any more. */
   silence(name?: string): void
   /** It is heard again. */
@@ -109,9 +110,9 @@ export function startNodeStandIn(runtime: Runtime, client: Client, signal: Abort
       else quiet.add(name)
     },
     speak: (name) => void quiet.delete(name),
-    async add(name) {
-      mine.add(name)
-      await client.resource(nodes).create(nodeObject(name))
+    async add(name, { runsPods } = { runsPods: true }) {
+      if (runsPods) mine.add(name)
+      await client.resource(nodes).create(nodeObject(name, runsPods))
       const beat = async () => {
         if (silent.signal.aborted) return
         const now = clock.now()
@@ -142,10 +143,10 @@ export function startNodeStandIn(runtime: Runtime, client: Client, signal: Abort
 
 const size = { cpu: '32', memory: '256Gi', pods: '2k' }
 
-function nodeObject(name: string): KubeObject {
+function nodeObject(name: string, isKwoks: boolean): KubeObject {
   const given = { cpu: '32', memory: '256Gi', pods: '2000' }
   const metadata = {
-    annotations: { 'kwok.x-k8s.io/node': 'fake' },
+    annotations: { ...(isKwoks ? { 'kwok.x-k8s.io/node': 'fake' } : {}) },
     labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' },
     name,
   }

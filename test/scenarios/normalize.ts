@@ -54,7 +54,11 @@ export function createNormalizer(namespace: string): Normalizer {
   const walk = (value: Json, key: string): Json => {
     if (typeof value === 'string') return key === 'resourceVersion' ? '<rv>' : text(value)
     if (key === 'nodePort' && typeof value === 'number') return '<port>'
-    if (Array.isArray(value)) return value.map((item) => walk(item, key))
+    if (Array.isArray(value)) {
+      const items = value.map((item) => walk(item, key))
+      // Uids in the order in which an informer happens to hold their pods.
+      return key === 'failed' || key === 'succeeded' ? items.sort() : items
+    }
     if (typeof value !== 'object' || value === null) return value
     const object = value as JsonObject
     return Object.fromEntries(

@@ -40,6 +40,7 @@ async function perform(play: Play, seed: number) {
   const normalizer = createNormalizer(namespace)
   const staged = await startStage(runtime, {
     nodes: play.nodes,
+    idleNode: play.idleNode ?? false,
     gatesNodes: play.nodesRecorded ?? false,
     saw: (object) => normalizer.learn(object as unknown as Json),
   })

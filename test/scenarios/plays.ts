@@ -1,9 +1,22 @@
 /** What the user did in each recorded scenario, and before it. */
 import type { Fields } from '../../src/api/object.ts'
-import { create, deployment, image, job, type Play, patch, pod, remove, taintNodeOf, template } from './acts.ts'
+import {
+  create,
+  deployment,
+  image,
+  job,
+  type Play,
+  patch,
+  pod,
+  type RecordablePlay,
+  remove,
+  taintNodeOf,
+  template,
+} from './acts.ts'
 import { autoscalerPlays } from './plays-autoscaler.ts'
 import { cronJobPlays } from './plays-cronjob.ts'
 import { daemonSetPlays } from './plays-daemonset.ts'
+import { jobPlays } from './plays-jobs.ts'
 import { quotaPlays } from './plays-quota.ts'
 import { statefulSetPlays } from './plays-statefulset.ts'
 import { volumePlays } from './plays-volumes.ts'
@@ -19,7 +32,11 @@ const deleted = (propagationPolicy: 'Orphan' | 'Background' | 'Foreground') => a
   void (await remove(stage, 'deployments', 'a', { propagationPolicy }))
 const updated = (tag: string) => async (stage: Stage) => void (await patch(stage, 'deployments', 'a', image(tag)))
 
+/** Those that record.ts can play. */
+export const recordablePlays: Readonly<Record<string, RecordablePlay>> = { ...jobPlays }
+
 export const plays: Readonly<Record<string, Play>> = {
+  ...recordablePlays,
   ...autoscalerPlays,
   ...quotaPlays,
   ...volumePlays,

@@ -31,6 +31,7 @@ async function replayWith(recording: Recording, play: Play, names: readonly stri
   let stage: Stage | undefined
   const staged = await startStage(runtime, {
     nodes: play.nodes,
+    idleNode: play.idleNode ?? false,
     gatesNodes: play.nodesRecorded ?? false,
     suffixes: [...Array.from({ length: play.namesBefore ?? 0 }, () => runtime.random.suffix(5)), ...names],
     saw: (object) => normalizer.learn(object as unknown as Json),

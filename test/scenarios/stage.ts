@@ -9,6 +9,7 @@ import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../../src/api/r
 import type { ResourceRow, SubresourceRow } from '../../src/api/scheme/resource.ts'
 import { builtinScheme } from '../../src/api/scheme/scheme.ts'
 import { StatusError } from '../../src/api/status.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import type { SimulatedRuntime } from '../../src/base/simulated.ts'
 import type { Client, GroupVersionResource } from '../../src/client/client.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
@@ -29,6 +30,8 @@ export type Verdict = 'allow' | 'refuse'
 
 export interface StageOptions {
   readonly nodes: number
+  /** One more node, on which only the user brings pods on: its name is `idle`. */
+  readonly idleNode?: boolean
   /** Writes to nodes were recorded. */
   readonly gatesNodes?: boolean
   /** Random ends of generated names, in the order in which the names are given; then they are random. */
@@ -41,9 +44,15 @@ export interface StageOptions {
   answered?(write: RawWrite): void
 }
 
-export interface Stage {
-  readonly runtime: SimulatedRuntime
+/** What a play needs that can be played to a real cluster too. */
+export interface Scene {
+  readonly namespace: string
+  readonly runtime: { readonly clock: Clock }
   readonly user: Client
+}
+
+export interface Stage extends Scene {
+  readonly runtime: SimulatedRuntime
   readonly nodes: NodeStandIn
   readonly writes: readonly RawWrite[]
   readonly states: readonly { readonly type: string; readonly resource: string; readonly object: KubeObject }[]
@@ -53,7 +62,7 @@ export interface Stage {
   stop(): Promise<void>
 }
 
-const watchedResources: readonly GroupVersionResource[] = [
+export const watchedResources: readonly GroupVersionResource[] = [
   ...[
     'pods',
     'configmaps',
@@ -74,11 +83,13 @@ const watchedResources: readonly GroupVersionResource[] = [
   { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
   { group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' },
 ]
-const clusterWide = ['namespaces', 'nodes', 'persistentvolumes'].map((resource) => ({
-  group: '',
-  version: 'v1',
-  resource,
-}))
+export const clusterWide: readonly GroupVersionResource[] = ['namespaces', 'nodes', 'persistentvolumes'].map(
+  (resource) => ({
+    group: '',
+    version: 'v1',
+    resource,
+  }),
+)
 
 /** Resolves when all components run and the namespace with its first contents is there. */
 export async function startStage(runtime: SimulatedRuntime, options: StageOptions): Promise<Stage> {
@@ -205,11 +216,13 @@ export async function startStage(runtime: SimulatedRuntime, options: StageOption
   await runtime.complete(startScheduler({ runtime, client, signal }), many)
   const nodes = startNodeStandIn(runtime, clientFor({ user: ADMIN, userAgent: 'kwok' }), signal)
   for (let index = 1; index <= options.nodes; index++) await runtime.complete(nodes.add(`kwok-${index}`))
+  if (options.idleNode) await runtime.complete(nodes.add('idle', { runsPods: false }))
   const namespaces = user.resource({ group: '', version: 'v1', resource: 'namespaces' })
   await runtime.complete(namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
   await runtime.advance(12_000)
 
   return {
+    namespace,
     runtime,
     user,
     nodes,

@@ -10,19 +10,23 @@ interface Failures {
   readonly lastMs: number
 }
 
+/** After so many failures in a row. */
+export const backoffMs = (failures: number): number => Math.min(firstMs * 2 ** (failures - 1), longestMs)
+
+/** Jobs go by their uid: another that is made under the name of one begins anew. */
 export interface JobBackoff {
   /** Takes note of pods that have been counted. */
-  finished(key: string, pods: readonly KubeObject[], nowMs: number): void
+  finished(uid: string, pods: readonly KubeObject[], nowMs: number): void
   /** Milliseconds until the next pod may be made, with these pods counted too. */
-  remaining(key: string, finished: readonly KubeObject[], nowMs: number): number
-  forget(key: string): void
+  remaining(uid: string, finished: readonly KubeObject[], nowMs: number): number
+  forget(uid: string): void
 }
 
 export function createJobBackoff(): JobBackoff {
   const known = new Map<string, Failures>()
 
-  function after(key: string, pods: readonly KubeObject[], nowMs: number): Failures {
-    let { count, lastMs } = known.get(key) ?? { count: 0, lastMs: 0 }
+  function after(uid: string, pods: readonly KubeObject[], nowMs: number): Failures {
+    let { count, lastMs } = known.get(uid) ?? { count: 0, lastMs: 0 }
     const timed = pods.map((pod) => ({ pod, at: finishTime(pod, nowMs) })).sort((a, b) => a.at - b.at)
     for (const { pod, at } of timed) {
       if (hasSucceeded(pod)) count = 0
@@ -35,12 +39,12 @@ export function createJobBackoff(): JobBackoff {
   }
 
   return {
-    finished: (key, pods, nowMs) => void known.set(key, after(key, pods, nowMs)),
-    remaining(key, pods, nowMs) {
-      const { count, lastMs } = after(key, pods, nowMs)
+    finished: (uid, pods, nowMs) => void known.set(uid, after(uid, pods, nowMs)),
+    remaining(uid, pods, nowMs) {
+      const { count, lastMs } = after(uid, pods, nowMs)
       if (count === 0) return 0
-      return Math.max(0, Math.min(firstMs * 2 ** (count - 1), longestMs) - (nowMs - lastMs))
+      return Math.max(0, backoffMs(count) - (nowMs - lastMs))
     },
-    forget: (key) => void known.delete(key),
+    forget: (uid) => void known.delete(uid),
   }
 }

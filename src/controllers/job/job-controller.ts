@@ -1,16 +1,15 @@
 /**
  * The job controller: runs pods of a job's template until enough have succeeded or too many failed, and counts each once. The
- * controller manager starts it. It does not look at podFailurePolicy, successPolicy and backoffLimitPerIndex yet.
+ * controller manager starts it. It leaves jobs alone that another controller manages.
  */
 
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
-import { isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
-import { messageOf } from '../../base/errors.ts'
 import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
-import { objectKey, splitKey } from '../../client/store.ts'
+import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { createExpectations } from '../pods/expectations.ts'
@@ -26,19 +25,23 @@ import {
 } from '../pods/pod.ts'
 import { podsToDelete } from '../pods/ranking.ts'
 import { createJobBackoff } from './backoff.ts'
+import { endingOf, timeLeft } from './endings.ts'
+import { hasLimitPerIndex, indexBackoff } from './index-failures.ts'
 import {
   type Ending,
-  hasFailed,
   isFinished,
   isIndexed,
+  isManaged,
   isSuspended,
   isTracked,
   jobsResource,
+  replacesOnlyFailed,
   trackingFinalizer,
   withCondition,
 } from './job.ts'
+import { createJobPodControl } from './job-pod-control.ts'
 import { podOfJob } from './job-pods.ts'
-import { freeIndexes, isComplete, newlyFinished, plannedEnding, succeededOf } from './progress.ts'
+import { freeIndexes, isComplete, misplaced, type Progress, progressOf, wantedActive } from './progress.ts'
 import { countAndRelease, removeTrackingFinalizer } from './tracking.ts'
 
 const name = 'job-controller'
@@ -53,11 +56,14 @@ export function createJobController(context: ControllerContext): Controller {
   const jobs = informers.informer(jobsResource)
   const pods = informers.informer(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
+  jobs.addIndex(namespaceIndex, indexNamespace)
   const queue = createWorkQueue<string>(runtime, 'job', { baseDelayMs: 1000, maxDelayMs: 60_000 })
   const orphans = createWorkQueue<string>(runtime, 'job_orphan_pod')
   const expectations = createExpectations(runtime.clock)
   const backoff = createJobBackoff()
+  const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: name })
+  const podControl = createJobPodControl(client, recorder, expectations)
   const podClient = client.resource(podsResource)
   const jobClient = client.resource(jobsResource)
 
@@ -67,17 +73,26 @@ export function createJobController(context: ControllerContext): Controller {
     const job = jobs.store.get(`${pod.metadata.namespace}/${reference.name}`)
     return job?.metadata.uid === reference.uid ? job : undefined
   }
+  function forget(job: KubeObject): void {
+    expectations.forget(job)
+    backoff.forget(job.metadata.uid ?? '')
+  }
+  const isGoing = ({ metadata }: KubeObject) => metadata.deletionTimestamp !== undefined
+  /** The job no longer counts them: nothing is to keep them. */
+  function releasePods(job: KubeObject): void {
+    for (const pod of pods.store.byIndex(ownerIndexName, job.metadata.uid ?? ''))
+      if (isTracked(pod)) orphans.add(objectKey(pod))
+  }
   const later = (job: KubeObject) => queue.addAfter(objectKey(job), batchMs)
 
   function podSeen(pod: KubeObject): void {
     const job = jobOf(pod)
+    const owner = controllerOf(pod)
+    if (isTracked(pod) && (job === undefined ? owner === undefined || owner.kind === 'Job' : isGoing(job)))
+      orphans.add(objectKey(pod))
     if (job !== undefined) later(job)
-    else if (controllerOf(pod)?.kind === 'Job') {
-      if (isTracked(pod)) orphans.add(objectKey(pod))
-    } else if (controllerOf(pod) === undefined) {
-      if (isTracked(pod)) orphans.add(objectKey(pod))
-      for (const other of jobs.store.list()) {
-        if (other.metadata.namespace !== pod.metadata.namespace) continue
+    else if (owner === undefined) {
+      for (const other of jobs.store.byIndex(namespaceIndex, pod.metadata.namespace ?? '')) {
         if (labelSelectorOf(other['spec'].selector).matches(pod.metadata.labels)) later(other)
       }
     }
@@ -105,50 +120,36 @@ export function createJobController(context: ControllerContext): Controller {
 
   async function sync(key: string): Promise<unknown> {
     const job = jobs.store.get(key)
-    if (job === undefined) return backoff.forget(key)
-    if (isFinished(job)) {
-      // Made by a sync that did not know yet that the job was over: nobody will count them.
-      for (const pod of pods.store.byIndex(ownerIndexName, job.metadata.uid ?? ''))
-        if (isTracked(pod)) orphans.add(objectKey(pod))
-      return
-    }
+    if (job === undefined) return ownWrites.forget(key)
+    if (!isManaged(job) || ownWrites.isBehind(key, job)) return
+    // Made by a sync that did not know yet that the job was over: nobody will count them.
+    if (isFinished(job)) return releasePods(job)
     const { namespace } = splitKey(key)
     const mayAct = expectations.satisfied(job)
-    const own = await podsOfJob(job)
-    const spec: Fields = job['spec']
+    const progress = progressOf(job, await podsOfJob(job))
+    const { own, active, fresh } = progress
     let status: Fields = { ...job['status'] }
-    const active = own.filter(isActive)
-    const fresh = newlyFinished(job, own)
-    const succeeded = succeededOf(job, own, fresh)
-    const failed =
-      (status['failed'] ?? 0) +
-      (status['uncountedTerminatedPods']?.failed?.length ?? 0) +
-      fresh.filter((pod) => hasFailed(job, pod)).length
-    if (status['startTime'] === undefined && !isSuspended(job)) {
-      status = { ...status, startTime: formatTime(now()) }
-      if (spec['activeDeadlineSeconds'] !== undefined) queue.addAfter(key, spec['activeDeadlineSeconds'] * 1000)
-    }
-    let ending = plannedEnding(job) ?? failureOf(job, status, failed)
+    if (status['startTime'] === undefined && !isSuspended(job)) status = { ...status, startTime: formatTime(now()) }
+    let ending = endingOf(job, status, progress, now())
+    const left = timeLeft(job, status, now())
+    if (ending === undefined && left !== undefined) queue.addAfter(key, left)
     let count = active.length
     let ready = active.filter(isReady).length
     let failure: unknown
     let suspending = false
     if (ending !== undefined) {
-      await deleteAll(job, active, false)
+      await podControl.delete(job, active, false)
       count = 0
       ready = 0
     } else {
-      if (mayAct && job.metadata.deletionTimestamp === undefined) {
+      if (mayAct && !isGoing(job)) {
         try {
-          count = isSuspended(job)
-            ? await deleteAll(job, active, true)
-            : await manage(key, job, active, succeeded, own, fresh)
+          count = await manage(key, job, progress)
         } catch (error) {
           failure = error
-          count = Math.min(active.length, count)
         }
       }
-      if (isComplete(job, succeeded, count)) {
+      if (isComplete(job, progress.succeeded, count)) {
         ending = {
           type: 'Complete',
           reason: 'CompletionsReached',
@@ -171,16 +172,21 @@ export function createJobController(context: ControllerContext): Controller {
     const counted = await countAndRelease(
       {
         pods: podClient.namespace(namespace),
-        writeStatus: (object, next) =>
-          jobClient.namespace(namespace).update({ ...object, status: next }, { subresource: 'status' }),
+        async writeStatus(object, next) {
+          const written = await jobClient
+            .namespace(namespace)
+            .update({ ...object, status: next }, { subresource: 'status' })
+          ownWrites.wrote(key, written)
+          return written
+        },
         now,
       },
       job,
       status,
-      own,
+      progress,
       ending,
     )
-    backoff.finished(key, fresh, now())
+    if (!hasLimitPerIndex(job)) backoff.finished(job.metadata.uid ?? '', fresh, now())
     if (suspending) {
       const [reason, message] = isSuspended(job) ? ['Suspended', 'Job suspended'] : ['Resumed', 'Job resumed']
       recorder.event(job, 'Normal', reason as string, message as string)
@@ -213,104 +219,46 @@ export function createJobController(context: ControllerContext): Controller {
   }
 
   /** How many pods are active afterwards. */
-  async function manage(
-    key: string,
-    job: KubeObject,
-    active: readonly KubeObject[],
-    succeeded: number,
-    own: readonly KubeObject[],
-    fresh: readonly KubeObject[],
-  ): Promise<number> {
-    const { parallelism = 1, completions } = job['spec']
-    const wanted: number =
-      completions === undefined
-        ? succeeded > 0
-          ? active.length
-          : parallelism
-        : Math.min(parallelism, Math.max(0, completions - succeeded))
-    if (active.length > wanted) {
-      const surplus = podsToDelete(active, own, active.length - wanted, now())
-      await deleteAll(job, surplus, true)
-      return wanted
+  async function manage(key: string, job: KubeObject, progress: Progress): Promise<number> {
+    const { active, own } = progress
+    if (isSuspended(job)) {
+      await podControl.delete(job, active, true)
+      return 0
     }
-    const waitsForOld = job['spec'].podReplacementPolicy === 'Failed' ? own.filter(isTerminating).length : 0
+    const wanted = wantedActive(job, progress)
+    const wrong = misplaced(job, active)
+    const right = active.filter((pod) => !wrong.includes(pod))
+    const surplus = [...wrong, ...podsToDelete(right, own, Math.max(0, right.length - wanted), now())]
+    if (surplus.length > 0) {
+      await podControl.delete(job, surplus, true)
+      return active.length - surplus.length
+    }
+    const waitsForOld = replacesOnlyFailed(job) ? own.filter(isTerminating).length : 0
     const missing = Math.min(wanted - active.length - waitsForOld, mostCreatedAtOnce)
     if (missing <= 0) return active.length
-    const wait = backoff.remaining(key, fresh, now())
-    if (wait > 0) {
-      queue.addAfter(key, wait)
-      return active.length
-    }
-    const indexes = isIndexed(job)
-      ? freeIndexes(job, missing, active, fresh)
-      : Array.from({ length: missing }, () => undefined)
-    return active.length + (await createPods(job, indexes))
+    const fresh = podsToMake(key, job, missing, progress)
+    return active.length + (await podControl.create(job, fresh))
   }
 
-  async function createPods(job: KubeObject, indexes: readonly (number | undefined)[]): Promise<number> {
-    if (indexes.length === 0) return 0
-    expectations.expectCreations(job, indexes.length)
-    const resource = podClient.namespace(job.metadata.namespace ?? '')
-    let made = 0
-    for (let first = 0, batch = 1; first < indexes.length; first += batch, batch *= 2) {
-      const outcomes = await Promise.allSettled(
-        indexes.slice(first, first + batch).map(async (index) => {
-          const created = await resource.create(podOfJob(job, index))
-          recorder.event(job, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
-        }),
-      )
-      made += outcomes.filter(({ status }) => status === 'fulfilled').length
-      const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-      if (failed.length === 0) continue
-      const unmade = failed.length + Math.max(0, indexes.length - first - batch)
-      for (let skipped = 0; skipped < unmade; skipped++) expectations.creationObserved(job)
-      if (isNamespaceTerminating(failed[0])) return made
-      recorder.event(job, 'Warning', 'FailedCreate', `Error creating: ${messageOf(failed[0])}`)
-      throw failed[0]
-    }
-    return made
-  }
-
-  /** Pods that are surplus do not count as failed: they lose their finalizer first. Returns 0, the active ones left. */
-  async function deleteAll(job: KubeObject, chosen: readonly KubeObject[], surplus: boolean): Promise<number> {
-    if (chosen.length === 0) return 0
-    const resource = podClient.namespace(job.metadata.namespace ?? '')
-    if (surplus) expectations.expectDeletions(job, chosen.map(objectKey))
-    const outcomes = await Promise.allSettled(
-      chosen.map(async (pod) => {
-        try {
-          if (surplus && isTracked(pod)) await removeTrackingFinalizer(resource, pod)
-          await resource.delete(pod.metadata.name ?? '')
-          recorder.event(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
-        } catch (error) {
-          expectations.deletionObserved(job, objectKey(pod))
-          if (isNotFound(error)) return
-          recorder.event(job, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`)
-          throw error
-        }
-      }),
-    )
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
-    return 0
-  }
-
-  function failureOf(job: KubeObject, status: Fields, failed: number): Ending | undefined {
-    const { backoffLimit = 6, activeDeadlineSeconds } = job['spec']
-    if (failed > backoffLimit)
-      return {
-        type: 'Failed',
-        reason: 'BackoffLimitExceeded',
-        message: 'Job has reached the specified backoff limit',
+  /** Without those that are to wait after a failure: the job is looked at again when the first of them may be made. */
+  function podsToMake(key: string, job: KubeObject, count: number, progress: Progress): readonly KubeObject[] {
+    const { fresh, toReplace } = progress
+    if (!hasLimitPerIndex(job)) {
+      const wait = backoff.remaining(job.metadata.uid ?? '', fresh, now())
+      if (wait > 0) {
+        queue.addAfter(key, wait)
+        return []
       }
-    const since = status['startTime']
-    if (activeDeadlineSeconds === undefined || since === undefined || isSuspended(job)) return undefined
-    const left = Date.parse(since) + activeDeadlineSeconds * 1000 - now()
-    if (left > 0) {
-      queue.addAfter(objectKey(job), left)
-      return undefined
     }
-    return { type: 'Failed', reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' }
+    if (!isIndexed(job)) return Array.from({ length: count }, () => podOfJob(job, undefined))
+    const waits: number[] = []
+    const ready = freeIndexes(job, count, progress).filter((index) => {
+      const wait = indexBackoff(job, toReplace.get(index), now())
+      if (wait > 0) waits.push(wait)
+      return wait === 0
+    })
+    if (waits.length > 0) queue.addAfter(key, Math.min(...waits))
+    return ready.map((index) => podOfJob(job, index, toReplace.get(index)))
   }
 
   /** The Suspended condition when it changes; `restart`: the job's time begins anew. */
@@ -328,7 +276,7 @@ export function createJobController(context: ControllerContext): Controller {
   async function releaseOrphan(key: string): Promise<void> {
     const pod = pods.store.get(key)
     const job = pod && jobOf(pod)
-    if (pod === undefined || !isTracked(pod) || (job !== undefined && !isFinished(job))) return
+    if (pod === undefined || !isTracked(pod) || (job !== undefined && !isFinished(job) && !isGoing(job))) return
     await removeTrackingFinalizer(podClient.namespace(pod.metadata.namespace ?? ''), pod)
   }
 
@@ -338,15 +286,15 @@ export function createJobController(context: ControllerContext): Controller {
       jobs.addHandlers({
         added: (job) => queue.add(objectKey(job)),
         updated: (old, job) => {
-          if (old.metadata.uid !== job.metadata.uid) expectations.forget(old)
+          if (old.metadata.uid !== job.metadata.uid) forget(old)
+          if (isGoing(job)) releasePods(job)
           if (old['spec'] === job['spec'] && old.metadata.generation === job.metadata.generation) later(job)
           else queue.add(objectKey(job))
         },
         deleted: (job) => {
-          expectations.forget(job)
+          forget(job)
           queue.add(objectKey(job))
-          for (const pod of pods.store.byIndex(ownerIndexName, job.metadata.uid ?? ''))
-            if (isTracked(pod)) orphans.add(objectKey(pod))
+          releasePods(job)
         },
       })
       pods.addHandlers({ added: podAdded, updated: podUpdated, deleted: podDeleted })

@@ -1,14 +1,15 @@
 /** The pods a job makes. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { podFromTemplate } from '../pods/pod.ts'
+import { failureAnnotations } from './index-failures.ts'
 import { indexLabel } from './indexes.ts'
 import { trackingFinalizer } from './job.ts'
 
 const indexVariable = 'JOB_COMPLETION_INDEX'
 const longestBase = 63 - 6
 
-/** For an Indexed job, the pod of this index. */
-export function podOfJob(job: KubeObject, index: number | undefined): KubeObject {
+/** For an Indexed job, the pod of this index; `replaced` is the index's last one, which has failed. */
+export function podOfJob(job: KubeObject, index: number | undefined, replaced?: KubeObject): KubeObject {
   const pod = podFromTemplate(job['spec'].template, job)
   const tracked = [...(pod.metadata.finalizers ?? []), trackingFinalizer]
   if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers: tracked } }
@@ -22,7 +23,7 @@ export function podOfJob(job: KubeObject, index: number | undefined): KubeObject
       ...pod.metadata,
       generateName: `${name.slice(0, longestBase - String(index).length - 1)}-${index}-`,
       labels: { ...pod.metadata.labels, ...mark },
-      annotations: { ...pod.metadata.annotations, ...mark },
+      annotations: { ...pod.metadata.annotations, ...mark, ...failureAnnotations(job, replaced) },
       finalizers: tracked,
     },
     spec: {

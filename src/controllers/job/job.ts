@@ -43,11 +43,19 @@ export function withCondition(
   return conditions.map((condition) => (condition === known ? next : condition))
 }
 
+/** Other controllers may have taken a job over (KEP-4368). */
+export const isManaged = ({ spec }: KubeObject): boolean =>
+  spec.managedBy === undefined || spec.managedBy === 'kubernetes.io/job-controller'
+
+/** Pods that go are not replaced before they have gone (KEP-3939). */
+export const replacesOnlyFailed = ({ spec }: KubeObject): boolean =>
+  spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined
+
 /** A pod that will not succeed any more counts as failed; one that goes does only if its replacement need not wait for it. */
 export function hasFailed(job: KubeObject, pod: KubeObject): boolean {
   const phase = pod['status']?.phase
   if (phase === 'Failed') return true
-  if (job['spec'].podReplacementPolicy === 'Failed') return false
+  if (replacesOnlyFailed(job)) return false
   return pod.metadata.deletionTimestamp !== undefined && phase !== 'Succeeded'
 }
 

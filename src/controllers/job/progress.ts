@@ -1,29 +1,54 @@
 /** How far a job is, by its status and its pods. Pure. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { isActive, isTerminating } from '../pods/pod.ts'
+import { failedIndexesOf, podsToReplace } from './index-failures.ts'
 import { indexOf, parseIndexes, pendingIndexes } from './indexes.ts'
-import { conditionOf, type Ending, hasFailed, hasSucceeded, isIndexed, isTracked } from './job.ts'
+import { hasFailed, hasSucceeded, isIndexed, isTracked, replacesOnlyFailed } from './job.ts'
+import { countsAsFailed } from './pod-failure-policy.ts'
 
-/** Ended pods that neither the counts nor the notes of the status hold. */
-export function newlyFinished(job: KubeObject, own: readonly KubeObject[]): readonly KubeObject[] {
-  const { succeeded = [], failed = [] } = (job['status']?.uncountedTerminatedPods ?? {}) as Fields
-  const noted = new Set<string>([...succeeded, ...failed])
-  return own.filter(
+export interface Progress {
+  readonly own: readonly KubeObject[]
+  readonly active: readonly KubeObject[]
+  /** Ended pods that neither the counts nor the notes of the status hold. */
+  readonly fresh: readonly KubeObject[]
+  /** Pods, or indexes of an Indexed job. */
+  readonly succeeded: number
+  /** Pods that count against the job's limit. */
+  readonly failed: number
+  /** Of Indexed jobs only. */
+  readonly completedIndexes: ReadonlySet<number>
+  /** Of jobs with a limit per index only. */
+  readonly failedIndexes: ReadonlySet<number> | undefined
+  /** By index; kept until they are replaced. */
+  readonly toReplace: ReadonlyMap<number, KubeObject>
+}
+
+export function progressOf(job: KubeObject, own: readonly KubeObject[]): Progress {
+  const status: Fields = job['status'] ?? {}
+  const { succeeded: notedSucceeded = [], failed: notedFailed = [] } = (status['uncountedTerminatedPods'] ??
+    {}) as Fields
+  const noted = new Set<string>([...notedSucceeded, ...notedFailed])
+  const fresh = own.filter(
     (pod) => isTracked(pod) && !noted.has(pod.metadata.uid ?? '') && (hasSucceeded(pod) || hasFailed(job, pod)),
   )
+  const newFailures = fresh.filter((pod) => hasFailed(job, pod) && countsAsFailed(job, pod)).length
+  const completedIndexes = isIndexed(job) ? completedIndexesOf(job, own) : new Set<number>()
+  const failedIndexes = failedIndexesOf(job, own)
+  return {
+    own,
+    active: own.filter(isActive),
+    fresh,
+    succeeded: isIndexed(job)
+      ? completedIndexes.size
+      : (status['succeeded'] ?? 0) + notedSucceeded.length + fresh.filter(hasSucceeded).length,
+    failed: (status['failed'] ?? 0) + notedFailed.length + newFailures,
+    completedIndexes,
+    failedIndexes,
+    toReplace: podsToReplace(job, own, [completedIndexes, failedIndexes]),
+  }
 }
 
-export function succeededOf(job: KubeObject, own: readonly KubeObject[], fresh: readonly KubeObject[]): number {
-  const status: Fields = job['status'] ?? {}
-  if (!isIndexed(job))
-    return (
-      (status['succeeded'] ?? 0) +
-      (status['uncountedTerminatedPods']?.succeeded?.length ?? 0) +
-      fresh.filter(hasSucceeded).length
-    )
-  return completedIndexes(job, own).size
-}
-
-function completedIndexes(job: KubeObject, own: readonly KubeObject[]): ReadonlySet<number> {
+function completedIndexesOf(job: KubeObject, own: readonly KubeObject[]): ReadonlySet<number> {
   const completions: number = job['spec'].completions ?? 0
   const done = parseIndexes(job['status']?.completedIndexes ?? '', completions)
   for (const pod of own) {
@@ -33,27 +58,37 @@ function completedIndexes(job: KubeObject, own: readonly KubeObject[]): Readonly
   return done
 }
 
-export function freeIndexes(
-  job: KubeObject,
-  count: number,
-  active: readonly KubeObject[],
-  fresh: readonly KubeObject[],
-) {
+/** How many pods are to be active now. */
+export function wantedActive(job: KubeObject, { active, succeeded }: Progress): number {
+  const { parallelism = 1, completions } = job['spec']
+  if (completions !== undefined) return Math.min(parallelism, Math.max(0, completions - succeeded))
+  // Without a number, the first success is the last but for those under way.
+  return succeeded > 0 ? active.length : parallelism
+}
+
+/** Indexes that nobody works on, the lowest first. */
+export function freeIndexes(job: KubeObject, count: number, progress: Progress): readonly number[] {
   const completions: number = job['spec'].completions ?? 0
-  const taken = new Set(completedIndexes(job, fresh))
-  for (const pod of active) {
+  const taken = new Set([...progress.completedIndexes, ...(progress.failedIndexes ?? [])])
+  for (const pod of progress.own) {
     const index = indexOf(pod, completions)
-    if (index !== undefined) taken.add(index)
+    if (index === undefined) continue
+    if (isActive(pod) || (replacesOnlyFailed(job) && isTerminating(pod))) taken.add(index)
   }
   return pendingIndexes(count, taken, completions)
 }
 
-/** Decided in an earlier sync, and not told yet. */
-export function plannedEnding(job: KubeObject): Ending | undefined {
-  const met = conditionOf(job, 'SuccessCriteriaMet')
-  if (met !== undefined) return { type: 'Complete', reason: met['reason'], message: met['message'] }
-  const target = conditionOf(job, 'FailureTarget')
-  return target && { type: 'Failed', reason: target['reason'], message: target['message'] }
+/** Active pods of an Indexed job whose index it no longer has, or has a pod for already. */
+export function misplaced(job: KubeObject, active: readonly KubeObject[]): readonly KubeObject[] {
+  if (!isIndexed(job)) return []
+  const completions: number = job['spec'].completions ?? 0
+  const seen = new Set<number>()
+  return active.filter((pod) => {
+    const index = indexOf(pod, completions)
+    if (index === undefined || seen.has(index)) return true
+    seen.add(index)
+    return false
+  })
 }
 
 export function isComplete(job: KubeObject, succeeded: number, active: number): boolean {

@@ -9,6 +9,8 @@ import type { ResourceClient } from '../../client/client.ts'
 import { sameJson } from '../same.ts'
 import { formatIndexes, indexOf, parseIndexes } from './indexes.ts'
 import { type Ending, hasFailed, hasSucceeded, isIndexed, isTracked, trackingFinalizer, withCondition } from './job.ts'
+import { countsAsFailed } from './pod-failure-policy.ts'
+import type { Progress } from './progress.ts'
 
 /** Ended pods in one round. */
 const mostAtOnce = 500
@@ -33,7 +35,7 @@ export async function countAndRelease(
   parts: TrackingParts,
   stored: KubeObject,
   status: Fields,
-  pods: readonly KubeObject[],
+  progress: Progress,
   ending: Ending | undefined,
 ): Promise<Counted> {
   let job = stored
@@ -45,7 +47,8 @@ export async function countAndRelease(
   }
   const completed = parseIndexes(status['completedIndexes'] ?? '', completions)
   const release: KubeObject[] = []
-  const tracked = pods.filter(isTracked)
+  const tracked = progress.own.filter(isTracked)
+  const kept = new Set(ending === undefined ? progress.toReplace.values() : [])
   let more = false
   for (const pod of tracked) {
     const uid = pod.metadata.uid ?? ''
@@ -53,20 +56,25 @@ export async function countAndRelease(
       more = true
       break
     }
+    const index = isIndexed(job) ? indexOf(pod, completions) : undefined
+    if (kept.has(pod)) continue
     if (hasSucceeded(pod)) {
-      const index = isIndexed(job) ? indexOf(pod, completions) : undefined
       if (index !== undefined) completed.add(index)
       else if (!isIndexed(job) && !uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid)
       release.push(pod)
-    } else if (hasFailed(job, pod) || ending !== undefined) {
-      if (!uncounted.failed.includes(uid)) uncounted.failed.push(uid)
+    } else if (hasFailed(job, pod) || ending?.type === 'Failed') {
+      const has = !isIndexed(job) || index !== undefined
+      if (has && countsAsFailed(job, pod) && !uncounted.failed.includes(uid)) uncounted.failed.push(uid)
       release.push(pod)
-    }
+    } else if (ending !== undefined) release.push(pod)
   }
   // Noted before, and released since.
   settle(new Set(tracked.map((pod) => pod.metadata.uid ?? '')))
   if (isIndexed(job)) {
     current = { ...current, succeeded: completed.size, completedIndexes: formatIndexes(completed) }
+  }
+  if (progress.failedIndexes !== undefined) {
+    current = { ...current, failedIndexes: formatIndexes(progress.failedIndexes) }
   }
   if (ending !== undefined) {
     const interim = ending.type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'
@@ -131,7 +139,8 @@ function withoutZeros(status: Fields): Fields {
   const absent = new Set(['active', 'succeeded', 'failed'])
   return Object.fromEntries(
     Object.entries(status).filter(
-      ([name, value]) => !(absent.has(name) && value === 0) && value !== '' && value !== undefined,
+      ([name, value]) =>
+        !(absent.has(name) && value === 0) && (value !== '' || name === 'failedIndexes') && value !== undefined,
     ),
   )
 }
