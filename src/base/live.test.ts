@@ -55,5 +55,6 @@ test('a line is logged up to the level asked for, with its name', () => {
   assert.equal(lines.length, 2)
   const hello = JSON.parse(lines[0]!)
   assert.deepEqual([hello.v, hello.logger, hello.msg, hello.key], [2, 'gc.graph', 'hello', 'a'])
+  assert.equal(lines[0]!.split('"logger"').length, 2, 'each key is there once')
   assert.equal(JSON.parse(lines[1]!).err.message, 'cause')
 })

@@ -102,10 +102,11 @@ function liveLogger(level: number, log: LiveRuntimeOptions['log']): Logger {
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg', errorKey: 'err' },
     target,
   )
-  return wrap(root, level, '')
+  return wrap(root, root, level, '')
 }
 
-function wrap(logger: PinoLogger, level: number, name: string): Logger {
+/** `logger` is of `root` and not of the one above it, whose name would be in its lines too. */
+function wrap(root: PinoLogger, logger: PinoLogger, level: number, name: string): Logger {
   return {
     level,
     info(v, message, fields) {
@@ -116,7 +117,7 @@ function wrap(logger: PinoLogger, level: number, name: string): Logger {
     },
     named(part) {
       const full = name === '' ? part : `${name}.${part}`
-      return wrap(logger.child({ logger: full }), level, full)
+      return wrap(root, root.child({ logger: full }), level, full)
     },
   }
 }
