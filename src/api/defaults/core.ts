@@ -1,6 +1,6 @@
 /** Defaults of the core group's kinds that are not pods or what runs them, and of EndpointSlice. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './rule.ts'
+import { type Defaulter, missing, unset } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 const NAME_LABEL = 'kubernetes.io/metadata.name'
@@ -55,6 +55,8 @@ function service(value: Fields): Fields | undefined {
       ...(outside || (type === 'ClusterIP' && spec['externalIPs']?.length > 0)
         ? { externalTrafficPolicy: 'Cluster' }
         : {}),
+    }),
+    unset(spec, {
       ...(outside || type === 'ClusterIP' ? { internalTrafficPolicy: 'Cluster' } : {}),
       ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
     }),
@@ -100,7 +102,8 @@ function limitRangeItem(value: Fields): Fields | undefined {
 
 const volume = (spec: Fields): Fields => ({
   ...spec,
-  ...missing(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' }),
+  ...missing(spec, { persistentVolumeReclaimPolicy: 'Retain' }),
+  ...unset(spec, { volumeMode: 'Filesystem' }),
 })
 
 /** A claim or volume that nobody has looked at yet is pending. */
@@ -122,6 +125,6 @@ export const coreDefaults: Readonly<Record<string, Defaulter>> = {
   [core('LimitRangeItem')]: limitRangeItem,
   [core('PersistentVolume')]: (value) => ({ ...pending(value), spec: volume(value['spec'] ?? {}) }),
   [core('PersistentVolumeClaim')]: pending,
-  [core('PersistentVolumeClaimSpec')]: (value) => missing(value, { volumeMode: 'Filesystem' }),
-  'io.k8s.api.discovery.v1.EndpointPort': (value) => missing(value, { name: '', protocol: 'TCP' }),
+  [core('PersistentVolumeClaimSpec')]: (value) => unset(value, { volumeMode: 'Filesystem' }),
+  'io.k8s.api.discovery.v1.EndpointPort': (value) => unset(value, { name: '', protocol: 'TCP' }),
 }

@@ -67,10 +67,10 @@ function compile(schema: Schema): Visit {
 
 function compileStruct(schema: StructSchema): Visit {
   const own = defaulters.get(schema.definition)
-  const literals: [string, string | number | boolean][] = []
+  const literals: [string, string | number | boolean, boolean][] = []
   for (const field of schema.fields) {
     const value = literalDefault(field)
-    if (value !== undefined) literals.push([field.name, value])
+    if (value !== undefined) literals.push([field.name, value, field.pointer])
   }
   // Resolved at first use: a schema may contain itself.
   let children: readonly [string, Visit][] | undefined
@@ -86,9 +86,10 @@ function compileStruct(schema: StructSchema): Visit {
     let result = value
     const added = own?.(value)
     if (added !== undefined) result = { ...value, ...added }
-    for (const [name, literal] of literals) {
+    for (const [name, literal, pointer] of literals) {
       const present = result[name]
-      if (present === undefined || present === null || (present === '' && literal !== ''))
+      // An empty text is a value where the field is a pointer, and none where it is not.
+      if (present === undefined || present === null || (present === '' && literal !== '' && !pointer))
         result = result === value ? { ...value, [name]: literal } : Object.assign(result, { [name]: literal })
     }
     children ??= resolve()

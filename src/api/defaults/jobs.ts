@@ -1,6 +1,6 @@
 /** Defaults of Job and CronJob. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './rule.ts'
+import { type Defaulter, missing, unset } from './rule.ts'
 import { labelsFromTemplate, whenAny } from './workloads.ts'
 
 const batch = (name: string) => `io.k8s.api.batch.v1.${name}`
@@ -10,7 +10,7 @@ const isAbsent = (value: unknown): boolean => value === undefined || value === n
 
 function job(value: Fields): Fields | undefined {
   const spec: Fields = value['spec'] ?? {}
-  const added = missing(spec, {
+  const added = unset(spec, {
     ...(isAbsent(spec['completions']) && isAbsent(spec['parallelism']) ? { completions: 1 } : {}),
     parallelism: 1,
     backoffLimit: isAbsent(spec['backoffLimitPerIndex']) ? 6 : MAX_INT32,

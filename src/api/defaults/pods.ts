@@ -103,5 +103,7 @@ export const podDefaults: Readonly<Record<string, Defaulter>> = {
   [core('EphemeralContainer')]: container,
   [core('Probe')]: probe,
   [core('HTTPGetAction')]: (value) => missing(value, { path: '/', scheme: 'HTTP' }),
+  [core('GRPCAction')]: (value) => missing(value, { service: '' }),
+  [core('FileKeySelector')]: (value) => missing(value, { optional: false }),
   [core('ObjectFieldSelector')]: (value) => missing(value, { apiVersion: 'v1' }),
 }

@@ -4,6 +4,17 @@ import type { Fields } from '../object.ts'
 /** The fields to set on a value of the type; undefined when there is nothing to do. */
 export type Defaulter = (value: Fields) => Fields | undefined
 
+/** As `missing`, for fields that are pointers in Kubernetes' types: an empty text there is a value. */
+export function unset(value: Fields, wanted: Fields): Fields | undefined {
+  let added: Record<string, unknown> | undefined
+  for (const name in wanted) {
+    if (value[name] !== undefined && value[name] !== null) continue
+    added ??= {}
+    added[name] = wanted[name]
+  }
+  return added
+}
+
 /** The missing ones of `wanted` (absent, null; '' counts as absent for texts): the usual body of a rule. */
 export function missing(value: Fields, wanted: Fields): Fields | undefined {
   let added: Record<string, unknown> | undefined

@@ -1,7 +1,7 @@
 /** Defaults of volumes and of what is projected into them. */
 import type { Fields } from '../object.ts'
 import { pullPolicy } from './pods.ts'
-import { type Defaulter, missing } from './rule.ts'
+import { type Defaulter, missing, unset } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 
@@ -22,7 +22,7 @@ export const volumeDefaults: Readonly<Record<string, Defaulter>> = {
   [core('ServiceAccountTokenProjection')]: (value) => missing(value, { expirationSeconds: 3600 }),
   [core('HostPathVolumeSource')]: (value) => missing(value, { type: '' }),
   [core('AzureDiskVolumeSource')]: (value) =>
-    missing(value, { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' }),
+    unset(value, { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' }),
   [core('ImageVolumeSource')]: (value) =>
     value['pullPolicy'] ? undefined : { pullPolicy: pullPolicy(value['reference']) },
 }

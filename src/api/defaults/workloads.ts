@@ -17,6 +17,12 @@ function rolling(strategy: Fields | undefined, numbers: Fields): Fields {
   return { ...strategy, type, rollingUpdate: added ? { ...given, ...added } : given }
 }
 
+/** Of StatefulSets a strategy that is named stands as it is: its numbers are filled in, not made. */
+function statefulRolling(strategy: Fields | undefined): Fields {
+  if (strategy?.['type'] && !strategy['rollingUpdate']) return strategy
+  return rolling(strategy, { partition: 0, maxUnavailable: 1 })
+}
+
 /** A rule for a kind whose defaults are all in its spec. */
 function ofSpec(rule: (spec: Fields) => Fields | undefined): Defaulter {
   return (value) => {
@@ -70,12 +76,7 @@ const statefulSet = ofSpec((spec) => {
       ? { volumeClaimTemplates: claims.map((claim) => ({ ...claim, kind: 'PersistentVolumeClaim', apiVersion: 'v1' })) }
       : {}),
   }
-  return withStrategy(
-    whenAny(added),
-    'updateStrategy',
-    spec,
-    rolling(spec['updateStrategy'], { partition: 0, maxUnavailable: 1 }),
-  )
+  return withStrategy(whenAny(added), 'updateStrategy', spec, statefulRolling(spec['updateStrategy']))
 })
 
 /** The template's labels stand in for missing ones of the object and for its missing selector. */

@@ -83,8 +83,12 @@ function compile(schema: Schema): Shape {
 
 function listKey(items: Schema, name: string): ListKey {
   const field = items.type === 'struct' ? items.byName.get(name) : undefined
-  return { name, prefix: `${JSON.stringify(name)}:`, default: field?.default ?? zeroKey(items, field) }
+  const known = items.type === 'struct' ? NAMELESS[items.definition] : undefined
+  return { name, prefix: `${JSON.stringify(name)}:`, default: field?.default ?? known ?? zeroKey(items, field) }
 }
+
+/** Types whose key may be left out and is then the empty name. */
+const NAMELESS: Readonly<Record<string, string>> = { 'io.k8s.api.core.v1.LocalObjectReference': '' }
 
 /** A field of Kubernetes' own types that is always written has its zero value where it is left out. */
 function zeroKey(items: Schema, field: Field | undefined): Json | undefined {

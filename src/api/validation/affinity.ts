@@ -54,6 +54,7 @@ function podAffinityTerm(term: Fields, path: string, errors: FieldError[]): void
   const topologyKey: string = term['topologyKey'] ?? ''
   matchLabelKeys(term['matchLabelKeys'], term['labelSelector'], `${path}.matchLabelKeys`, errors)
   matchLabelKeys(term['mismatchLabelKeys'], term['labelSelector'], `${path}.mismatchLabelKeys`, errors)
+  selectedTwice(term, path, errors)
   overlap(term, path, errors)
   if (topologyKey === '') errors.push(required(`${path}.topologyKey`, 'can not be empty'))
   for (const message of qualifiedName(topologyKey)) errors.push(invalid(`${path}.topologyKey`, topologyKey, message))
@@ -64,6 +65,23 @@ function overlap(term: Fields, path: string, errors: FieldError[]): void {
   ;(term['matchLabelKeys'] ?? []).forEach((key: string, i: number) => {
     if (mismatched.includes(key))
       errors.push(invalid(`${path}.matchLabelKeys[${i}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys'))
+  })
+}
+
+/** matchLabelKeys stand at the selector's end as requirements (KEP-3633); what the selector said before, they may not say again. */
+function selectedTwice(holder: Fields, path: string, errors: FieldError[]): void {
+  const keys: readonly string[] = holder['matchLabelKeys'] ?? []
+  const { matchLabels = {}, matchExpressions = [] } = (holder['labelSelector'] ?? {}) as Fields
+  const isOwn = ({ key, operator, values }: Fields) =>
+    operator === 'In' && values?.length === 1 && keys.includes(key as string)
+  // Of keys whose label the pod does not have, nothing was added.
+  if (!matchExpressions.some(isOwn)) return
+  keys.forEach((key, i) => {
+    const before = keys.slice(0, i).includes(key)
+    const times = matchExpressions.filter((expression: Fields) => expression['key'] === key).length
+    const wanted = keys.filter((other) => other === key).length
+    if (before || (times > 0 && (Object.hasOwn(matchLabels, key) || times > wanted)))
+      errors.push(invalid(`${path}[${i}]`, key, 'exists in both matchLabelKeys and labelSelector'))
   })
 }
 
@@ -135,7 +153,7 @@ export function validateTopologySpread(
           invalid(
             `${at}.minDomains`,
             domains,
-            'can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway',
+            `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${when}`,
           ),
         )
     }
@@ -145,6 +163,7 @@ export function validateTopologySpread(
         errors.push(notSupported(`${at}.${field}`, policy, POLICIES))
     }
     matchLabelKeys(constraint['matchLabelKeys'], constraint['labelSelector'], `${at}.matchLabelKeys`, errors)
+    selectedTwice(constraint, at, errors)
     validateLabelSelector(constraint['labelSelector'], `${at}.labelSelector`, errors)
   })
 }

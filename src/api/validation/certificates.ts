@@ -94,16 +94,27 @@ export function signerName(name: string, path: string, errors: FieldError[]): vo
   }
   const [host = '', rest = ''] = parts
   const labels = host.split('.')
-  if (labels.length < 2) say('should be a domain with at least two segments separated by dots')
-  for (const label of labels)
-    for (const message of dns1123Label(label))
-      errors.push(
-        invalid(path, labels.length > 0 ? host : name, `validating label ${JSON.stringify(label)}: ${message}`),
-      )
-  for (const label of rest.split('.'))
-    for (const message of dns1123Subdomain(label))
-      errors.push(invalid(path, rest, `validating label ${JSON.stringify(label)}: ${message}`))
+  firstBad(labels, dns1123Label, host, path, errors)
+  if (labels.length < 2)
+    errors.push(invalid(path, host, 'should be a domain with at least two segments separated by dots'))
+  firstBad(rest.split('.'), dns1123Subdomain, rest, path, errors)
   if (Buffer.byteLength(name) > MAX_SIGNER) errors.push(tooLong(path, MAX_SIGNER))
+}
+
+/** Of several bad labels only the first is named. */
+function firstBad(
+  labels: readonly string[],
+  rule: (label: string) => readonly string[],
+  whole: string,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const label of labels) {
+    const messages = rule(label)
+    for (const message of messages)
+      errors.push(invalid(path, whole, `validating label ${JSON.stringify(label)}: ${message}`))
+    if (messages.length > 0) return
+  }
 }
 
 function conditions(list: readonly Fields[], errors: FieldError[]): void {

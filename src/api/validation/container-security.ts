@@ -3,6 +3,7 @@ import type { Fields } from '../object.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Subdomain, userId } from './names.ts'
+import { relativePath } from './paths.ts'
 
 const PRIVILEGED = 'disallowed by cluster policy'
 const HOST_PROCESS = 'hostProcess containers are disallowed by cluster policy'
@@ -13,10 +14,39 @@ export const isAboutPrivilege = ({ message }: FieldError): boolean =>
 
 /** A container that is a process of a Windows host is as privileged as can be. */
 export function validateHostProcess(spec: Fields, path: string, errors: FieldError[]): void {
-  const asked = (context: Fields | undefined) => context?.['windowsOptions']?.hostProcess === true
-  const containers: readonly Fields[] = [...(spec['containers'] ?? []), ...(spec['initContainers'] ?? [])]
-  if (asked(spec['securityContext']) || containers.some((container) => asked(container['securityContext'])))
-    errors.push(forbiddenField(path, HOST_PROCESS))
+  const asked = (holder: Fields): boolean | undefined =>
+    holder['securityContext']?.windowsOptions?.hostProcess ?? undefined
+  const wanted = asked(spec)
+  let some = false
+  let all = true
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers'])
+    spec[list]?.forEach((container: Fields, i: number) => {
+      const own = asked(container)
+      if (wanted !== undefined && own !== undefined && own !== wanted)
+        errors.push(
+          invalid(
+            `${path}.${list}[${i}].securityContext.windowsOptions.hostProcess`,
+            own,
+            `pod hostProcess value must be identical if both are specified, was ${wanted}`,
+          ),
+        )
+      if (own ?? wanted) some = true
+      else all = false
+    })
+  if (!some) return
+  if (!all)
+    errors.push(
+      invalid(
+        path,
+        '',
+        'If pod contains any hostProcess containers then all containers must be HostProcess containers',
+      ),
+    )
+  if (!spec['hostNetwork'])
+    errors.push(
+      invalid(`${path}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers'),
+    )
+  errors.push(forbiddenField(path, HOST_PROCESS))
 }
 
 export function validateContainerSecurityContext(
@@ -77,16 +107,18 @@ export function validatePodSecurityContext(spec: Fields, path: string, errors: F
     for (const message of userId(group)) errors.push(invalid(`${path}.supplementalGroups[${i}]`, group, message))
   })
   validateSysctls(context['sysctls'] ?? [], spec, `${path}.sysctls`, errors)
-  if (context['fsGroupChangePolicy'])
+  if (isGiven(context['fsGroupChangePolicy']))
     enumeration(context['fsGroupChangePolicy'], ['Always', 'OnRootMismatch'], `${path}.fsGroupChangePolicy`, errors)
-  if (context['seLinuxChangePolicy'])
+  if (isGiven(context['seLinuxChangePolicy']))
     enumeration(context['seLinuxChangePolicy'], ['MountOption', 'Recursive'], `${path}.seLinuxChangePolicy`, errors)
   validateSeccompProfile(context['seccompProfile'], `${path}.seccompProfile`, errors)
   validateWindowsOptions(context['windowsOptions'], `${path}.windowsOptions`, errors)
   validateAppArmorProfile(context['appArmorProfile'], `${path}.appArmorProfile`, errors)
-  if (context['supplementalGroupsPolicy'])
+  if (isGiven(context['supplementalGroupsPolicy']))
     enumeration(context['supplementalGroupsPolicy'], ['Merge', 'Strict'], `${path}.supplementalGroupsPolicy`, errors)
 }
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 function enumeration(value: string, allowed: readonly string[], path: string, errors: FieldError[]): void {
   if (!allowed.includes(value)) errors.push(notSupported(path, value, allowed))
@@ -117,11 +149,11 @@ function validateSeccompProfile(profile: Fields | undefined, path: string, error
   const type: string = profile['type'] ?? ''
   const local: string | undefined = profile['localhostProfile'] ?? undefined
   if (type === '') errors.push(required(`${path}.type`, 'type is required when seccompProfile is set'))
-  else if (type === 'Localhost') {
-    if (local === undefined || local === '') errors.push(required(`${path}.localhostProfile`, LOCALHOST_SECCOMP))
-    else descending(local, `${path}.localhostProfile`, errors)
+  if (type === 'Localhost') {
+    if (local === undefined) errors.push(required(`${path}.localhostProfile`, LOCALHOST_SECCOMP))
+    else relativePath(local, `${path}.localhostProfile`, errors)
   } else {
-    if (type !== 'RuntimeDefault' && type !== 'Unconfined')
+    if (type !== '' && type !== 'RuntimeDefault' && type !== 'Unconfined')
       errors.push(notSupported(`${path}.type`, type, ['Localhost', 'RuntimeDefault', 'Unconfined']))
     if (local !== undefined)
       errors.push(
@@ -132,11 +164,6 @@ function validateSeccompProfile(profile: Fields | undefined, path: string, error
         ),
       )
   }
-}
-
-function descending(file: string, path: string, errors: FieldError[]): void {
-  if (file.startsWith('/')) errors.push(invalid(path, file, 'must be a relative path'))
-  else if (file.split('/').includes('..')) errors.push(invalid(path, file, "must not contain '..'"))
 }
 
 function validateAppArmorProfile(profile: Fields | undefined, path: string, errors: FieldError[]): void {

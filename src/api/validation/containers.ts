@@ -1,7 +1,7 @@
 /** Containers of every sort: regular, init (sidecars too) and ephemeral. Called by the rules of PodSpec. */
 import type { Fields } from '../object.ts'
 import { validateContainerSecurityContext } from './container-security.ts'
-import { validateEnv, validateEnvFrom } from './environment.ts'
+import { validateEnv, validateEnvFiles, validateEnvFrom } from './environment.ts'
 import {
   duplicate,
   type FieldError,
@@ -51,6 +51,7 @@ export function validateContainers(
     else names.add(name)
     validateRunning(container, at, facts, errors)
     validateResizePolicy(container['resizePolicy'], `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
+    validateRestartPolicy(container, at, errors)
     validateRestartRules(container, at, errors)
   })
   checkHostPorts(containers, path, errors)
@@ -71,6 +72,7 @@ export function validateInitContainers(
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name))
     else if (name !== '') names.add(name)
     checkHostPorts([container], path, errors)
+    validateRestartPolicy(container, at, errors)
     if (sidecar) validateRunning(container, at, facts, errors)
     else
       for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'])
@@ -154,10 +156,11 @@ function validateCommon(container: Fields, path: string, facts: PodFacts, errors
   else if (!TERMINATION_MESSAGE_POLICIES.includes(policy))
     errors.push(notSupported(`${path}.terminationMessagePolicy`, policy, TERMINATION_MESSAGE_POLICIES))
   validatePorts(container['ports'] ?? [], `${path}.ports`, errors)
-  validateEnv(container['env'] ?? [], `${path}.env`, facts, errors)
+  validateEnv(container['env'] ?? [], `${path}.env`, errors)
   validateEnvFrom(container['envFrom'] ?? [], `${path}.envFrom`, errors)
   validateVolumeMounts(container, `${path}.volumeMounts`, facts.volumes, errors)
   validateVolumeDevices(container, `${path}.volumeDevices`, facts.volumes, errors)
+  validateEnvFiles(container['env'] ?? [], `${path}.env`, facts.volumes, errors)
   const pull: string = container['imagePullPolicy'] ?? ''
   if (pull === '') errors.push(required(`${path}.imagePullPolicy`))
   else if (!PULL_POLICIES.includes(pull)) errors.push(notSupported(`${path}.imagePullPolicy`, pull, PULL_POLICIES))
@@ -241,15 +244,18 @@ function validateResizePolicy(
 
 const RESTART_POLICIES = ['Always', 'Never', 'OnFailure']
 
-/** A container's own restart policy and the rules beside it (KEP-5307). */
-function validateRestartRules(container: Fields, path: string, errors: FieldError[]): void {
+/** A container's own restart policy, without which there are no rules (KEP-5307). */
+function validateRestartPolicy(container: Fields, path: string, errors: FieldError[]): void {
   const policy: string | undefined = container['restartPolicy'] ?? undefined
-  const rules: readonly Fields[] = container['restartPolicyRules'] ?? []
   if (policy === undefined) {
-    if (rules.length)
+    if (container['restartPolicyRules']?.length)
       errors.push(required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used'))
   } else if (!RESTART_POLICIES.includes(policy))
     errors.push(notSupported(`${path}.restartPolicy`, policy, RESTART_POLICIES))
+}
+
+function validateRestartRules(container: Fields, path: string, errors: FieldError[]): void {
+  const rules: readonly Fields[] = container['restartPolicyRules'] ?? []
   if (rules.length > 20) errors.push(tooLong(`${path}.restartPolicyRules`, 20))
   rules.forEach((rule, i) => {
     const at = `${path}.restartPolicyRules[${i}]`

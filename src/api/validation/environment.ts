@@ -3,7 +3,8 @@ import type { Fields } from '../object.ts'
 import { nanosOf } from '../objects/quantity.ts'
 import type { PodFacts } from './containers.ts'
 import { type FieldError, invalid, notFoundField, notSupported, required } from './errors.ts'
-import { configMapKey, dns1123Subdomain, envVarName, qualifiedName } from './names.ts'
+import { configMapKey, dns1123Label, dns1123Subdomain, envVarName, qualifiedName } from './names.ts'
+import { noDotDot } from './paths.ts'
 import { isStandardContainerResource } from './resource-names.ts'
 
 const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'] as const
@@ -31,17 +32,17 @@ const POD_FIELDS: ReadonlySet<string> = new Set([
   'status.nominatedNodeName',
 ])
 
-export function validateEnv(env: readonly Fields[], path: string, facts: PodFacts, errors: FieldError[]): void {
+export function validateEnv(env: readonly Fields[], path: string, errors: FieldError[]): void {
   env.forEach((variable, i) => {
     const at = `${path}[${i}]`
     const name: string = variable['name'] ?? ''
     if (name === '') errors.push(required(`${at}.name`))
     else for (const message of envVarName(name)) errors.push(invalid(`${at}.name`, name, message))
-    if (variable['valueFrom']) validateValueFrom(variable, `${at}.valueFrom`, facts, errors)
+    if (variable['valueFrom']) validateValueFrom(variable, `${at}.valueFrom`, errors)
   })
 }
 
-function validateValueFrom(variable: Fields, path: string, facts: PodFacts, errors: FieldError[]): void {
+function validateValueFrom(variable: Fields, path: string, errors: FieldError[]): void {
   const source: Fields = variable['valueFrom']
   let count = 0
   if (source['fieldRef']) {
@@ -60,7 +61,7 @@ function validateValueFrom(variable: Fields, path: string, facts: PodFacts, erro
   }
   if (source['fileKeyRef']) {
     count++
-    validateFileKeyRef(source['fileKeyRef'], `${path}.fileKeyRef`, facts, errors)
+    validateFileKeyRef(source['fileKeyRef'], `${path}.fileKeyRef`, errors)
   }
   if (count === 0)
     errors.push(
@@ -78,18 +79,37 @@ function validateValueFrom(variable: Fields, path: string, facts: PodFacts, erro
 
 function validateKeyRef(reference: Fields, path: string, errors: FieldError[]): void {
   const { name = '', key = '' } = reference
-  for (const message of name === '' ? [] : dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
+  for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
   if (key === '') errors.push(required(`${path}.key`))
   else for (const message of configMapKey(key)) errors.push(invalid(`${path}.key`, key, message))
 }
 
-function validateFileKeyRef(reference: Fields, path: string, facts: PodFacts, errors: FieldError[]): void {
+function validateFileKeyRef(reference: Fields, path: string, errors: FieldError[]): void {
   const { volumeName = '', path: file = '', key = '' } = reference
-  if (volumeName === '') errors.push(required(`${path}.volumeName`))
-  else if (!facts.volumes.sources.has(volumeName)) errors.push(notFoundField(`${path}.volumeName`, volumeName))
-  if (file === '') errors.push(required(`${path}.path`))
   if (key === '') errors.push(required(`${path}.key`))
   else for (const message of envVarName(key)) errors.push(invalid(`${path}.key`, key, message))
+  if (volumeName === '') errors.push(required(`${path}.volumeName`))
+  else for (const message of dns1123Label(volumeName)) errors.push(invalid(`${path}.volumeName`, volumeName, message))
+  if (file === '') errors.push(required(`${path}.path`))
+  else noDotDot(file, `${path}.path`, errors)
+}
+
+/** Files of variables are read from directories that the pod's own containers write. */
+export function validateEnvFiles(
+  env: readonly Fields[],
+  path: string,
+  volumes: PodFacts['volumes'],
+  errors: FieldError[],
+): void {
+  env.forEach((variable, i) => {
+    const reference: Fields | undefined = variable['valueFrom']?.fileKeyRef
+    if (!reference) return
+    const name: string = reference['volumeName'] ?? ''
+    const volume = volumes.sources.get(name)
+    const at = `${path}[${i}].valueFrom.fileKeyRef.volumeName`
+    if (volume === undefined) errors.push(notFoundField(at, name))
+    else if (!volume['emptyDir']) errors.push(invalid(at, name, 'referenced volume must be of type emptyDir'))
+  })
 }
 
 /** A field of the pod named by its path, possibly with a subscript (`metadata.labels['a']`). */
@@ -194,8 +214,8 @@ export function validateEnvFrom(sources: readonly Fields[], path: string, errors
       if (!reference) continue
       count++
       const name: string = reference['name'] ?? ''
-      if (name !== '')
-        for (const message of dns1123Subdomain(name)) errors.push(invalid(`${at}.${kind}.name`, name, message))
+      if (name === '') errors.push(required(`${at}.${kind}.name`))
+      else for (const message of dns1123Subdomain(name)) errors.push(invalid(`${at}.${kind}.name`, name, message))
     }
     if (count === 0) errors.push(invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'))
     else if (count > 1) errors.push(invalid(path, '', 'may not have more than one field specified at a time'))

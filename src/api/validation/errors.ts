@@ -2,6 +2,7 @@
  * Field errors as Kubernetes reports them (apimachinery's field.Error) and the 422 they add up to. Rules return lists of
  * these, in the order in which Kubernetes reports them.
  */
+import { jsonText } from '../codec/json.ts'
 import type { Json } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import { type StatusCause, StatusError } from '../status.ts'
@@ -34,10 +35,7 @@ export function printValue(value: Json | undefined): string {
 
 /** Go's json.Marshal, which also escapes what HTML would read. Objects keep the order they are given in. */
 function goJson(value: Json): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return jsonText(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 export const required = (field: string, detail = ''): FieldError => ({
@@ -99,10 +97,13 @@ export function invalidError(
   errors: readonly FieldError[],
 ): StatusError {
   const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const causes = errors.map(
+  const all = errors.map(
     ({ type, field, message }): StatusCause => ({ reason: type, message, field: field === '' ? '<nil>' : field }),
   )
-  const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))]
+  const byText = new Map(all.map((cause) => [`${cause.field}: ${cause.message}`, cause]))
+  const texts = [...byText.keys()]
+  // What is wrong twice is said once, but for definitions, whose server is another.
+  const causes = kind.group === 'apiextensions.k8s.io' ? all : [...byText.values()]
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return new StatusError(
     422,

@@ -10,7 +10,8 @@ import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
 import { positiveQuantity } from './resource-names.ts'
-import { HOST_PATH_TYPES } from './volumes.ts'
+import { fitsWithPortal, isQualifiedName, PORTAL_TOO_LONG, quobyte, storageOS, unitNumber } from './volume-sources.ts'
+import { HOST_PATH_TYPES, partition } from './volumes.ts'
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
 /** JSON name and Go name of each source, in the order of Kubernetes' internal type. */
@@ -39,12 +40,13 @@ const SOURCES: readonly (readonly [string, string])[] = [
   ['csi', 'CSI'],
 ]
 
-type SourceRule = (source: Fields, path: string, errors: FieldError[], spec: Fields) => void
+type SourceRule = (source: Fields, path: string, errors: FieldError[], spec: Fields, volumeName: string) => void
 
 const needs =
   (...fields: readonly string[]): SourceRule =>
   (source, path, errors) => {
-    for (const field of fields) if (!source[field]) errors.push(required(`${path}.${field}`))
+    for (const field of fields)
+      if (!source[field] || source[field].length === 0) errors.push(required(`${path}.${field}`))
   }
 
 function noBacksteps(value: string, path: string, errors: FieldError[]): void {
@@ -62,14 +64,14 @@ const hostPath: SourceRule = (source, path, errors) => {
 }
 
 const nfs: SourceRule = (source, path, errors, spec) => {
-  needs('server', 'path')(source, path, errors, spec)
-  if (source['path'] && !source['path'].startsWith('/'))
-    errors.push(invalid(`${path}.path`, source['path'], 'must be an absolute path'))
+  needs('server', 'path')(source, path, errors, spec, '')
+  const directory: string = source['path'] ?? ''
+  if (!directory.startsWith('/')) errors.push(invalid(`${path}.path`, directory, 'must be an absolute path'))
 }
 
 const csi: SourceRule = (source, path, errors, spec) => {
   csiDriverName(source['driver'] ?? '', `${path}.driver`, errors)
-  needs('volumeHandle')(source, path, errors, spec)
+  needs('volumeHandle')(source, path, errors, spec, '')
   for (const reference of [
     'controllerPublishSecretRef',
     'controllerExpandSecretRef',
@@ -100,13 +102,38 @@ const fc: SourceRule = (source, path, errors) => {
     errors.push(required(`${path}.lun`, 'lun is required if targetWWNs is specified'))
 }
 
+const iscsi: SourceRule = (source, path, errors, _spec, volumeName) => {
+  const { targetPortal = '', iqn = '', initiatorName, secretRef } = source
+  if (initiatorName && !fitsWithPortal(volumeName, targetPortal))
+    errors.push(invalid(`${path}.targetportal`, targetPortal, PORTAL_TOO_LONG))
+  if (targetPortal === '') errors.push(required(`${path}.targetPortal`))
+  if (iqn === '') errors.push(required(`${path}.iqn`))
+  else if (!isQualifiedName(iqn)) errors.push(invalid(`${path}.iqn`, iqn, 'must be valid format'))
+  unitNumber(source['lun'] ?? 0, `${path}.lun`, errors)
+  if ((source['chapAuthDiscovery'] || source['chapAuthSession']) && !secretRef)
+    errors.push(required(`${path}.secretRef`))
+  if (secretRef && !secretRef.name) errors.push(required(`${path}.secretRef.name`))
+  if (typeof initiatorName === 'string' && !isQualifiedName(initiatorName))
+    errors.push(invalid(`${path}.initiatorname`, initiatorName, 'must be valid format'))
+}
+
+const glusterfs: SourceRule = (source, path, errors, spec) => {
+  needs('endpoints', 'path')(source, path, errors, spec, '')
+  const namespace: string | undefined = source['endpointsNamespace'] ?? undefined
+  if (namespace === undefined) return
+  const at = `${path}.endpointsNamespace`
+  if (namespace === '')
+    errors.push(invalid(at, namespace, 'if the endpointnamespace is set, it must be a valid namespace name'))
+  else for (const message of dns1123Label(namespace)) errors.push(invalid(at, namespace, message))
+}
+
 const cinder: SourceRule = (source, path, errors, spec) => {
-  needs('volumeID')(source, path, errors, spec)
-  if (source['secretRef']) needs('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors, spec)
+  needs('volumeID')(source, path, errors, spec, '')
+  if (source['secretRef']) needs('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors, spec, '')
 }
 
 const azureFile: SourceRule = (source, path, errors, spec) => {
-  needs('secretName', 'shareName')(source, path, errors, spec)
+  needs('secretName', 'shareName')(source, path, errors, spec, '')
   if (source['secretNamespace'] === '') errors.push(required(`${path}.secretNamespace`))
 }
 
@@ -114,7 +141,7 @@ const DISK_KINDS = ['Dedicated', 'Managed', 'Shared']
 const CACHING = ['None', 'ReadOnly', 'ReadWrite']
 
 const azureDisk: SourceRule = (source, path, errors, spec) => {
-  needs('diskName', 'diskURI')(source, path, errors, spec)
+  needs('diskName', 'diskURI')(source, path, errors, spec, '')
   const { diskURI = '', cachingMode, kind } = source
   if (cachingMode !== undefined && !CACHING.includes(cachingMode))
     errors.push(notSupported(`${path}.cachingMode`, cachingMode, CACHING))
@@ -134,13 +161,25 @@ const azureDisk: SourceRule = (source, path, errors, spec) => {
     )
 }
 
-const gcePersistentDisk: SourceRule = (source, _path, errors, spec) =>
+const gcePersistentDisk: SourceRule = (source, _path, errors, spec) => {
   // Kubernetes names the field as it once was.
-  needs('pdName')(source, 'spec.persistentDisk', errors, spec)
+  needs('pdName')(source, 'spec.persistentDisk', errors, spec, '')
+  partition(source, 'spec.persistentDisk', errors)
+}
+
+const awsElasticBlockStore: SourceRule = (source, path, errors, spec) => {
+  needs('volumeID')(source, path, errors, spec, '')
+  partition(source, path, errors)
+}
+
+const storageos: SourceRule = (source, path, errors, spec) => {
+  storageOS(source, path, errors)
+  if (source['secretRef']) needs('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors, spec, '')
+}
 
 /** A CSI driver's name: a DNS subdomain in any case, at most 63 bytes. */
 export function csiDriverName(name: string, path: string, errors: FieldError[]): void {
-  if (name === '') errors.push(required(path))
+  if (name === '') return void errors.push(required(path))
   if (Buffer.byteLength(name) > 63) errors.push(tooLong(path, 63))
   for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
 }
@@ -148,8 +187,7 @@ export function csiDriverName(name: string, path: string, errors: FieldError[]):
 const local: SourceRule = (source, path, errors, spec) => {
   if (!source['path']) errors.push(required(`${path}.path`))
   else noBacksteps(source['path'], `${path}.path`, errors)
-  if (spec['nodeAffinity']?.required === undefined)
-    errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
+  if (!spec['nodeAffinity']) errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
 }
 
 const SOURCE_RULES: { readonly [source: string]: SourceRule | undefined } = {
@@ -159,11 +197,12 @@ const SOURCE_RULES: { readonly [source: string]: SourceRule | undefined } = {
   local,
   gcePersistentDisk,
   fc,
-  awsElasticBlockStore: needs('volumeID'),
-  glusterfs: needs('endpoints', 'path'),
+  awsElasticBlockStore,
+  glusterfs,
+  iscsi,
+  storageos,
   rbd: needs('monitors', 'image'),
-  quobyte: needs('registry', 'volume'),
-  iscsi: needs('targetPortal', 'iqn'),
+  quobyte,
   flexVolume: needs('driver'),
   cinder,
   cephfs: needs('monitors'),
@@ -193,13 +232,15 @@ export function validatePersistentVolume(object: KubeObject): readonly FieldErro
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy))
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES))
   nodeAffinity(spec['nodeAffinity'], errors)
-  source(spec, errors)
+  source(spec, object.metadata.name ?? '', errors)
   if (spec['hostPath'] && isRoot(spec['hostPath'].path ?? '') && policy === 'Recycle')
     errors.push(
       forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"),
     )
   className(spec['storageClassName'], 'spec.storageClassName', errors, context)
   volumeMode(spec['volumeMode'], 'spec.volumeMode', errors, context)
+  if (spec['volumeAttributesClassName'] !== undefined && !spec['csi'])
+    errors.push(required('spec.csi', 'has to be specified when using volumeAttributesClassName'))
   if (spec['volumeAttributesClassName'] === '')
     errors.push(required('spec.volumeAttributesClassName', 'an empty string is disallowed'))
   else className(spec['volumeAttributesClassName'], 'spec.volumeAttributesClassName', errors, context)
@@ -217,12 +258,12 @@ function nodeAffinity(affinity: Fields | undefined, errors: FieldError[]): void 
   else validateNodeSelector(affinity['required'], 'spec.nodeAffinity.required', errors)
 }
 
-function source(spec: Fields, errors: FieldError[]): void {
+function source(spec: Fields, name: string, errors: FieldError[]): void {
   let found = 0
-  for (const [name] of SOURCES) {
-    if (spec[name] === undefined || spec[name] === null) continue
-    if (found++ > 0) errors.push(forbiddenField(`spec.${name}`, 'may not specify more than 1 volume type'))
-    else SOURCE_RULES[name]?.(spec[name], `spec.${name}`, errors, spec)
+  for (const [kind] of SOURCES) {
+    if (spec[kind] === undefined || spec[kind] === null) continue
+    if (found++ > 0) errors.push(forbiddenField(`spec.${kind}`, 'may not specify more than 1 volume type'))
+    else SOURCE_RULES[kind]?.(spec[kind], `spec.${kind}`, errors, spec, name)
   }
   if (found === 0) errors.push(required('spec', 'must specify a volume type'))
 }

@@ -48,12 +48,27 @@ export function validateDnsConfig(
   searches.forEach((search, i) => {
     const trimmed = search.replace(/\.$/, '')
     if (search !== '.')
-      for (const message of dns1123Subdomain(trimmed.replaceAll('_', '-')))
-        errors.push(invalid(`${path}.searches[${i}]`, trimmed, message))
+      for (const message of searchPath(trimmed)) errors.push(invalid(`${path}.searches[${i}]`, trimmed, message))
   })
   ;(config['options'] ?? []).forEach((option: Fields, i: number) => {
     if (!option['name']) errors.push(required(`${path}.options[${i}]`, 'must not be empty'))
   })
+}
+
+const SEARCH_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
+const SEARCH = `${SEARCH_LABEL}(\\.${SEARCH_LABEL})*`
+const isSearchLabel = new RegExp(`^${SEARCH_LABEL}$`)
+
+/** A search path is a domain in which labels may have underscores, and begin with one (KEP-4427). */
+function searchPath(text: string): string[] {
+  const messages: string[] = []
+  if (Buffer.byteLength(text) > 253) messages.push('must be no more than 253 characters')
+  if (!text.split('.').every((label) => isSearchLabel.test(label)))
+    messages.push(
+      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start " +
+        `and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SEARCH}')`,
+    )
+  return messages
 }
 
 export function validateHostAliases(aliases: readonly Fields[] | undefined, path: string, errors: FieldError[]): void {

@@ -3,7 +3,8 @@ import type { Fields, KubeObject } from '../object.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
 import { same } from './common.ts'
 import { dns1123Label } from './names.ts'
-import { fractional, isBytes, NODE_LABELS, OLD_VOLUMES, termWarnings } from './warnings.ts'
+import { volumeWarnings } from './pod-volume-warnings.ts'
+import { addressWarnings, fractional, isBytes, NODE_LABELS, termWarnings } from './warnings.ts'
 
 export function podWarnings(pod: KubeObject, old?: KubeObject): string[] {
   const warnings: string[] = []
@@ -15,7 +16,7 @@ export function podWarnings(pod: KubeObject, old?: KubeObject): string[] {
       )
   }
   if (old && same(pod['spec'], old['spec'])) return warnings
-  return [...warnings, ...specWarnings(pod['spec'] ?? {}, pod.metadata.annotations, 'spec', 'metadata')]
+  return [...warnings, ...specWarnings(pod['spec'] ?? {}, pod.metadata.annotations, 'spec', 'metadata', false)]
 }
 
 /** The name of what makes pods becomes part of theirs. */
@@ -37,7 +38,13 @@ export function podTemplateUpdateWarnings(object: KubeObject, old: KubeObject): 
 
 export function podTemplateWarnings(template: Fields | undefined, path: string): string[] {
   if (!template) return []
-  return specWarnings(template['spec'] ?? {}, template['metadata']?.annotations, `${path}.spec`, `${path}.metadata`)
+  return specWarnings(
+    template['spec'] ?? {},
+    template['metadata']?.annotations,
+    `${path}.spec`,
+    `${path}.metadata`,
+    true,
+  )
 }
 
 const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
@@ -47,15 +54,12 @@ function specWarnings(
   annotations: Readonly<Record<string, string>> | undefined,
   path: string,
   metadata: string,
+  isTemplate: boolean,
 ): string[] {
   const warnings: string[] = []
   for (const key of Object.keys(spec['nodeSelector'] ?? {}).sort())
     if (Object.hasOwn(NODE_LABELS, key)) warnings.push(`${path}.nodeSelector[${key}]: ${NODE_LABELS[key]}`)
   warnings.push(...affinityWarnings(spec, path))
-  spec['hostAliases']?.forEach((alias: Fields, i: number) => {
-    const twin = spec['hostAliases'].findIndex((other: Fields, j: number) => j < i && other['ip'] === alias['ip'])
-    if (twin >= 0) warnings.push(`${path}.hostAliases[${i}].ip: duplicate ip ${JSON.stringify(alias['ip'])}`)
-  })
   spec['topologySpreadConstraints']?.forEach((constraint: Fields, i: number) => {
     const key = constraint['topologyKey'] ?? ''
     if (Object.hasOwn(NODE_LABELS, key))
@@ -66,22 +70,58 @@ function specWarnings(
       )
   })
   for (const key of Object.keys(annotations ?? {}).sort()) warnings.push(...annotationWarnings(key, metadata))
-  warnings.push(...containerWarnings(spec, path))
   warnings.push(...volumeWarnings(spec, path))
+  const aliases: readonly Fields[] = spec['hostAliases'] ?? []
+  warnings.push(...repeated(aliases, 'ip', `${path}.hostAliases`))
+  warnings.push(...repeated(spec['imagePullSecrets'] ?? [], 'name', `${path}.imagePullSecrets`))
+  if (isTemplate) warnings.push(...appArmorWarnings(spec, annotations ?? {}, metadata))
+  warnings.push(...containerWarnings(spec, path))
   for (const [name, text] of Object.entries<string>(spec['overhead'] ?? {}))
     if (isBytes(name) && !isWholeInThousandths(text)) warnings.push(fractional(`${path}.overhead[${name}]`, text))
   if (spec['terminationGracePeriodSeconds'] < 0)
     warnings.push(
       `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
     )
-  warnings.push(...duplicatePorts(spec, path))
+  warnings.push(...portWarnings(spec, path), ...termSelectorWarnings(spec, path))
+  spec['dnsConfig']?.nameservers?.forEach((server: string, i: number) => {
+    warnings.push(...addressWarnings(server, `${path}.dnsConfig.nameservers[${i}]`))
+  })
+  aliases.forEach(({ ip = '' }, i) => {
+    warnings.push(...addressWarnings(ip, `${path}.hostAliases[${i}].ip`))
+  })
+  return warnings
+}
+
+/** Entries whose `field` an earlier one has, or that have none. */
+function repeated(list: readonly Fields[], field: string, path: string): string[] {
+  const seen = new Set<string>()
+  return list.flatMap((entry, i) => {
+    const value: string = entry[field] ?? ''
+    const at = `${path}[${i}].${field}`
+    const text = JSON.stringify(value)
+    if (value === '' && field === 'name') return [`${at}: invalid empty name ${text}`]
+    if (seen.has(value)) return [`${at}: duplicate ${field} ${text}`]
+    seen.add(value)
+    return []
+  })
+}
+
+/** Containers whose AppArmor profile stands only in the old annotation. */
+export function appArmorWarnings(
+  spec: Fields,
+  annotations: Readonly<Record<string, string>>,
+  path: string,
+): readonly string[] {
+  const warnings: string[] = []
+  eachContainer(spec, '', (container) => {
+    const key = `${APPARMOR}${container['name']}`
+    if (Object.hasOwn(annotations, key) && !container['securityContext']?.appArmorProfile)
+      warnings.push(`${path}.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`)
+  })
   return warnings
 }
 
 function annotationWarnings(key: string, path: string): string[] {
-  if (key.startsWith(APPARMOR)) {
-    return [`${path}.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`]
-  }
   if (
     key === 'seccomp.security.alpha.kubernetes.io/pod' ||
     key.startsWith('container.seccomp.security.alpha.kubernetes.io/')
@@ -146,37 +186,54 @@ function containerWarnings(spec: Fields, path: string): string[] {
   return warnings
 }
 
-function volumeWarnings(spec: Fields, path: string): string[] {
+/** Ports that no one can reach as they are meant, container by container. */
+function portWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
-  spec['volumes']?.forEach((volume: Fields, i: number) => {
-    for (const kind of Object.keys(OLD_VOLUMES))
-      if (volume[kind])
-        warnings.push(`${path}.volumes[${i}].${kind === 'storageos' ? 'storageOS' : kind}: ${OLD_VOLUMES[kind]}`)
-    const sources: readonly Fields[] | undefined = volume['projected']?.sources
-    if (sources?.some((source) => Object.keys(source).length === 0))
-      warnings.push(`volume ${JSON.stringify(volume['name'])} (Projected) has no sources provided`)
-    const requests: Readonly<Record<string, string>> =
-      volume['ephemeral']?.volumeClaimTemplate?.spec?.resources?.requests ?? {}
-    for (const [name, text] of Object.entries(requests))
-      if (isBytes(name) && !isWholeInThousandths(text))
+  const named = new Map<string, string>()
+  const defined: { readonly key: string; readonly at: string }[] = []
+  eachContainer(spec, path, (container, at) => {
+    const init = at.includes('initContainers')
+    container['ports']?.forEach((port: Fields, i: number) => {
+      const here = `${at}.ports[${i}]`
+      const { name = '', hostPort = 0, containerPort = 0, protocol = '', hostIP = '' } = port
+      if (hostIP !== '' && hostPort === 0)
         warnings.push(
-          fractional(`${path}.volumes[${i}].ephemeral.volumeClaimTemplate.spec.resources.requests[${name}]`, text),
+          `${here}: hostIP set without hostPort: {Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`,
         )
+      if (init) return
+      const key = `${protocol}/${containerPort}/${hostPort}/${hostIP}`
+      for (const earlier of defined)
+        if (earlier.key === key) warnings.push(`${here}: duplicate port definition with ${earlier.at}`)
+      defined.push({ key, at: here })
+      if (name === '') return
+      const first = named.get(name)
+      if (first === undefined) named.set(name, here)
+      else if (!first.startsWith(`${at}.`))
+        warnings.push(
+          `${here}: duplicate port name ${JSON.stringify(name)} with ${first}, services and probes that select ports by name will use ${first}`,
+        )
+    })
   })
   return warnings
 }
 
-function duplicatePorts(spec: Fields, path: string): string[] {
+/** Terms of pod affinity that choose no pod. */
+function termSelectorWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
-  const seen = new Map<string, string>()
-  spec['containers']?.forEach((container: Fields, i: number) => {
-    container['ports']?.forEach((port: Fields, j: number) => {
-      const key = `${port['protocol']}/${port['containerPort']}/${port['hostPort'] ?? 0}/${port['hostIP'] ?? ''}`
-      const at = `${path}.containers[${i}].ports[${j}]`
-      const earlier = seen.get(key)
-      if (earlier) warnings.push(`${at}: duplicate port definition with ${earlier}`)
-      else seen.set(key, at)
+  const check = (term: Fields | undefined, at: string) => {
+    if (term && !term['labelSelector'])
+      warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
+  }
+  for (const side of ['podAffinity', 'podAntiAffinity']) {
+    const affinity: Fields = spec['affinity']?.[side] ?? {}
+    const at = `${path}.affinity.${side}`
+    affinity['requiredDuringSchedulingIgnoredDuringExecution']?.forEach((term: Fields, i: number) => {
+      check(term, `${at}.requiredDuringSchedulingIgnoredDuringExecution[${i}]`)
     })
-  })
+    affinity['preferredDuringSchedulingIgnoredDuringExecution']?.forEach((weighted: Fields, i: number) => {
+      const here = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${i}].podAffinityTerm`
+      check(weighted['podAffinityTerm'] ?? {}, here)
+    })
+  }
   return warnings
 }

@@ -78,7 +78,7 @@ const RESTART_POLICIES = ['Always', 'OnFailure', 'Never']
 export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string, errors: FieldError[]): void {
   const at = (field: string) => `${path}.${field}`
   const volumes = validateVolumes(spec['volumes'] ?? [], metadata.name ?? '', at('volumes'), errors)
-  const claims = new Set<string>((spec['resourceClaims'] ?? []).map((claim: Fields) => claim['name'] ?? ''))
+  const claims = new Set<string>((spec['resourceClaims'] ?? []).flatMap((claim: Fields) => claim['name'] || []))
   validateResourceClaims(spec['resourceClaims'] ?? [], at('resourceClaims'), errors)
   const facts: PodFacts = { spec, volumes, claims }
   validateContainers(spec['containers'] ?? [], at('containers'), facts, errors)

@@ -2,6 +2,7 @@
 import type { Fields } from '../object.ts'
 import { compareQuantities, quantityValue } from '../objects/quantity.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notFoundField, notSupported, required } from './errors.ts'
+import { dns1123Label } from './names.ts'
 import {
   containerResourceName,
   isExtendedResource,
@@ -94,6 +95,8 @@ function validateClaims(list: readonly Fields[], path: string, known: ReadonlySe
       continue
     }
     const request: string = claim['request'] ?? ''
+    if (request !== '')
+      for (const message of dns1123Label(request)) errors.push(invalid(`${at}.request`, request, message))
     const key = request === '' ? name : `${name}/${request}`
     if (seen.has(key) || (request !== '' && seen.has(name))) errors.push(duplicate(at, key))
     else seen.add(key)

@@ -1,6 +1,7 @@
 /** Where containers see volumes: mounts in their file system, and raw devices. */
 import type { Fields } from '../object.ts'
 import { type FieldError, forbiddenField, invalid, notFoundField, notSupported, required } from './errors.ts'
+import { relativePath } from './paths.ts'
 
 /** A pod's valid volumes by name. */
 export interface VolumeTable {
@@ -55,8 +56,7 @@ export function validateVolumeMounts(
 }
 
 function subPathRule(text: string, path: string, errors: FieldError[]): void {
-  if (text.startsWith('/')) errors.push(invalid(path, text, 'must be a relative path'))
-  else if (text.split('/').includes('..')) errors.push(invalid(path, text, "must not contain '..'"))
+  relativePath(text, path, errors)
 }
 
 function recursiveReadOnly(mount: Fields, path: string, errors: FieldError[]): void {

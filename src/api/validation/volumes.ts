@@ -1,12 +1,14 @@
 /** Volumes: one source each, and the rules of every source. Called by the rules of PodSpec and by PersistentVolume's. */
 import type { Fields } from '../object.ts'
 import { nanosOf } from '../objects/quantity.ts'
-import { validateFieldRef, validateResourceFieldRef } from './environment.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
-import { isUsableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
+import { noDotDot, relativePath } from './paths.ts'
 import { validateClaimTemplate } from './volume-claims.ts'
+import { downwardFile, fileMode, keyToPath } from './volume-files.ts'
 import type { VolumeTable } from './volume-mounts.ts'
+import { MORE_THAN_ONE, projected } from './volume-projections.ts'
+import { fitsWithPortal, isQualifiedName, PORTAL_TOO_LONG, quobyte, storageOS, unitNumber } from './volume-sources.ts'
 
 type SourceRule = (source: Fields, path: string, errors: FieldError[], volumeName: string) => void
 
@@ -35,8 +37,6 @@ export function validateVolumes(
 /** `podSources` in a form that is walked without making it anew for every volume. */
 let sourceRules: readonly (readonly [string, SourceRule])[] | undefined
 
-const MORE_THAN_ONE = 'may not specify more than 1 volume type'
-
 function validateSource(volume: Fields, path: string, errors: FieldError[], podName: string): void {
   let count = 0
   sourceRules ??= Object.entries(podSources)
@@ -60,40 +60,11 @@ function validateSource(volume: Fields, path: string, errors: FieldError[], podN
 const need =
   (...fields: readonly string[]): SourceRule =>
   (source, path, errors) => {
-    for (const field of fields) if (!source[field]) errors.push(required(`${path}.${field}`))
+    for (const field of fields) if (isMissing(source[field])) errors.push(required(`${path}.${field}`))
   }
 
-/** A path that may not climb: no `..` between slashes. */
-export function noDotDot(text: string, path: string, errors: FieldError[]): void {
-  if (text.split('/').includes('..')) errors.push(invalid(path, text, "must not contain '..'"))
-}
-
-function relativePath(text: string, path: string, errors: FieldError[]): void {
-  if (text.startsWith('/')) errors.push(invalid(path, text, 'must be a relative path'))
-  else noDotDot(text, path, errors)
-}
-
-/** Not absolute, and neither climbing nor hidden at its start. */
-function localNonReservedPath(text: string, path: string, errors: FieldError[]): void {
-  relativePath(text, path, errors)
-  if (text.startsWith('..') && !text.startsWith('../')) errors.push(invalid(path, text, "must not start with '..'"))
-}
-
-const MODE = 'must be a number between 0 and 0777 (octal), both inclusive'
-
-function fileMode(mode: number | undefined | null, path: string, errors: FieldError[]): void {
-  if (mode !== undefined && mode !== null && (mode < 0 || mode > 0o777)) errors.push(invalid(path, mode, MODE))
-}
-
-function keyToPath(items: readonly Fields[] | undefined, path: string, errors: FieldError[]): void {
-  items?.forEach((item, i) => {
-    const at = `${path}[${i}]`
-    if (!item['key']) errors.push(required(`${at}.key`))
-    if (!item['path']) errors.push(required(`${at}.path`))
-    else localNonReservedPath(item['path'], `${at}.path`, errors)
-    fileMode(item['mode'], `${at}.mode`, errors)
-  })
-}
+/** A text that is empty, or a list. */
+const isMissing = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0)
 
 export const HOST_PATH_TYPES = [
   '',
@@ -136,7 +107,7 @@ const gitRepo: SourceRule = (source, path, errors) => {
   relativePath(source['directory'] ?? '', `${path}.directory`, errors)
 }
 
-const partition = (source: Fields, path: string, errors: FieldError[]): void => {
+export const partition = (source: Fields, path: string, errors: FieldError[]): void => {
   const number: number = source['partition'] ?? 0
   if (number < 0 || number > 255)
     errors.push(invalid(`${path}.partition`, number, 'must be between 1 and 255, inclusive'))
@@ -144,30 +115,26 @@ const partition = (source: Fields, path: string, errors: FieldError[]): void => 
 
 export const nfs: SourceRule = (source, path, errors) => {
   need('server', 'path')(source, path, errors, '')
-  if (source['path'] && !source['path'].startsWith('/'))
-    errors.push(invalid(`${path}.path`, source['path'], 'must be an absolute path'))
+  const directory: string = source['path'] ?? ''
+  if (!directory.startsWith('/')) errors.push(invalid(`${path}.path`, directory, 'must be an absolute path'))
 }
 
-const IQN = /^iqn\.\d{4}-\d{2}\.(?:[^\s:./]+\.?)+(?::[^,;*&$|\s]+)$/
-
-const iscsi: SourceRule = (source, path, errors) => {
-  if (!source['targetPortal']) errors.push(required(`${path}.targetPortal`))
-  const iqn: string = source['iqn'] ?? ''
+const iscsi: SourceRule = (source, path, errors, volumeName) => {
+  const { targetPortal = '', iqn = '', initiatorName } = source as Fields
+  if (initiatorName && !fitsWithPortal(volumeName, targetPortal))
+    errors.push(invalid(path.replace(/iscsi$/, 'name'), volumeName, PORTAL_TOO_LONG))
+  if (targetPortal === '') errors.push(required(`${path}.targetPortal`))
+  const named = (name: string, at: string) => {
+    if (!/^(?:iqn|eui|naa)/.test(name))
+      errors.push(invalid(at, name, 'must be valid format starting with iqn, eui, or naa'))
+    else if (!isQualifiedName(name)) errors.push(invalid(at, name, 'must be valid format'))
+  }
   if (iqn === '') errors.push(required(`${path}.iqn`))
-  else if (!/^(?:iqn|eui|naa)/.test(iqn))
-    errors.push(invalid(`${path}.iqn`, iqn, 'must be valid format starting with iqn, eui, or naa'))
-  else if (
-    iqn.length > 300
-      ? true
-      : iqn.startsWith('iqn')
-        ? !IQN.test(iqn)
-        : !/^(?:eui\.[0-9A-Za-z]{16}|naa\.[0-9A-Za-z]{32})$/.test(iqn)
-  )
-    errors.push(invalid(`${path}.iqn`, iqn, 'must be valid format'))
-  const lun: number = source['lun'] ?? 0
-  if (lun < 0 || lun > 255) errors.push(invalid(`${path}.lun`, lun, 'must be between 0 and 255, inclusive'))
+  else named(iqn, `${path}.iqn`)
+  unitNumber(source['lun'] ?? 0, `${path}.lun`, errors)
   if ((source['chapAuthDiscovery'] || source['chapAuthSession']) && !source['secretRef'])
     errors.push(required(`${path}.secretRef`))
+  if (typeof initiatorName === 'string') named(initiatorName, `${path}.initiatorname`)
 }
 
 const fc: SourceRule = (source, path, errors) => {
@@ -182,7 +149,7 @@ const fc: SourceRule = (source, path, errors) => {
   if (wwns) {
     const lun: number | undefined = source['lun'] ?? undefined
     if (lun === undefined) errors.push(required(`${path}.lun`, 'lun is required if targetWWNs is specified'))
-    else if (lun < 0 || lun > 255) errors.push(invalid(`${path}.lun`, lun, 'must be between 0 and 255, inclusive'))
+    else unitNumber(lun, `${path}.lun`, errors)
   }
 }
 
@@ -192,9 +159,9 @@ const azureDisk: SourceRule = (source, path, errors) => {
   const uri: string = source['diskURI'] ?? ''
   if (!source['diskName']) errors.push(required(`${path}.diskName`))
   if (uri === '') errors.push(required(`${path}.diskURI`))
-  if (caching && !['None', 'ReadOnly', 'ReadWrite'].includes(caching))
+  if (caching !== undefined && !['None', 'ReadOnly', 'ReadWrite'].includes(caching))
     errors.push(notSupported(`${path}.cachingMode`, caching, ['None', 'ReadOnly', 'ReadWrite']))
-  if (kind && !['Dedicated', 'Managed', 'Shared'].includes(kind))
+  if (kind !== undefined && !['Dedicated', 'Managed', 'Shared'].includes(kind))
     errors.push(notSupported(`${path}.kind`, kind, ['Dedicated', 'Managed', 'Shared']))
   if (kind === 'Managed' && !uri.startsWith('/subscriptions/'))
     errors.push(
@@ -202,7 +169,7 @@ const azureDisk: SourceRule = (source, path, errors) => {
         '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}',
       ]),
     )
-  if (kind && kind !== 'Managed' && !uri.startsWith('https://'))
+  if (kind !== undefined && kind !== 'Managed' && !uri.startsWith('https://'))
     errors.push(
       notSupported(`${path}.diskURI`, uri, [
         'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd',
@@ -210,138 +177,21 @@ const azureDisk: SourceRule = (source, path, errors) => {
     )
 }
 
-const DOWNWARD_FIELDS = [
-  'metadata.annotations',
-  'metadata.labels',
-  'metadata.name',
-  'metadata.namespace',
-  'metadata.uid',
-]
-
-function downwardFile(file: Fields, path: string, errors: FieldError[]): void {
-  if (!file['path']) errors.push(required(`${path}.path`))
-  else localNonReservedPath(file['path'], `${path}.path`, errors)
-  if (file['fieldRef']) {
-    validateFieldRef(file['fieldRef'], DOWNWARD_FIELDS, `${path}.fieldRef`, errors)
-    if (file['resourceFieldRef'])
-      errors.push(invalid(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
-  } else if (file['resourceFieldRef'])
-    validateResourceFieldRef(file['resourceFieldRef'], true, `${path}.resourceFieldRef`, errors)
-  else errors.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
-  fileMode(file['mode'], `${path}.mode`, errors)
-}
-
 const downwardAPI: SourceRule = (source, path, errors) => {
   fileMode(source['defaultMode'], `${path}.defaultMode`, errors)
-  source['items']?.forEach((file: Fields, i: number) => {
-    downwardFile(file, `${path}.items[${i}]`, errors)
+  // Kubernetes names the volume's part, not the item.
+  source['items']?.forEach((file: Fields) => {
+    downwardFile(file, path, errors)
   })
-}
-
-const projected: SourceRule = (source, path, errors) => {
-  fileMode(source['defaultMode'], `${path}.defaultMode`, errors)
-  const taken = new Set<string>()
-  const once = (file: string | undefined, at: string, shown = file) => {
-    if (!file) return
-    if (taken.has(file)) errors.push(invalid(at, shown, 'conflicting duplicate paths'))
-    else taken.add(file)
-  }
-  source['sources']?.forEach((part: Fields, i: number) => {
-    validateProjection(part, `${path}.sources[${i}]`, `${path}`, once, errors)
-  })
-}
-
-type Once = (file: string | undefined, path: string, shown?: string) => void
-
-function validateProjection(part: Fields, at: string, path: string, once: Once, errors: FieldError[]): void {
-  let count = 0
-  const first = (kind: string): Fields | undefined => {
-    const projection: Fields | undefined = part[kind]
-    if (!projection) return undefined
-    if (count++ > 0) {
-      errors.push(forbiddenField(`${at}.${kind}`, MORE_THAN_ONE))
-      return undefined
-    }
-    return projection
-  }
-  for (const kind of ['secret', 'configMap'] as const) {
-    const projection = first(kind)
-    if (!projection) continue
-    if (!projection['name']) errors.push(required(`${at}.${kind}.name`))
-    keyToPath(projection['items'], `${at}.${kind}.items`, errors)
-    projection['items']?.forEach((item: Fields) => {
-      once(item['path'], path, projection['name'])
-    })
-  }
-  const downward = first('downwardAPI')
-  downward?.['items']?.forEach((file: Fields) => {
-    downwardFile(file, `${at}.downwardAPI`, errors)
-    once(file['path'], path)
-  })
-  const token = first('serviceAccountToken')
-  if (token) {
-    const seconds: number = token['expirationSeconds'] ?? 0
-    if (seconds < 600)
-      errors.push(
-        invalid(
-          `${at}.serviceAccountToken.expirationSeconds`,
-          seconds,
-          'may not specify a duration less than 10 minutes',
-        ),
-      )
-    if (seconds > 2 ** 32)
-      errors.push(
-        invalid(
-          `${at}.serviceAccountToken.expirationSeconds`,
-          seconds,
-          'may not specify a duration larger than 2^32 seconds',
-        ),
-      )
-    if (!token['path']) errors.push(required(`${path}.path`))
-    else localNonReservedPath(token['path'], `${at}.serviceAccountToken.path`, errors)
-    once(token['path'], path)
-  }
-  const bundle = first('clusterTrustBundle')
-  if (bundle) validateTrustBundle(bundle, `${at}.clusterTrustBundle`, once, errors)
-  const certificate = first('podCertificate')
-  if (certificate) validatePodCertificate(certificate, `${at}.podCertificate`, once, errors)
-}
-
-function validateTrustBundle(bundle: Fields, path: string, once: Once, errors: FieldError[]): void {
-  const name: string | undefined = bundle['name'] ?? undefined
-  const signer: string | undefined = bundle['signerName'] ?? undefined
-  if (name !== undefined && signer !== undefined)
-    errors.push(invalid(path, null, 'only one of name and signerName may be used'))
-  else if (name === undefined && signer === undefined)
-    errors.push(required(path, 'either name or signerName must be specified'))
-  else if (name !== undefined && bundle['labelSelector'])
-    errors.push(invalid(`${path}.labelSelector`, null, 'labelSelector may not be used with name'))
-  if (bundle['labelSelector'] && !isUsableSelector(bundle['labelSelector']))
-    validateLabelSelector(bundle['labelSelector'], `${path}.labelSelector`, errors)
-  if (!bundle['path']) errors.push(required(`${path}.path`))
-  else localNonReservedPath(bundle['path'], `${path}.path`, errors)
-  once(bundle['path'], `${path}.path`)
-}
-
-const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
-
-function validatePodCertificate(certificate: Fields, path: string, once: Once, errors: FieldError[]): void {
-  if (!certificate['signerName']) errors.push(required(`${path}.signerName`))
-  if (!KEY_TYPES.includes(certificate['keyType'] ?? ''))
-    errors.push(notSupported(`${path}.keyType`, certificate['keyType'] ?? '', KEY_TYPES))
-  const files = ['credentialBundlePath', 'certificateChainPath', 'keyPath'].filter((field) => certificate[field])
-  if (files.length === 0)
-    errors.push(required(path, 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath'))
-  for (const field of files) {
-    localNonReservedPath(certificate[field], `${path}.${field}`, errors)
-    once(certificate[field], `${path}.${field}`)
-  }
 }
 
 const csi: SourceRule = (source, path, errors) => {
   driverName(source['driver'] ?? '', `${path}.driver`, errors)
   const reference: Fields | undefined = source['nodePublishSecretRef'] ?? undefined
-  if (reference && !reference['name']) errors.push(required(`${path}.nodePublishSecretRef.name`))
+  if (!reference) return
+  const { name = '' } = reference
+  if (name === '') errors.push(required(`${path}.nodePublishSecretRef.name`))
+  else for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
 }
 
 export function driverName(name: string, path: string, errors: FieldError[]): void {
@@ -391,16 +241,12 @@ const podSources: Readonly<Record<string, SourceRule>> = {
   },
   persistentVolumeClaim: need('claimName'),
   rbd: need('monitors', 'image'),
-  cinder: need('volumeID'),
-  cephfs: need('monitors'),
-  quobyte(source, path, errors) {
-    const registry: string = source['registry'] ?? ''
-    if (registry === '')
-      errors.push(required(`${path}.registry`, 'must be a host:port pair or multiple pairs separated by commas'))
-    else if (Buffer.byteLength(source['tenant'] ?? '') >= 65)
-      errors.push(required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters'))
-    if (!source['volume']) errors.push(required(`${path}.volume`))
+  cinder(source, path, errors) {
+    need('volumeID')(source, path, errors, '')
+    if (source['secretRef']) need('name')(source['secretRef'], `${path}.secretRef`, errors, '')
   },
+  cephfs: need('monitors'),
+  quobyte,
   downwardAPI,
   fc,
   flexVolume: need('driver'),
@@ -410,7 +256,10 @@ const podSources: Readonly<Record<string, SourceRule>> = {
   photonPersistentDisk: need('pdID'),
   portworxVolume: need('volumeID'),
   azureDisk,
-  storageos: need('volumeName'),
+  storageos(source, path, errors) {
+    storageOS(source, path, errors)
+    if (source['secretRef']) need('name')(source['secretRef'], `${path}.secretRef`, errors, '')
+  },
   projected,
   scaleIO: need('gateway', 'system', 'volumeName'),
   csi,

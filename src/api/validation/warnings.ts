@@ -40,7 +40,7 @@ export function termWarnings(term: Fields | undefined, path: string): readonly s
 }
 
 /** An address of a field that is not judged strictly. */
-function addressWarnings(text: string, path: string): readonly string[] {
+export function addressWarnings(text: string, path: string): readonly string[] {
   const canonical = canonicalIP(withoutLeadingZeros(text))
   if (canonical === undefined || canonical === text) return []
   return canonical.includes(':')

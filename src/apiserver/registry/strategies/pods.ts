@@ -9,13 +9,15 @@ import {
   validatePodStatusUpdate,
   validatePodUpdate,
 } from '../../../api/validation/pod-updates.ts'
-import { podWarnings } from '../../../api/validation/pod-warnings.ts'
+import { appArmorWarnings, podWarnings } from '../../../api/validation/pod-warnings.ts'
 import { validatePod } from '../../../api/validation/pods.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from '../strategy.ts'
 import { createdWith, nextGeneration, withFieldOf, withMeta } from './common.ts'
 import { withAppArmorField, withMatchLabelKeys } from './pod-preparation.ts'
 
 function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject {
+  for (const warning of appArmorWarnings(pod['spec'] ?? {}, pod.metadata.annotations ?? {}, 'metadata'))
+    context.warn?.(warning)
   const spec: Fields = pod['spec'] ?? {}
   const status: Record<string, unknown> = { phase: 'Pending', qosClass: qosClass(withPodLevelRequests(spec)) }
   if (spec['schedulingGates']?.length) {
