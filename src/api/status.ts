@@ -24,6 +24,8 @@ export class StatusError extends Error {
   readonly details: StatusDetails | undefined
   /** Warnings given before the request failed; they leave as headers beside the Status. */
   warnings?: readonly string[]
+  /** Headers that leave beside the Status, lower-case names. */
+  headers?: Readonly<Record<string, string | readonly string[]>>
   /** A list whose continue token has expired may go on with this one. */
   continueToken?: string
   constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {

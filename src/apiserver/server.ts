@@ -3,7 +3,8 @@
  * for whoever wants one (cluster, tests). It must never know sockets: the http room brings requests to it, components of
  * this process bring their own.
  *
- * The way of a request: errors become answers → request info → authentication → authorization → limits → handler.
+ * The way of a request: errors become answers → request info → log and metrics → who and whether (the filters given as `auth`,
+ * audit among them) → time and size limits → handler.
  */
 import type { ProtobufDecoder } from '../api/codec/decode.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -21,7 +22,6 @@ import { type Conversion, createConversion } from './conversion.ts'
 import { createWebhookConversion } from './customresources/webhook.ts'
 import { isHealth } from './filters/authentication.ts'
 import { errorResponses } from './filters/errors.ts'
-import { defaultFairness, fairness } from './filters/fairness.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
 import { requestMetrics } from './filters/metrics.ts'
 import { withRequestInfo } from './filters/request-info.ts'
@@ -39,6 +39,7 @@ import { versionResponse } from './handlers/version.ts'
 import { createZPages } from './handlers/zpages.ts'
 import { startApiServiceLoop } from './loops/api-services.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
+import { startFlowSchemaLoop } from './loops/flow-schemas.ts'
 import { startIpAddressLoop } from './loops/ip-addresses.ts'
 import { measuredStorage } from './measured-storage.ts'
 import { definitionSchema } from './openapi/custom.ts'
@@ -49,7 +50,7 @@ import { createStrategyLookup, type Strategies } from './registry/strategies/ind
 
 /** What finds out who asks, says what they may do, and answers questions about that. */
 export interface ServerAuth {
-  /** Authentication, then authorization. */
+  /** Authentication, overload, authorization. */
   readonly filter: Filter
   /** Asked about every write before any other plugin's validation; cannot be disabled. */
   readonly guard?: AdmissionPlugin
@@ -84,6 +85,8 @@ export interface ApiServerOptions {
   readonly components?: () => readonly ComponentHealth[]
   /** Keeps an IPAddress for every cluster IP. */
   readonly repairAddresses?: boolean
+  /** Says of FlowSchemas whether their priority level is there. */
+  readonly judgeFlowSchemas?: boolean
   /** Who this server is to the servers of aggregated APIs; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
   /** Default 60 seconds, as kube-apiserver's. */
@@ -198,7 +201,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     withRequestInfo,
     requestLog(runtime),
     ...(runtime.metrics === undefined ? [] : [requestMetrics(runtime.clock, runtime.metrics)]),
-    ...(auth === undefined ? [] : [auth.filter, fairness(defaultFairness)]),
+    ...(auth === undefined ? [] : [auth.filter]),
     ...(options.audit === undefined ? [] : [options.audit]),
     requestTimeout(runtime, options.requestTimeoutMs ?? 60_000),
     bodyLimit(MAX_BODY_BYTES),
@@ -214,6 +217,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   if (options.repairAddresses === true) {
     const onChange = (listener: () => void) => everyOf(caches, ADDRESS_PREFIXES, listener)
     startIpAddressLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
+  }
+  if (options.judgeFlowSchemas === true) {
+    const onChange = (listener: () => void) => everyOf(caches, FLOW_CONTROL_PREFIXES, listener)
+    startFlowSchemaLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
   }
   return {
     handler,
@@ -239,6 +246,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
 const ADDRESS_PREFIXES = ['services/specs', 'ipaddresses']
+const FLOW_CONTROL_PREFIXES = ['flowschemas', 'prioritylevelconfigurations']
 const AGGREGATION_PREFIXES = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
 
 function aggregatorOf({ runtime, frontProxy }: ApiServerOptions, reads: ServerReads): Aggregator | undefined {

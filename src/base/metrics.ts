@@ -64,7 +64,7 @@ export function createMetrics(): Metrics {
         type: 'gauge',
         help,
         *lines() {
-          for (const [value, ...values] of sample()) yield `${name}${braces(labels, values)} ${value}`
+          for (const [value, ...values] of sample()) yield `${name}${braces(labels, values)} ${goNumber(value)}`
         },
       })
     },
@@ -120,7 +120,7 @@ function numbers(type: 'counter' | 'gauge', help: string, labels: readonly strin
     help,
     *lines(name) {
       for (const { values, child } of all.values())
-        if (child.value !== 0 || !child.wasReset) yield `${name}${braces(labels, values)} ${child.value}`
+        if (child.value !== 0 || !child.wasReset) yield `${name}${braces(labels, values)} ${goNumber(child.value)}`
     },
     // A gauge is what it is.
     reset() {
@@ -145,6 +145,7 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
     }
     return series
   })
+  const bounds = buckets.map(goNumber)
   const printable: Printable = {
     type: 'histogram',
     help,
@@ -154,10 +155,10 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
         if (child.wasReset && child.counts.every((count) => count === 0)) continue
         for (const [i, count] of child.counts.entries()) {
           total += count
-          yield `${name}_bucket${braces([...labels, 'le'], [...values, String(buckets[i] ?? '+Inf')])} ${total}`
+          yield `${name}_bucket${braces([...labels, 'le'], [...values, bounds[i] ?? '+Inf'])} ${goNumber(total)}`
         }
-        yield `${name}_sum${braces(labels, values)} ${child.sum}`
-        yield `${name}_count${braces(labels, values)} ${total}`
+        yield `${name}_sum${braces(labels, values)} ${goNumber(child.sum)}`
+        yield `${name}_count${braces(labels, values)} ${goNumber(total)}`
       }
     },
     reset() {
@@ -173,6 +174,15 @@ function histograms(help: string, labels: readonly string[], buckets: readonly n
 function braces(labels: readonly string[], values: readonly string[]): string {
   if (labels.length === 0) return ''
   return `{${labels.map((label, i) => `${label}="${escaped(values[i] ?? '')}"`).join(',')}}`
+}
+
+/** As Go prints it, which is how scrapers of Kubernetes know bounds and values: `1e-06`, `0.25`, `1e+06`. */
+function goNumber(value: number): string {
+  const size = Math.abs(value)
+  if (value === 0 || (size >= 1e-4 && size < 1e6)) return String(value)
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
+  const [digits, exponent = ''] = value.toExponential().split('e')
+  return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`
 }
 
 const escaped = (value: string): string => value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))

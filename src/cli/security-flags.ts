@@ -14,6 +14,10 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integer(0, 1_000_000)],
     ['--audit-log-maxage <days>', 'days to keep them', integer(0, 1_000_000)],
   ],
+  'Overload:': [
+    ['--max-requests-inflight <n>', 'with the next, requests worked on at once (default: 400)', integer(0, 1_000_000)],
+    ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],
+  ],
   'Authentication:': [
     ['--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'],
     [

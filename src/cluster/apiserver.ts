@@ -8,6 +8,7 @@ import { issuerResponse } from '../apiserver/auth/issuer.ts'
 import { type Auth, createAuth } from '../apiserver/auth/setup.ts'
 import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
 import { reviewToken } from '../apiserver/auth/tokenreview.ts'
+import { defaultFairness, fairness } from '../apiserver/filters/fairness.ts'
 import type { ComponentHealth } from '../apiserver/handlers/component-status.ts'
 import { createReviews } from '../apiserver/handlers/reviews.ts'
 import { ensureBootstrapObjects } from '../apiserver/loops/bootstrap.ts'
@@ -102,6 +103,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
             : { otherTokens: authentication.otherTokens, anonymous: authentication.anonymous }),
           ...(authorization === undefined ? {} : { authorization: authorization.chain }),
           ...(security.audit === undefined ? {} : { afterAuthentication: security.audit }),
+          beforeAuthorization: fairness(runtime, reads, { ...defaultFairness, inFlight: security.inFlight }),
         })
         const { forget } = auth.authenticator
         authentication?.start(forget)
@@ -109,6 +111,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       },
       flags: flagsOf(options.security),
       repairAddresses: true,
+      judgeFlowSchemas: true,
       components: () => componentHealth(options.components),
       frontProxy: pki.frontProxy.client,
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),

@@ -26,6 +26,9 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   readonly encryptionProviderConfig?: string
   /** Lines of token,user,uid,"groups". */
   readonly tokenAuthFile?: string
+  /** Requests worked on at once, together: priority levels have their shares of it. Default: 400 and 200. */
+  readonly maxRequestsInflight?: number
+  readonly maxMutatingRequestsInflight?: number
 }
 
 const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
@@ -36,6 +39,8 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   auditLogMaxage: true,
   encryptionProviderConfig: true,
   tokenAuthFile: true,
+  maxRequestsInflight: true,
+  maxMutatingRequestsInflight: true,
   authenticationConfig: true,
   authorizationConfig: true,
   authenticationTokenWebhookConfigFile: true,
@@ -65,6 +70,8 @@ export interface Security {
   readonly tokens?: ReadonlyMap<string, UserInfo>
   readonly authentication?: Authentication
   readonly authorization?: Authorization
+  /** Requests worked on at once. */
+  readonly inFlight: number
   close(): Promise<void>
 }
 
@@ -76,6 +83,8 @@ export async function loadSecurity(
   defaultAuditLog: string,
 ): Promise<Security> {
   const undo: (() => Promise<void>)[] = []
+  const inFlight = (options.maxRequestsInflight ?? 400) + (options.maxMutatingRequestsInflight ?? 200)
+  if (inFlight === 0) throw new StartError('--max-requests-inflight and --max-mutating-requests-inflight are both 0')
   const authentication = await loadAuthentication(runtime, options, DEFAULT_ISSUER)
   if (authentication !== undefined) undo.push(async () => authentication.close())
   const authorization = await loadAuthorization(runtime, options)
@@ -104,6 +113,7 @@ export async function loadSecurity(
   const audit = await loadAudit(runtime, options, defaultAuditLog, undo)
   return {
     ...others,
+    inFlight,
     ...(audit === undefined ? {} : { audit }),
     close: async () => {
       for (const step of undo) await step()

@@ -35,6 +35,8 @@ export interface AuthOptions {
   readonly anonymous?: (path: string) => boolean
   /** Stands between authentication and everything else: audit. */
   readonly afterAuthentication?: Filter
+  /** Where it is known who asks, and before it is asked whether he may: overload. */
+  readonly beforeAuthorization?: Filter
 }
 
 /** Puts together who decides, from those that this server has itself and others. */
@@ -87,7 +89,9 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     modes: () => DEFAULT_MODES,
   }
   const authorizer = withSuperusers(chain.authorizer)
-  const afterwards = options.afterAuthentication ?? ((next: EagerHandler) => next)
+  const through: Filter = (next) => next
+  const afterwards = options.afterAuthentication ?? through
+  const fair = options.beforeAuthorization ?? through
   const authenticate = authentication(runtime, authenticator, options.anonymous, afterwards(turnedAway))
   const authorize = authorization(authorizer)
   const impersonate = impersonation(authorizer)
@@ -98,7 +102,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     modes: chain.modes,
     roles,
     guard: createEscalationGuard(authorizer, roles),
-    filter: (next: EagerHandler) => authenticate(afterwards(impersonate(authorize(next)))),
+    filter: (next: EagerHandler) => authenticate(afterwards(impersonate(fair(authorize(next))))),
   }
 }
 

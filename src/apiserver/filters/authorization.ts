@@ -48,6 +48,12 @@ function undecided(request: ApiRequest, why: string): ApiResponse {
 
 /** The 403 for `user`; `reason` is what the authorizers said about it, or ''. */
 export function refusal(user: UserInfo, info: RequestInfo, reason: string): StatusError {
+  const error = refused(user, info, reason)
+  error.headers = { 'x-content-type-options': 'nosniff' }
+  return error
+}
+
+function refused(user: UserInfo, info: RequestInfo, reason: string): StatusError {
   const who = `User ${JSON.stringify(user.name)} cannot ${info.verb}`
   const why = reason === '' ? '' : `: ${reason}`
   if (!info.isResource) {

@@ -42,6 +42,7 @@ export function errorResponse(request: ApiRequest, error: StatusError): ApiRespo
     kind: 'bytes',
     status: error.code,
     headers: {
+      ...error.headers,
       ...headers,
       ...(retryAfter === undefined || retryAfter <= 0 ? {} : { 'retry-after': String(retryAfter) }),
     },

@@ -1,99 +1,138 @@
 /**
- * Overload (API concept: API priority and fairness): at most so many requests are worked on at once; who comes then waits in a
- * queue of his own user, and the queues take turns, so that one client cannot starve another. A queue that is full is
- * answered with 429 and Retry-After. Watches and other long requests do not count, nor do administrators (priority level
- * `exempt`) and components of this process.
+ * Overload (API concept: API priority and fairness): each priority level works on so many requests at once; who comes then
+ * waits in a queue of his flow, and the queues take turns, so that one client cannot starve another. Who finds his queue
+ * full is answered with 429 and Retry-After. Logs, proxies and sessions do not count, watches only until they have begun;
+ * components of this process are not asked.
  */
-import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
-import { tooManyRequests } from '../../api/status.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Filter,
+  type RequestInfo,
+  type UserInfo,
+  whenAnswered,
+} from '../../api/request.ts'
+import { StatusError } from '../../api/status.ts'
+import { createDeadlines } from '../../base/deadlines.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { createFlows, type Flow } from '../flowcontrol/flows.ts'
+import { createFlowMetrics } from '../flowcontrol/metrics.ts'
+import { createPriorityLevels } from '../flowcontrol/priority-levels.ts'
+import type { ServerReads } from '../reads.ts'
 import { isLongRunning } from './limits.ts'
 
 export interface FairnessOptions {
-  /** Requests worked on at once. kube-apiserver's defaults add up to 600. */
+  /** Requests worked on at once (`--max-requests-inflight` and `--max-mutating-requests-inflight` together). */
   readonly inFlight: number
-  /** Requests that may wait per user. */
-  readonly queueLength: number
+  /** The longest time in a queue: a quarter of a request's own. */
+  readonly waitMs: number
 }
 
-export const defaultFairness: FairnessOptions = { inFlight: 600, queueLength: 250 }
+/** kube-apiserver's: 400 and 200 requests, a quarter of a minute. */
+export const defaultFairness: FairnessOptions = { inFlight: 600, waitMs: 15_000 }
 
-const RETRY_SECONDS = 1
+const RETRY_SECONDS = '1'
 
-export function fairness({ inFlight, queueLength }: FairnessOptions): Filter {
-  let working = 0
-  /** In the order of their turns: a Map keeps it, and moving a queue to the end is delete and set. */
-  const queues = new Map<string, (() => void)[]>()
+export function fairness(
+  runtime: Runtime,
+  reads: Pick<ServerReads, 'list' | 'generationOf'>,
+  options: FairnessOptions = defaultFairness,
+): Filter {
+  const { clock } = runtime
+  const levels = createPriorityLevels(options.inFlight)
+  const flowOf = createFlows(reads, levels, createFlowMetrics(runtime.metrics, levels))
+  const deadlines = createDeadlines(clock, options.waitMs, 'fair queue')
 
-  /** Of the queue whose turn it is. */
-  const takeNext = (): (() => void) | undefined => {
-    for (const [user, queue] of queues) {
-      queues.delete(user)
-      const start = queue.shift()
-      if (queue.length > 0) queues.set(user, queue)
-      if (start !== undefined) return start
-    }
-    return undefined
-  }
-
-  let starting = false
-  /** Places that came free while another request was being started: who is answered at once gives his place back at once. */
-  let freed = 0
-  const release = () => {
-    freed++
-    if (starting) return
-    starting = true
-    for (; freed > 0; freed--) {
-      const start = takeNext()
-      if (start === undefined) working--
-      else start()
-    }
-    starting = false
-  }
   return (next) => {
-    const work = (request: ApiRequest): ApiResponse | Promise<ApiResponse> =>
-      whenAnswered(
+    /** Has a seat, and gives it back. */
+    const work = (request: ApiRequest, flow: Flow): ApiResponse | Promise<ApiResponse> => {
+      const { counts, level } = flow
+      const type = request.info?.verb === 'watch' ? 'watch' : 'regular'
+      const began = clock.monotonic()
+      counts.dispatched?.add()
+      counts.executing++
+      const ended = () => {
+        counts.executing--
+        counts.execution?.[type].observe((clock.monotonic() - began) / 1000)
+        level.release()
+      }
+      return whenAnswered(
         next,
         request,
         (response) => {
-          release()
-          return response
+          ended()
+          return { ...response, headers: { ...response.headers, ...flow.headers } }
         },
         (error) => {
-          release()
+          ended()
+          if (error instanceof StatusError) error.headers = { ...error.headers, ...flow.headers }
           throw error
         },
       )
-    return (request) => {
-      if (request.connection === undefined || isExempt(request) || isLongRunning(request.info)) return next(request)
-      if (working < inFlight) {
-        working++
-        return work(request)
+    }
+
+    /** Resolves with the answer, or with a 429 when there is no place, or no seat in time. */
+    const wait = (request: ApiRequest, flow: Flow, distinguished: string): ApiResponse | Promise<ApiResponse> => {
+      const { counts, level } = flow
+      let settle: ((start: boolean) => void) | undefined
+      const place = level.wait(`${flow.schema.name}/${distinguished}`, () => settle?.(true))
+      const joined = clock.monotonic()
+      const refused = (reason: Parameters<typeof counts.rejected>[0]) => {
+        counts.rejected(reason)
+        counts.waited?.rejected.observe((clock.monotonic() - joined) / 1000)
+        return tooMany(flow)
       }
-      const user = request.user?.name ?? ''
-      const queue = queues.get(user) ?? []
-      if (queue.length >= queueLength)
-        throw tooManyRequests('too many requests, please try again later.', RETRY_SECONDS)
-      queues.set(user, queue)
+      if (place === undefined) return refused(level.queues ? 'queue-full' : 'concurrency-limit')
+      counts.queueLength?.observe(place.length)
+      counts.waiting++
       return new Promise<ApiResponse>((resolve, reject) => {
-        const leave = () => {
-          const at = queue.indexOf(start)
-          if (at >= 0) queue.splice(at, 1)
-          if (queue.length === 0 && queues.get(user) === queue) queues.delete(user)
+        const gone = () => {
+          settle?.(false)
+          counts.rejected('cancelled')
           reject(request.signal.reason)
         }
-        const start = () => {
-          request.signal.removeEventListener('abort', leave)
+        const late = deadlines.add(() => {
+          settle?.(false)
+          resolve(refused('time-out'))
+        })
+        settle = (start) => {
+          late.cancel()
+          counts.waiting--
+          request.signal.removeEventListener('abort', gone)
+          if (!start) return place.leave()
+          counts.waited?.executed.observe((clock.monotonic() - joined) / 1000)
           try {
-            resolve(work(request))
+            resolve(work(request, flow))
           } catch (error) {
             reject(error)
           }
         }
-        request.signal.addEventListener('abort', leave, { once: true })
-        queue.push(start)
+        request.signal.addEventListener('abort', gone, { once: true })
       })
+    }
+
+    return (request) => {
+      const { info, user } = request
+      if (request.connection === undefined || info === undefined || user === undefined) return next(request)
+      if (info.verb !== 'watch' && isLongRunning(info)) return next(request)
+      const flow = flowOf(user, info)
+      if (!flow.level.enter()) return wait(request, flow, distinguisherOf(flow, user, info))
+      if (!flow.level.exempt) flow.counts.waited?.executed.observe(0)
+      return work(request, flow)
     }
   }
 }
 
-const isExempt = ({ user }: ApiRequest): boolean => user?.groups.includes('system:masters') ?? false
+function distinguisherOf({ schema }: Flow, user: UserInfo, info: RequestInfo): string {
+  if (schema.distinguisher === 'ByUser') return user.name
+  return schema.distinguisher === 'ByNamespace' ? info.namespace : ''
+}
+
+/** In kube-apiserver's plain text. */
+const tooMany = ({ headers }: Flow): ApiResponse => ({
+  kind: 'bytes',
+  status: 429,
+  headers: { 'retry-after': RETRY_SECONDS, 'x-content-type-options': 'nosniff', ...headers },
+  contentType: 'text/plain; charset=utf-8',
+  bytes: [Buffer.from('Too many requests, please try again later.\n')],
+})

@@ -1,0 +1,243 @@
+/**
+ * Priority levels: how many requests of each are worked on at once (seats), how many of these others may borrow while they
+ * are free, and the queues of those who wait. A flow's requests wait in few of its level's queues (shuffle sharding), and
+ * queues take turns: who sends much waits behind himself.
+ */
+import { createHash } from 'node:crypto'
+import type { Fields, KubeObject } from '../../api/object.ts'
+
+export interface PriorityLevel {
+  readonly name: string
+  readonly uid: string
+  readonly exempt: boolean
+  /** Whether one may wait here at all. */
+  readonly queues: boolean
+  readonly seats: Seats
+  /** Requests being worked on, and those that wait. */
+  readonly executing: number
+  readonly waiting: number
+  /** Takes a seat if there is one; whoever got it gives it back with `release`. */
+  enter(): boolean
+  release(): void
+  /** Waits for a seat, which `start` then has. undefined when the queue is full, or the level has none. */
+  wait(flow: string, start: () => void): Place | undefined
+}
+
+export interface Seats {
+  /** Its share. */
+  readonly nominal: number
+  /** What it has whoever borrows, and with all it may borrow. */
+  readonly lower: number
+  readonly upper: number
+}
+
+export interface Place {
+  /** How many stood in the queue with it. */
+  readonly length: number
+  leave(): void
+}
+
+interface Queuing {
+  readonly queues: number
+  readonly handSize: number
+  readonly queueLengthLimit: number
+}
+
+interface Level extends PriorityLevel {
+  uid: string
+  exempt: boolean
+  seats: Seats
+  queuing: Queuing | undefined
+  executing: number
+  waiting: number
+  startNext(): boolean
+}
+
+export interface PriorityLevels {
+  /** The levels as their objects now are; a level that stays keeps its queues. */
+  configure(objects: readonly KubeObject[]): void
+  get(name: string): PriorityLevel | undefined
+  all(): Iterable<PriorityLevel>
+  /** Seats that could be borrowed now. */
+  free(): number
+}
+
+/** `total`: requests that the server works on at once, divided among the levels by their shares. */
+export function createPriorityLevels(total: number): PriorityLevels {
+  let levels = new Map<string, Level>()
+  /** Those where somebody waits. */
+  const crowded = new Set<Level>()
+  let executing = 0
+
+  const free = (): number => {
+    let lendable = total - executing
+    let lent = 0
+    for (const { exempt, seats, executing: used } of levels.values()) {
+      if (exempt) continue
+      lent +=
+        Math.max(0, Math.min(seats.nominal - seats.lower, seats.nominal - used)) - Math.max(0, used - seats.nominal)
+    }
+    lendable = Math.min(lendable, lent)
+    return Math.max(0, lendable)
+  }
+  /** A level without a share works on one request at a time. */
+  const mayStart = ({ executing: used, seats }: Level): boolean =>
+    used < Math.max(1, seats.nominal) || (used < seats.upper && free() > 0)
+
+  let serving = false
+  /** Who is answered at once gives his seat back while he is being started: the loop sees it. */
+  const serveCrowded = () => {
+    if (serving) return
+    serving = true
+    for (const level of crowded) while (mayStart(level) && level.startNext());
+    serving = false
+  }
+
+  function createLevel(name: string): Level {
+    /** In the order of their turns: a Map keeps it, and moving a queue to the end is delete and set. */
+    const queues = new Map<number, (() => void)[]>()
+    const level: Level = {
+      name,
+      uid: '',
+      exempt: false,
+      seats: { nominal: 0, lower: 0, upper: 0 },
+      queuing: undefined,
+      get queues() {
+        return level.queuing !== undefined
+      },
+      executing: 0,
+      waiting: 0,
+      enter() {
+        if (level.exempt) {
+          level.executing++
+          return true
+        }
+        if (!mayStart(level)) return false
+        level.executing++
+        executing++
+        return true
+      },
+      release() {
+        level.executing--
+        if (level.exempt) return
+        executing--
+        if (crowded.size > 0) serveCrowded()
+      },
+      startNext() {
+        for (const [at, queue] of queues) {
+          queues.delete(at)
+          const start = queue.shift()
+          if (queue.length > 0) queues.set(at, queue)
+          if (start === undefined) continue
+          left()
+          level.executing++
+          executing++
+          start()
+          return true
+        }
+        return false
+      },
+      wait(flow, start) {
+        const { queuing } = level
+        if (queuing === undefined) return undefined
+        const at = shortest(handOf(flow, queuing), queues)
+        const queue = queues.get(at) ?? []
+        if (queue.length >= queuing.queueLengthLimit) return undefined
+        queue.push(start)
+        queues.set(at, queue)
+        level.waiting++
+        crowded.add(level)
+        return {
+          length: queue.length,
+          leave() {
+            const place = queue.indexOf(start)
+            if (place < 0) return
+            queue.splice(place, 1)
+            if (queue.length === 0 && queues.get(at) === queue) queues.delete(at)
+            left()
+          },
+        }
+      },
+    }
+    const left = () => {
+      level.waiting--
+      if (level.waiting === 0) crowded.delete(level)
+    }
+    return level
+  }
+
+  return {
+    configure(objects) {
+      const shares = objects.reduce((sum, object) => sum + limitsOf(object).shares, 0)
+      const next = new Map<string, Level>()
+      for (const object of objects) {
+        const name = object.metadata.name ?? ''
+        const level = levels.get(name) ?? createLevel(name)
+        const limits = limitsOf(object)
+        // Those who were let in without a seat leave without one.
+        if (level.executing === 0 || level.exempt === limits.exempt) level.exempt = limits.exempt
+        level.uid = object.metadata.uid ?? ''
+        level.seats = seatsOf(limits, total, shares)
+        level.queuing = limits.queuing
+        next.set(name, level)
+      }
+      levels = next
+      serveCrowded()
+    },
+    get: (name) => levels.get(name),
+    all: () => levels.values(),
+    free,
+  }
+}
+
+interface Limits {
+  readonly exempt: boolean
+  readonly shares: number
+  /** Percent of its own seats. */
+  readonly lendable: number
+  readonly borrowing: number | undefined
+  readonly queuing: Queuing | undefined
+}
+
+function limitsOf(object: KubeObject): Limits {
+  const spec: Fields = object['spec'] ?? {}
+  const exempt = spec['type'] === 'Exempt'
+  const own: Fields = (exempt ? spec['exempt'] : spec['limited']) ?? {}
+  const response: Fields = own['limitResponse'] ?? {}
+  return {
+    exempt,
+    shares: own['nominalConcurrencyShares'] ?? (exempt ? 0 : 30),
+    lendable: own['lendablePercent'] ?? 0,
+    borrowing: own['borrowingLimitPercent'],
+    queuing:
+      response['type'] === 'Queue'
+        ? { queues: 64, handSize: 8, queueLengthLimit: 50, ...response['queuing'] }
+        : undefined,
+  }
+}
+
+function seatsOf({ shares, lendable, borrowing }: Limits, total: number, sum: number): Seats {
+  const nominal = sum === 0 ? 0 : Math.ceil((total * shares) / sum)
+  const lower = nominal - Math.round((nominal * lendable) / 100)
+  const upper = nominal + (borrowing === undefined ? total : Math.round((nominal * borrowing) / 100))
+  return { nominal, lower, upper }
+}
+
+/** The queues that a flow may wait in: as many different ones as a hand holds, always the same for the same flow. */
+function handOf(flow: string, { queues, handSize }: Queuing): readonly number[] {
+  let rest = createHash('sha256').update(flow).digest().readBigUInt64BE()
+  const deck = Array.from({ length: queues }, (_, i) => i)
+  return Array.from({ length: Math.min(handSize, queues) }, () => {
+    const size = BigInt(deck.length)
+    const at = Number(rest % size)
+    rest /= size
+    return deck.splice(at, 1)[0] as number
+  })
+}
+
+function shortest(hand: readonly number[], queues: ReadonlyMap<number, readonly unknown[]>): number {
+  let best = hand[0] as number
+  const lengthOf = (at: number) => queues.get(at)?.length ?? 0
+  for (const at of hand) if (lengthOf(at) < lengthOf(best)) best = at
+  return best
+}

@@ -1,0 +1,65 @@
+/** Says of each FlowSchema whether the priority level that it names is there: the condition Dangling. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Handler } from '../../api/request.ts'
+import { isNotFound } from '../../api/status.ts'
+import { formatTime } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+import { startSettlingLoop } from './settling.ts'
+
+const GROUP = 'flowcontrol.apiserver.k8s.io'
+const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
+
+export interface FlowSchemaLoopOptions {
+  readonly runtime: Runtime
+  readonly handler: Handler
+  readonly reads: CacheReads
+  /** Tells of every change to FlowSchemas and PriorityLevelConfigurations; returns the way to end it. */
+  readonly onChange: (listener: () => void) => () => void
+  readonly signal: AbortSignal
+}
+
+export function startFlowSchemaLoop(options: FlowSchemaLoopOptions): void {
+  const { runtime, reads, onChange, signal } = options
+  const work = async () => {
+    for (const schema of reads.list(GROUP, 'flowschemas')) {
+      const level: string = schema['spec']?.priorityLevelConfiguration?.name ?? ''
+      const found = reads.get(GROUP, 'prioritylevelconfigurations', '', level) !== undefined
+      const present: Fields | undefined = schema['status']?.conditions?.find(({ type }: Fields) => type === 'Dangling')
+      const condition = danglingOf(level, found)
+      if (present?.['status'] === condition.status && present['message'] === condition.message) continue
+      await apply(options, schema, { ...condition, lastTransitionTime: formatTime(runtime.clock.now()) })
+    }
+  }
+  startSettlingLoop({ runtime, name: 'flow schemas', work, onChange, signal, settleMs: 50, retryMs: 1000 })
+}
+
+function danglingOf(level: string, found: boolean) {
+  const named = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`
+  return found
+    ? { type: 'Dangling', status: 'False', reason: 'Found', message: `${named} and it exists` }
+    : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `${named} but there is no such object` }
+}
+
+async function apply({ handler, signal }: FlowSchemaLoopOptions, schema: KubeObject, condition: Fields): Promise<void> {
+  const { name = '' } = schema.metadata
+  const object = {
+    apiVersion: `${GROUP}/v1`,
+    kind: 'FlowSchema',
+    metadata: { name },
+    status: { conditions: [condition] },
+  }
+  try {
+    await handler({
+      method: 'PATCH',
+      path: `/apis/${GROUP}/v1/flowschemas/${name}/status`,
+      query: new URLSearchParams({ fieldManager: MANAGER, force: 'true' }),
+      headers: { 'user-agent': 'kube-apiserver' },
+      body: { kind: 'object', object, contentType: 'application/apply-patch+yaml' },
+      user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
+      signal,
+    })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
