@@ -1,0 +1,59 @@
+/** What is wrong with PEM texts that hold certificates or requests for them, in the words a Go parser has for it. */
+import { X509Certificate } from 'node:crypto'
+
+const BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/g
+/** Lines of `name: value`, ended by an empty one, before the body. */
+const HEADERS = /^[^\n:]+:[^\n]*\n([^\n]+\n)*\s*\n/
+
+interface Block {
+  readonly type: string
+  readonly hasHeaders: boolean
+  readonly der: Buffer
+}
+
+function blocksOf(text: string): readonly Block[] {
+  return [...text.matchAll(BLOCK)].map(([, type = '', body = '']) => ({
+    type,
+    hasHeaders: HEADERS.test(body),
+    der: Buffer.from(body.replace(/\s/g, ''), 'base64'),
+  }))
+}
+
+/** A PKCS #10 request, by its outermost element alone: enough to tell a cut-off one from a whole one; undefined: nothing. */
+export function problemOfRequest(text: string): string | undefined {
+  const [block] = blocksOf(text)
+  if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
+  const { der } = block
+  if (der.length === 1) return 'asn1: syntax error: truncated tag or length'
+  if (der.length === 0 || (der[0] === 0x30 && der[1] === 0)) return 'asn1: syntax error: sequence truncated'
+  if (der[0] !== 0x30) return "asn1: structure error: tags don't match"
+  if (der[1] === 0x80) return 'asn1: syntax error: indefinite length found (not DER)'
+  return elementLength(der) > der.length ? 'asn1: syntax error: data truncated' : undefined
+}
+
+function elementLength(der: Buffer): number {
+  const first = der[1] ?? 0
+  if (first < 0x80) return first + 2
+  const count = first & 0x7f
+  let length = 0
+  for (let i = 0; i < count; i++) length = length * 256 + (der[2 + i] ?? 0)
+  return length + 2 + count
+}
+
+/** A chain of certificates and nothing else; undefined: nothing. */
+export function problemOfCertificates(text: string): string | undefined {
+  const blocks = blocksOf(text)
+  if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block'
+  for (const { type, hasHeaders, der } of blocks) {
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`
+    if (hasHeaders) return 'no PEM block headers are permitted'
+    if (der.length === 0) return 'found CERTIFICATE PEM block containing 0 certificates'
+    try {
+      new X509Certificate(der)
+    } catch {
+      const isSequence = der[0] === 0x30 && elementLength(der) <= der.length
+      return isSequence ? 'x509: malformed tbs certificate' : 'x509: malformed certificate'
+    }
+  }
+  return undefined
+}
