@@ -1,6 +1,6 @@
 /** Defaults of what runs pods until further notice: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing } from './rule.ts'
+import { type Defaulter, missing, unset } from './rule.ts'
 
 const apps = (name: string) => `io.k8s.api.apps.v1.${name}`
 
@@ -12,7 +12,7 @@ function rolling(strategy: Fields | undefined, numbers: Fields): Fields {
   const type = strategy?.['type'] || 'RollingUpdate'
   if (type !== 'RollingUpdate') return strategy!
   const given: Fields = strategy?.['rollingUpdate'] ?? {}
-  const added = missing(given, numbers)
+  const added = unset(given, numbers)
   if (strategy?.['type'] && strategy['rollingUpdate'] && !added) return strategy
   return { ...strategy, type, rollingUpdate: added ? { ...given, ...added } : given }
 }

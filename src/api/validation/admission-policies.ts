@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from '../object.ts'
 import { FAILURE_POLICIES, MATCH_POLICIES, matchConditions, oneOf, operationsRule } from './admissionregistration.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
-import { dns1035Label, dns1123Subdomain } from './names.ts'
+import { dns1035Label, dns1123Subdomain, pathSegmentName, qualifiedName } from './names.ts'
 import { conditionCompiler, type PolicyExpressions, policyExpressions } from './policy-expressions.ts'
 
 function matchResources(value: Fields, path: string, errors: FieldError[]): void {
@@ -18,6 +18,7 @@ function matchResources(value: Fields, path: string, errors: FieldError[]): void
       const at = `${path}.${field}[${i}]`
       operationsRule(rule, at, false, errors)
       rule['resourceNames']?.forEach((name: string, j: number) => {
+        for (const message of pathSegmentName(name)) errors.push(invalid(`${at}.resourceNames[${j}]`, name, message))
         if (rule['resourceNames'].indexOf(name) < j) errors.push(duplicate(`${at}.resourceNames[${j}]`, name))
       })
     })
@@ -31,9 +32,13 @@ function paramKind(value: Fields | undefined, errors: FieldError[]): void {
     const parts = apiVersion.split('/')
     if (parts.length > 2)
       errors.push(invalid('spec.paramKind.apiVersion', apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
-    else
+    else {
+      if (parts.length === 2)
+        for (const message of dns1123Subdomain(parts[0]))
+          errors.push(invalid('spec.paramKind.apiVersion', parts[0], message))
       for (const message of dns1035Label(parts.at(-1)))
         errors.push(invalid('spec.paramKind.apiVersion', parts.at(-1), message))
+    }
   }
   if (kind === '') errors.push(required('spec.paramKind.kind'))
   else
@@ -64,7 +69,7 @@ export function validateValidatingAdmissionPolicy(object: KubeObject): readonly 
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   matching(spec, errors)
-  const expressions = policyExpressions(spec, errors)
+  const expressions = policyExpressions(spec, errors, (spec['variables'] ?? []).length > 0)
   variables(spec['variables'] ?? [], errors, expressions)
   const { validations = [], auditAnnotations = [] } = spec
   if (validations.length === 0 && auditAnnotations.length === 0) {
@@ -75,9 +80,17 @@ export function validateValidatingAdmissionPolicy(object: KubeObject): readonly 
   validations.forEach((validation: Fields, i: number) => {
     policyValidation(validation, `spec.validations[${i}]`, errors, expressions)
   })
+  const name = object.metadata.name ?? ''
+  const keys = new Set<string>()
   auditAnnotations.forEach(({ key = '', valueExpression = '' }: Fields, i: number) => {
     const path = `spec.auditAnnotations[${i}]`
-    if (key === '') errors.push(required(`${path}.key`))
+    // The annotation that is written has the policy's name before it.
+    if (name === '') errors.push(invalid(`${path}.key`, key, 'requires metadata.name be non-empty'))
+    else
+      for (const message of qualifiedName(`${name}/${key}`))
+        errors.push(invalid(`${path}.key`, `${name}/${key}`, message))
+    if (keys.has(key)) errors.push(duplicate(`${path}.key`, key))
+    keys.add(key)
     if (valueExpression.trim() === '')
       errors.push(required(`${path}.valueExpression`, 'valueExpression is not specified'))
     else expressions.audit(valueExpression, `${path}.valueExpression`)
@@ -86,14 +99,12 @@ export function validateValidatingAdmissionPolicy(object: KubeObject): readonly 
 }
 
 function variables(list: readonly Fields[], errors: FieldError[], expressions?: PolicyExpressions): void {
-  const names = new Set<string>()
   list.forEach(({ name = '', expression = '' }, i) => {
     const path = `spec.variables[${i}]`
     if (name === '' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       if (name === '') errors.push(required(`${path}.name`, 'name is not specified'))
-      else errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'))
-    } else if (names.has(name)) errors.push(duplicate(`${path}.name`, name))
-    names.add(name)
+      else errors.push(invalid(`${path}.name`, name, 'must be a valid CEL identifier'))
+    }
     if (expression.trim() === '') errors.push(required(`${path}.expression`, 'expression is not specified'))
     else expressions?.variable(expression, name, `${path}.expression`)
   })
@@ -126,8 +137,8 @@ export function validateMutatingAdmissionPolicy(object: KubeObject): readonly Fi
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   matching(spec, errors)
-  mutatingOperations(spec['matchConstraints'] ?? {}, errors)
-  const expressions = policyExpressions(spec, errors)
+  mutatingOperations(spec['matchConstraints'] ?? {}, 'spec.matchConstraints', errors)
+  const expressions = policyExpressions(spec, errors, true)
   variables(spec['variables'] ?? [], errors, expressions)
   const mutations: readonly Fields[] = spec['mutations'] ?? []
   if (mutations.length === 0) errors.push(required('spec.mutations', 'mutations must contain at least one item'))
@@ -139,19 +150,14 @@ export function validateMutatingAdmissionPolicy(object: KubeObject): readonly Fi
   return errors
 }
 
+const CHANGING = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+
 /** What is deleted cannot be changed. */
-function mutatingOperations({ resourceRules = [] }: Fields, errors: FieldError[]): void {
+function mutatingOperations({ resourceRules = [] }: Fields, path: string, errors: FieldError[]): void {
   for (const rule of resourceRules as readonly Fields[])
     for (const operation of (rule['operations'] ?? []) as readonly string[])
-      if (operation === 'DELETE')
-        errors.push(
-          notSupported('spec.matchConstraints.resourceRules.operations', operation, [
-            '*',
-            'CONNECT',
-            'CREATE',
-            'UPDATE',
-          ]),
-        )
+      if (!CHANGING.includes(operation))
+        errors.push(notSupported(`${path}.resourceRules.operations`, operation, CHANGING))
 }
 
 function policyMutation(mutation: Fields, path: string, errors: FieldError[], expressions: PolicyExpressions): void {
@@ -188,7 +194,10 @@ export function validatePolicyBinding(object: KubeObject): readonly FieldError[]
   if (mutating && name === '') last.push(required('spec.policyName'))
   if (name !== '') for (const message of dns1123Subdomain(name)) errors.push(invalid('spec.policyName', name, message))
   if (spec['paramRef'] !== undefined) paramRef(spec['paramRef'], errors)
-  if (spec['matchResources'] !== undefined) matchResources(spec['matchResources'], 'spec.matchResources', errors)
+  if (spec['matchResources'] !== undefined) {
+    matchResources(spec['matchResources'], 'spec.matchResources', errors)
+    if (mutating) mutatingOperations(spec['matchResources'], 'spec.matchResources', errors)
+  }
   if (!mutating) actions(spec['validationActions'] ?? [], errors)
   return [...errors, ...last]
 }
@@ -211,11 +220,11 @@ function actions(list: readonly string[], errors: FieldError[]): void {
 function paramRef({ name, selector, parameterNotFoundAction: action }: Fields, errors: FieldError[]): void {
   const path = 'spec.paramRef'
   if (name) {
-    for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
+    for (const message of pathSegmentName(name)) errors.push(invalid(`${path}.name`, name, message))
     if (selector !== undefined) errors.push(forbiddenField(`${path}.name`, 'name and selector are mutually exclusive'))
   } else if (selector !== undefined) validateLabelSelector(selector, `${path}.selector`, errors)
   else errors.push(required(path, 'one of name or selector must be specified'))
-  if (action === undefined) errors.push(required(`${path}.parameterNotFoundAction`))
+  if (!action) errors.push(required(`${path}.parameterNotFoundAction`))
   else if (action !== 'Allow' && action !== 'Deny')
     errors.push(notSupported(`${path}.parameterNotFoundAction`, action, ['Deny', 'Allow']))
 }

@@ -137,7 +137,7 @@ export function webhookService(service: Fields, path: string, errors: FieldError
   if (name === '') errors.push(required(`${path}.namespace`))
   if (port < 1 || port > 65535)
     errors.push(invalid(`${path}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive'))
-  if (urlPath === undefined || urlPath === '/') return
+  if (!urlPath || urlPath === '/') return
   if (!urlPath.startsWith('/')) errors.push(invalid(`${path}.path`, urlPath, "must start with a '/'"))
   const steps: readonly string[] = urlPath.slice(1).split('/')
   if (urlPath.endsWith('//'))

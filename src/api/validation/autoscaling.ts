@@ -3,8 +3,8 @@ import type { Fields, KubeObject } from '../object.ts'
 import { compareQuantities } from '../objects/quantity.ts'
 import { entries } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
-import { validateLabelSelector } from './labels.ts'
-import { pathSegmentName } from './names.ts'
+import { dns1123Label, pathSegmentName } from './names.ts'
+import { containerResourceName } from './resource-names.ts'
 
 const SOURCES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 const FIELDS: { readonly [type: string]: string } = {
@@ -27,13 +27,18 @@ export function validateHorizontalPodAutoscaler(object: KubeObject): readonly Fi
   const min: number | undefined = spec['minReplicas']
   if (min !== undefined && max < min)
     errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'))
-  reference(spec['scaleTargetRef'] ?? {}, 'spec.scaleTargetRef', errors)
+  reference(spec['scaleTargetRef'] ?? {}, 'spec.scaleTargetRef', errors, true)
   metrics(spec['metrics'] ?? [], min, errors)
   behavior(spec['behavior'], errors)
   return errors
 }
 
-function reference({ apiVersion = '', kind = '', name = '' }: Fields, path: string, errors: FieldError[]): void {
+function reference(
+  { apiVersion = '', kind = '', name = '' }: Fields,
+  path: string,
+  errors: FieldError[],
+  target = false,
+): void {
   if (kind === '') errors.push(required(`${path}.kind`))
   else for (const message of pathSegmentName(kind)) errors.push(invalid(`${path}.kind`, kind, message))
   if (name === '') errors.push(required(`${path}.name`))
@@ -41,7 +46,7 @@ function reference({ apiVersion = '', kind = '', name = '' }: Fields, path: stri
   const slashes = apiVersion.split('/').length - 1
   if (slashes > 1)
     errors.push(invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
-  else if (slashes === 0 && apiVersion !== 'v1')
+  else if (target && slashes === 0 && apiVersion !== 'v1')
     errors.push(invalid(`${path}.apiVersion`, apiVersion, 'apiVersion must specify API group'))
 }
 
@@ -83,7 +88,9 @@ const METRICS: { readonly [field: string]: MetricRule | undefined } = {
     reference(metric['describedObject'] ?? {}, `${path}.describedObject`, errors)
     identifier(metric['metric'] ?? {}, `${path}.metric`, errors)
     target(metric['target'] ?? {}, `${path}.target`, errors)
-    exactlyOne(metric['target'] ?? {}, 'value', `${path}.target`, errors)
+    const { value, averageValue } = (metric['target'] ?? {}) as Fields
+    if (value === undefined && averageValue === undefined)
+      errors.push(required(`${path}.target.averageValue`, 'must set either a target value or averageValue'))
   },
   pods(metric, path, errors) {
     identifier(metric['metric'] ?? {}, `${path}.metric`, errors)
@@ -98,7 +105,10 @@ const METRICS: { readonly [field: string]: MetricRule | undefined } = {
   },
   containerResource(metric, path, errors) {
     if (!metric['name']) errors.push(required(`${path}.name`, 'must specify a resource name'))
-    if (!metric['container']) errors.push(required(`${path}.container`, 'must specify a container'))
+    else containerResourceName(metric['name'], `${path}.name`, errors)
+    const container: string = metric['container'] ?? ''
+    if (container === '') errors.push(required(`${path}.container`, 'must specify a container'))
+    else for (const message of dns1123Label(container)) errors.push(invalid(`${path}.container`, container, message))
     resourceTarget(metric['target'] ?? {}, path, errors)
   },
   external(metric, path, errors) {
@@ -127,10 +137,10 @@ function exactlyOne(value: Fields, field: string, path: string, errors: FieldErr
     errors.push(required(`${path}.averageValue`, 'must set either a target value for metric or a per-pod target'))
 }
 
-function identifier({ name = '', selector }: Fields, path: string, errors: FieldError[]): void {
+/** Its selector goes unchecked: it is of the metrics' world. */
+function identifier({ name = '' }: Fields, path: string, errors: FieldError[]): void {
   if (name === '') errors.push(required(`${path}.name`, 'must specify a metric name'))
   else for (const message of pathSegmentName(name)) errors.push(invalid(`${path}.name`, name, message))
-  validateLabelSelector(selector, `${path}.selector`, errors)
 }
 
 function target(value: Fields, path: string, errors: FieldError[]): void {

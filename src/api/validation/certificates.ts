@@ -3,6 +3,7 @@ import type { Fields, KubeObject } from '../object.ts'
 import { immutable, same } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
+import { isCertificate, pemBlocks, problemOfCertificates, problemOfRequest } from './pem.ts'
 
 const USAGES = [
   'any',
@@ -32,35 +33,10 @@ const USAGES = [
 const SHORTEST_SECONDS = 600
 const MAX_SIGNER = 571
 
-/** What is wrong with a PEM-encoded PKCS #10 request; undefined when it parses. Given by whoever can read ASN.1. */
-export type ParseRequest = (pem: string) => string | undefined
-
-const PEM_BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/
-
-/** The outermost DER element, by its length bytes: enough to tell a cut-off request from a whole one. */
-const parseOuter: ParseRequest = (pem) => {
-  const block = PEM_BLOCK.exec(pem)
-  if (block?.[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
-  const der = Buffer.from(block[2]!.replace(/\s/g, ''), 'base64')
-  const length = derLength(der)
-  if (length === undefined || der[0] !== 0x30) return "asn1: structure error: tags don't match"
-  return length > der.length ? 'asn1: syntax error: data truncated' : undefined
-}
-
-function derLength(der: Uint8Array): number | undefined {
-  const first = der[1]
-  if (first === undefined) return undefined
-  if (first < 0x80) return first + 2
-  const count = first & 0x7f
-  let length = 0
-  for (let i = 0; i < count; i++) length = length * 256 + (der[2 + i] ?? 0)
-  return length + 2 + count
-}
-
 export function validateCertificateSigningRequest(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
-  const wrong = parseOuter(Buffer.from(spec['request'] ?? '', 'base64').toString('latin1'))
+  const wrong = problemOfRequest(Buffer.from(spec['request'] ?? '', 'base64').toString('latin1'))
   if (wrong !== undefined) errors.push(invalid('spec.request', spec['request'] ?? null, wrong))
   const usages: readonly string[] = spec['usages'] ?? []
   if (usages.length === 0) errors.push(required('spec.usages'))
@@ -117,6 +93,10 @@ function firstBad(
   }
 }
 
+const [APPROVED, DENIED] = ['Approved', 'Denied'].map((type) => `conditions[{"type": "${type}"}]`)
+const BOTH = `{${APPROVED}, ${DENIED}}`
+const ONE_OF = `\`${APPROVED}\`, \`${DENIED}\``
+
 function conditions(list: readonly Fields[], errors: FieldError[]): void {
   const seen = new Set<string>()
   let approved = false
@@ -133,8 +113,7 @@ function conditions(list: readonly Fields[], errors: FieldError[]): void {
     if (seen.has(type)) errors.push(duplicate(`${path}.type`, type))
     seen.add(type)
   })
-  if (approved && denied)
-    errors.push(invalid('status.conditions', list as never, 'Approved and Denied conditions are mutually exclusive'))
+  if (approved && denied) errors.push(invalid('status.conditions', BOTH, `must specify at most one of: ${ONE_OF}`))
 }
 
 export function validateCertificateSigningRequestUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
@@ -175,14 +154,21 @@ export function validateCertificateSigningRequestStatus(object: KubeObject, old:
   const before: string = old['status']?.certificate ?? ''
   if (issued === before) return errors
   const path = 'status.certificate'
+  const problem = problemOfCertificates(Buffer.from(issued, 'base64').toString('latin1'))
   if (before !== '') errors.push(forbiddenField(path, 'updates may not change issued certificate data'))
-  else if (
-    !/-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----/.test(
-      Buffer.from(issued, 'base64').toString('latin1'),
-    )
-  )
-    errors.push(invalid(path, CERTIFICATE, 'must contain at least one CERTIFICATE PEM block'))
+  else if (problem !== undefined) errors.push(invalid(path, CERTIFICATE, problem))
   return errors
+}
+
+/** Bundles of a signer have its name before their own, with colons; the rule of their names knows the signer. */
+function bundleName(name: string, signer: string, errors: FieldError[]): void {
+  if (name === '') return
+  const say = (detail: string) => errors.push(invalid('metadata.name', name, detail))
+  const prefix = signer === '' ? '' : `${signer.replaceAll('/', ':')}:`
+  if (!name.startsWith(prefix)) say(`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`)
+  else if (signer === '' && name.includes(':'))
+    say('ClusterTrustBundle without signer name must not have ":" in its name')
+  else for (const message of dns1123Subdomain(name.slice(prefix.length))) say(message)
 }
 
 /** The certificates of a trust bundle, as PEM: at least one, each a whole DER element. */
@@ -190,34 +176,16 @@ export function validateClusterTrustBundle(object: KubeObject): readonly FieldEr
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   const signer: string = spec['signerName'] ?? ''
-  const name = object.metadata.name ?? ''
-  if (signer !== '') {
-    signerName(signer, 'spec.signerName', errors)
-    const prefix = `${signer.replace('/', ':')}:`
-    if (!name.startsWith(prefix))
-      errors.push(
-        invalid(
-          'metadata.name',
-          name,
-          `ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`,
-        ),
-      )
-  } else if (name.includes(':'))
-    errors.push(invalid('metadata.name', name, 'ClusterTrustBundle without signer name must not have ":" in its name'))
+  bundleName(object.metadata.name ?? '', signer, errors)
+  if (signer !== '') signerName(signer, 'spec.signerName', errors)
   const say = (detail: string) => errors.push(invalid('spec.trustBundle', '<value omitted>', detail))
-  const blocks = [...(spec['trustBundle'] ?? '').matchAll(new RegExp(PEM_BLOCK, 'g'))]
+  const blocks = pemBlocks(spec['trustBundle'] ?? '')
   if (blocks.length === 0) say('at least one trust anchor must be provided')
-  blocks.forEach(([, type, body], i) => {
+  blocks.forEach(({ type, der }, i) => {
     if (type !== 'CERTIFICATE') say(`entry ${i} has bad block type: ${type}`)
-    else if (!looksLikeCertificate(body!)) say(`entry ${i} does not parse as X.509`)
+    else if (!isCertificate(der)) say(`entry ${i} does not parse as X.509`)
   })
   return errors
-}
-
-function looksLikeCertificate(base64: string): boolean {
-  const der = Buffer.from(base64.replace(/\s/g, ''), 'base64')
-  const length = derLength(der)
-  return der[0] === 0x30 && length === der.length && der[4] === 0x30
 }
 
 export function validateClusterTrustBundleUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {

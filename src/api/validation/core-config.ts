@@ -86,11 +86,17 @@ function jsonSecret(data: Fields, key: string, errors: FieldError[]): void {
     errors.push(required(`data[${key}]`))
     return
   }
-  const message = whyNoObject(Buffer.from(data[key] ?? '', 'base64').toString())
+  const message = whyNoObject(Buffer.from(data[key] ?? '', 'base64'))
   if (message !== undefined) errors.push(invalid(`data[${key}]`, REDACTED, message))
 }
 
-function whyNoObject(text: string): string | undefined {
+function whyNoObject(bytes: Buffer): string | undefined {
+  const text = bytes.toString()
+  // What is no text at all is told of by its first byte.
+  const first = /^[ \t\r\n]*/.exec(text)?.[0].length ?? 0
+  const byte = bytes[first]
+  if (byte !== undefined && byte >= 0x80)
+    return `invalid character '${String.fromCharCode(byte)}' looking for beginning of value`
   try {
     const node = parseJson(text)
     if (node === null || node instanceof ObjectNode) return undefined

@@ -7,6 +7,8 @@ import { same } from './common.ts'
 import { deviceSelectors } from './device-selectors.ts'
 import { type FieldError, invalid, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
+import { validateLabels } from './labels.ts'
+import { validateAnnotations } from './meta.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 
 const MAX_LIST = 32
@@ -92,6 +94,9 @@ export function validateResourceClaim(object: KubeObject): readonly FieldError[]
 
 export function validateResourceClaimTemplate(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
+  const { labels, annotations }: Fields = object['spec']?.metadata ?? {}
+  validateLabels(labels, 'spec.metadata.labels', errors)
+  validateAnnotations(annotations, 'spec.metadata.annotations', errors)
   claimSpec(object['spec']?.spec ?? {}, 'spec.spec', errors)
   return errors
 }

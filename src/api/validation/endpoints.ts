@@ -144,7 +144,10 @@ function slicePorts(ports: readonly Fields[], errors: FieldError[]): void {
     if (name !== '') for (const message of dns1123Label(name)) errors.push(invalid(`${path}.name`, name, message))
     if (names.has(name)) errors.push(duplicate(`${path}.name`, name))
     names.add(name)
-    protocol(port['protocol'], `${path}.protocol`, errors)
+    // A pointer here: an empty text is one that there is not.
+    const text: string | undefined = port['protocol'] ?? undefined
+    if (text === '') errors.push(notSupported(`${path}.protocol`, text, PROTOCOLS))
+    else protocol(text, `${path}.protocol`, errors)
     appProtocol(port['appProtocol'], `${path}.appProtocol`, errors)
   })
 }

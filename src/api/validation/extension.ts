@@ -1,7 +1,7 @@
 /** Rules of what extends the API: APIService, and the names in a CustomResourceDefinition. */
 import type { Fields, KubeObject } from '../object.ts'
 import { type FieldError, invalid, required } from './errors.ts'
-import { dns1035Label, dns1123Subdomain } from './names.ts'
+import { dns1035Label, dns1123Subdomain, pathSegmentName } from './names.ts'
 
 const MAX_GROUP_PRIORITY = 20000
 const MAX_VERSION_PRIORITY = 1000
@@ -12,7 +12,7 @@ export function validateAPIService(object: KubeObject): readonly FieldError[] {
   const { group = '', version = '', groupPriorityMinimum: minimum = 0, versionPriority: priority = 0 } = spec
   const name = object.metadata.name ?? ''
   const wanted = `${version}.${group}`
-  if (name !== '' && name !== wanted)
+  if (name !== '' && name !== wanted && pathSegmentName(name).length === 0)
     errors.push(invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`))
   if (group === '') {
     if (version !== 'v1')

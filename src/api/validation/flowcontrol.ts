@@ -4,7 +4,6 @@ import { type FieldError, forbiddenField, invalid, notSupported, required } from
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
-const HTTP_VERBS = ['connect', 'delete', 'get', 'head', 'options', 'patch', 'post', 'put', 'trace']
 const MAX_PRECEDENCE = 10000
 
 export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
@@ -88,11 +87,12 @@ function accountSubject({ name = '', namespace = '' }: Fields, path: string, err
   else for (const message of dns1123Label(namespace)) errors.push(invalid(`${path}.namespace`, namespace, message))
 }
 
-function verbs(list: readonly string[], known: readonly string[], path: string, errors: FieldError[]): void {
+/** Requests for paths that are no resources have resources' verbs as well here. */
+function verbs(list: readonly string[], path: string, errors: FieldError[]): void {
   if (list.length === 0) errors.push(required(path, 'verbs must contain at least one value'))
   else if (list.length > 1 && list.includes('*'))
     errors.push(invalid(path, list, "if '*' is present, must not specify other verbs"))
-  else if (list.some((verb) => verb !== '*' && !known.includes(verb))) errors.push(notSupported(path, list, known))
+  else if (list.some((verb) => verb !== '*' && !VERBS.includes(verb))) errors.push(notSupported(path, list, VERBS))
 }
 
 function starAlone(list: readonly string[], path: string, what: string, errors: FieldError[]): void {
@@ -104,7 +104,7 @@ function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
   const list = (field: string): readonly string[] => rule[field] ?? []
   const [allowed, apiGroups] = [list('verbs'), list('apiGroups')]
   const [resources, namespaces] = [list('resources'), list('namespaces')]
-  verbs(allowed, VERBS, `${path}.verbs`, errors)
+  verbs(allowed, `${path}.verbs`, errors)
   if (apiGroups.length === 0)
     errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
   else starAlone(apiGroups, `${path}.apiGroups`, 'api groups', errors)
@@ -134,7 +134,7 @@ function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
 function nonResourceRule(rule: Fields, path: string, errors: FieldError[]): void {
   const allowed: readonly string[] = rule['verbs'] ?? []
   const urls: readonly string[] = rule['nonResourceURLs'] ?? []
-  verbs(allowed, HTTP_VERBS, `${path}.verbs`, errors)
+  verbs(allowed, `${path}.verbs`, errors)
   const at = `${path}.nonResourceURLs`
   if (urls.length === 0) errors.push(required(at, 'nonResourceURLs must contain at least one value'))
   else if (urls.length > 1 && urls.includes('*'))
@@ -148,7 +148,8 @@ function nonResourceRule(rule: Fields, path: string, errors: FieldError[]): void
 function urlPath(url: string, path: string, errors: FieldError[]): void {
   if (url === '*') return
   if (url === '/') return
-  if (!url.startsWith('/')) errors.push(invalid(path, url, 'must start with slash'))
+  if (url === '') return void errors.push(invalid(path, url, 'must not be empty'))
+  if (!url.startsWith('/')) return void errors.push(invalid(path, url, 'must start with slash'))
   if (url.includes(' ')) errors.push(invalid(path, url, 'must not contain white-space'))
   if (url.includes('//')) errors.push(invalid(path, url, 'must not contain double slash'))
   if (url.slice(0, -1).includes('*') || (url.endsWith('*') && !url.endsWith('/*')))

@@ -6,6 +6,7 @@ import { cIdentifier, dns1123Label, dns1123Subdomain, maxLengthMessage, qualifie
 export type FormatRule = (text: string, path: string, errors: FieldError[]) => void
 
 const MAX_POOL_NAME = 253
+const MAX_IDENTIFIER = 32
 
 const CASELESS =
   "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
@@ -36,6 +37,8 @@ const resourcePoolName: FormatRule = (name, path, errors) => {
 const fullyQualified: FormatRule = (text, path, errors) => {
   const slash = text.indexOf('/')
   const name = text.slice(slash + 1)
+  if (slash >= 0 && name.includes('/')) return
+  if (Buffer.byteLength(name) > MAX_IDENTIFIER) errors.push(tooLong(path, MAX_IDENTIFIER))
   if (slash === 0) errors.push(invalid(path, '', 'prefix must not be empty'))
   else if (slash > 0) {
     const domain = text.slice(0, slash)
@@ -53,12 +56,21 @@ const extendedResourceName: FormatRule = (name, path, errors) => {
     errors.push(invalid(path, name, "a name must be a domain-prefixed path, such as 'example.com/my-prop'"))
   else if (name.slice(0, name.indexOf('/')).endsWith('kubernetes.io'))
     errors.push(invalid(path, name, 'must not have "kubernetes.io/" domain'))
-  for (const message of qualifiedName(name)) errors.push(invalid(path, name, message))
+  for (const message of qualifiedName(name))
+    if (message !== 'name part must be non-empty') errors.push(invalid(path, name, message))
 }
 
+/** Declared formats count bytes where the rules written by hand count characters. */
+const inBytes =
+  (format: Format): Format =>
+  (text) =>
+    format(text).map((message) => message.replace(/^(must be no more than \d+) characters$/, '$1 bytes'))
+
+export const longName: Format = inBytes(dns1123Subdomain)
+
 export const FORMATS: { readonly [name: string]: FormatRule | undefined } = {
-  'k8s-short-name': says(dns1123Label),
-  'k8s-long-name': says(dns1123Subdomain),
+  'k8s-short-name': says(inBytes(dns1123Label)),
+  'k8s-long-name': says(longName),
   'k8s-long-name-caseless': says(longNameCaseless),
   'k8s-label-key': says(qualifiedName),
   'k8s-uuid': says(uuid),

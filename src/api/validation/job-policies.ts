@@ -1,6 +1,6 @@
 /** When a Job fails or succeeds early: podFailurePolicy (KEP-3329) and successPolicy (KEP-3998). */
 import type { Fields } from '../object.ts'
-import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
+import { duplicate, type FieldError, invalid, notSupported, required, tooLong, tooMany } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { qualifiedName } from './names.ts'
 
@@ -118,10 +118,11 @@ export function validateSuccessPolicy(spec: Fields, path: string, errors: FieldE
     const completions: number = spec['completions'] ?? 0
     let total = completions
     if (indexes !== undefined) {
+      if (indexes.length > MOST_INDEX_BYTES) errors.push(tooLong(`${at}.succeededIndexes`, MOST_INDEX_BYTES))
       const parsed = countIndexes(indexes, completions)
       if (typeof parsed === 'string')
         errors.push(invalid(`${at}.succeededIndexes`, indexes, `error parsing succeededIndexes: ${parsed}`))
-      else total = parsed
+      total = typeof parsed === 'string' ? 0 : parsed
     }
     if (count !== undefined) {
       if (count < 0) errors.push(invalid(`${at}.succeededCount`, count, 'must be greater than or equal to 0'))
@@ -145,19 +146,26 @@ export function validateSuccessPolicy(spec: Fields, path: string, errors: FieldE
   })
 }
 
+const MOST_INDEX_BYTES = 65_536
+const INDEX = /^[0-9]{1,10}$/
+const unreadable = (index: string) => `cannot convert string to integer for index: "${index}"`
+const tooLarge = (index: string) => `too large index: "${index}"`
+
 /** How many indexes `1,3-5` names, or what is wrong with it. */
 function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0
   let total = 0
   let last = -1
   for (const part of text.split(',')) {
-    const range = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/.exec(part)
-    if (!range) return `cannot convert string to integer for index: "${part}"`
-    const from = Number(range[1])
-    const to = range[2] === undefined ? from : Number(range[2])
+    const [first = '', second] = part.split('-')
+    if (!INDEX.test(first)) return unreadable(first)
+    const from = Number(first)
+    if (from >= completions) return tooLarge(first)
+    if (second !== undefined && !INDEX.test(second)) return unreadable(second)
+    const to = second === undefined ? from : Number(second)
+    if (to >= completions) return tooLarge(second ?? first)
     if (from <= last) return `non-increasing order, previous: ${last}, current: ${from}`
-    if (range[2] !== undefined && to <= from) return `non-increasing order, previous: ${from}, current: ${to}`
-    if (to >= completions) return `too large index: "${range[2] ?? range[1]}"`
+    if (second !== undefined && to <= from) return `non-increasing order, previous: ${from}, current: ${to}`
     total += to - from + 1
     last = to
   }

@@ -5,7 +5,8 @@ import { type FieldError, invalid, notSupported, required, tooLong } from './err
 import { internalForm } from './internal.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 import { isUsableSelector, printableMap, printableSelector, validateLabelSelector } from './labels.ts'
-import { dns1123Label, qualifiedName } from './names.ts'
+import { dns1123Label } from './names.ts'
+import { domainPrefixedPath } from './networking.ts'
 import {
   fits,
   immutableSelector,
@@ -84,7 +85,7 @@ export function validateJobSpec(spec: Fields, path: string, errors: FieldError[]
   if (mode === 'Indexed') validateIndexLimits(spec, path, errors)
   const manager: string | undefined = spec['managedBy'] ?? undefined
   if (manager !== undefined) {
-    for (const message of domainPrefixedPath(manager)) errors.push(invalid(at('managedBy'), manager, message))
+    domainPrefixedPath(manager, at('managedBy'), errors)
     if (manager.length > 63) errors.push(tooLong(at('managedBy'), 63))
   }
   if (spec['podFailurePolicy']) validatePodFailurePolicy(spec, at('podFailurePolicy'), errors)
@@ -98,12 +99,6 @@ export function validateJobSpec(spec: Fields, path: string, errors: FieldError[]
     errors.push(notSupported(restartPath, restart, ['OnFailure', 'Never']))
   else if (spec['podFailurePolicy'] && restart !== 'Never')
     errors.push(invalid(restartPath, restart, 'only "Never" is supported when podFailurePolicy is specified'))
-}
-
-function domainPrefixedPath(text: string): string[] {
-  const slash = text.indexOf('/')
-  if (slash <= 0 || slash === text.length - 1) return ['must be a domain-prefixed path (such as "acme.io/foo")']
-  return qualifiedName(`${text.slice(0, slash)}/a`)
 }
 
 function validateCompletionMode(spec: Fields, mode: string, path: string, errors: FieldError[]): void {

@@ -44,7 +44,7 @@ export function validateNetworkPolicy(object: KubeObject): readonly FieldError[]
   else
     types.forEach((type, i) => {
       if (type !== 'Ingress' && type !== 'Egress')
-        errors.push(notSupported(`spec.policyTypes[${i}]`, type, ['Egress', 'Ingress']))
+        errors.push(notSupported(`spec.policyTypes[${i}]`, type, ['Ingress', 'Egress']))
     })
   return errors
 }
@@ -181,7 +181,7 @@ function backend({ resource, service }: Fields, path: string, errors: FieldError
 }
 
 function typedReference({ apiGroup, kind = '', name = '' }: Fields, path: string, errors: FieldError[]): void {
-  if (apiGroup) say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
+  if (typeof apiGroup === 'string') say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
   if (kind === '') errors.push(required(`${path}.kind`))
   else say(pathSegmentName, kind, `${path}.kind`, errors)
   if (name === '') errors.push(required(`${path}.name`))
@@ -235,7 +235,7 @@ export function domainPrefixedPath(text: string, path: string, errors: FieldErro
 function classParameters(parameters: Fields, errors: FieldError[]): void {
   const path = 'spec.parameters'
   const { apiGroup, kind = '', name = '', scope, namespace } = parameters
-  if (apiGroup !== undefined) say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
+  if (typeof apiGroup === 'string') say(dns1123Subdomain, apiGroup, `${path}.apiGroup`, errors)
   if (kind !== '') say(pathSegmentName, kind, `${path}.kind`, errors)
   if (name !== '') say(pathSegmentName, name, `${path}.name`, errors)
   if (scope === undefined) errors.push(required(`${path}.scope`))
@@ -244,7 +244,7 @@ function classParameters(parameters: Fields, errors: FieldError[]): void {
   if (scope === 'Cluster' && namespace !== undefined)
     errors.push(forbiddenField(`${path}.namespace`, "`parameters.scope` is set to 'Cluster'"))
   if (scope === 'Namespace') {
-    if (!namespace) errors.push(required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'"))
+    if (namespace === undefined) errors.push(required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'"))
     else say(dns1123Label, namespace, `${path}.namespace`, errors)
   }
 }

@@ -1,8 +1,8 @@
 /** Rules of Node. */
 import type { Fields, KubeObject } from '../object.ts'
-import { network, parseNetwork } from './address.ts'
+import { maskedNetwork, parseNetwork } from './address.ts'
 import { entries } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, internal, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { labelValue, qualifiedName } from './names.ts'
 import { resourceQuantity } from './resource-names.ts'
@@ -16,19 +16,19 @@ export function validateNode(node: KubeObject): readonly FieldError[] {
   quantities(node, errors)
   const cidrs: readonly string[] = node['spec']?.podCIDRs ?? []
   cidrs.forEach((text, i) => {
-    network(text, `spec.podCIDRs[${i}]`, errors, { root: node })
+    for (const message of maskedNetwork(text)) errors.push(invalid(`spec.podCIDRs[${i}]`, text, message))
   })
   if (cidrs.length > 1) {
     const families = cidrs.map((text) => parseNetwork(text)?.family)
-    if (families.includes(undefined))
+    const bad = families.indexOf(undefined)
+    if (bad >= 0)
       errors.push(
-        invalid(
+        internal(
           'spec.podCIDRs',
-          cidrs,
-          `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${families.indexOf(undefined)}]: <nil> (invalid CIDR address: ${cidrs[families.indexOf(undefined)]})`,
+          `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${bad}]: <nil> (invalid CIDR address: ${cidrs[bad]})`,
         ),
       )
-    else if (cidrs.length > 2 || families[0] === families[1])
+    if (bad >= 0 || cidrs.length > 2 || families[0] === families[1])
       errors.push(invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'))
   }
   return errors

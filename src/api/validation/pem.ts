@@ -5,13 +5,13 @@ const BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/g
 /** Lines of `name: value`, ended by an empty one, before the body. */
 const HEADERS = /^[^\n:]+:[^\n]*\n([^\n]+\n)*\s*\n/
 
-interface Block {
+export interface PemBlock {
   readonly type: string
   readonly hasHeaders: boolean
   readonly der: Buffer
 }
 
-function blocksOf(text: string): readonly Block[] {
+export function pemBlocks(text: string): readonly PemBlock[] {
   return [...text.matchAll(BLOCK)].map(([, type = '', body = '']) => ({
     type,
     hasHeaders: HEADERS.test(body),
@@ -21,7 +21,7 @@ function blocksOf(text: string): readonly Block[] {
 
 /** A PKCS #10 request, by its outermost element alone: enough to tell a cut-off one from a whole one; undefined: nothing. */
 export function problemOfRequest(text: string): string | undefined {
-  const [block] = blocksOf(text)
+  const [block] = pemBlocks(text)
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   const { der } = block
   if (der.length === 1) return 'asn1: syntax error: truncated tag or length'
@@ -42,18 +42,23 @@ function elementLength(der: Buffer): number {
 
 /** A chain of certificates and nothing else; undefined: nothing. */
 export function problemOfCertificates(text: string): string | undefined {
-  const blocks = blocksOf(text)
+  const blocks = pemBlocks(text)
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block'
   for (const { type, hasHeaders, der } of blocks) {
     if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`
     if (hasHeaders) return 'no PEM block headers are permitted'
     if (der.length === 0) return 'found CERTIFICATE PEM block containing 0 certificates'
-    try {
-      new X509Certificate(der)
-    } catch {
-      const isSequence = der[0] === 0x30 && elementLength(der) <= der.length
-      return isSequence ? 'x509: malformed tbs certificate' : 'x509: malformed certificate'
-    }
+    const isSequence = der[0] === 0x30 && elementLength(der) <= der.length
+    if (!isCertificate(der)) return isSequence ? 'x509: malformed tbs certificate' : 'x509: malformed certificate'
   }
   return undefined
+}
+
+export function isCertificate(der: Uint8Array): boolean {
+  try {
+    new X509Certificate(der)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -36,8 +36,8 @@ const dataSource = ifPresent(
     ['kind', (value, path, errors) => void (value || errors.push(required(path)))],
     [
       '',
-      ({ apiGroup = '', kind = '' }, path, errors) => {
-        if (apiGroup === '' && kind !== 'PersistentVolumeClaim')
+      ({ apiGroup, kind = '' }, path, errors) => {
+        if (!apiGroup && kind !== 'PersistentVolumeClaim')
           errors.push(invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
       },
     ],

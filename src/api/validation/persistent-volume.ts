@@ -232,7 +232,7 @@ export function validatePersistentVolume(object: KubeObject): readonly FieldErro
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy))
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES))
   nodeAffinity(spec['nodeAffinity'], errors)
-  source(spec, object.metadata.name ?? '', errors)
+  volumeSource(spec, object.metadata.name ?? '', 'spec', errors)
   if (spec['hostPath'] && isRoot(spec['hostPath'].path ?? '') && policy === 'Recycle')
     errors.push(
       forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"),
@@ -258,14 +258,42 @@ function nodeAffinity(affinity: Fields | undefined, errors: FieldError[]): void 
   else validateNodeSelector(affinity['required'], 'spec.nodeAffinity.required', errors)
 }
 
-function source(spec: Fields, name: string, errors: FieldError[]): void {
+function volumeSource(spec: Fields, name: string, path: string, errors: FieldError[]): void {
   let found = 0
   for (const [kind] of SOURCES) {
     if (spec[kind] === undefined || spec[kind] === null) continue
-    if (found++ > 0) errors.push(forbiddenField(`spec.${kind}`, 'may not specify more than 1 volume type'))
-    else SOURCE_RULES[kind]?.(spec[kind], `spec.${kind}`, errors, spec, name)
+    if (found++ > 0) errors.push(forbiddenField(`${path}.${kind}`, 'may not specify more than 1 volume type'))
+    else SOURCE_RULES[kind]?.(spec[kind], `${path}.${kind}`, errors, spec, name)
   }
-  if (found === 0) errors.push(required('spec', 'must specify a volume type'))
+  if (found === 0) errors.push(required(path, 'must specify a volume type'))
+}
+
+const INLINE = 'may not be specified in the context of inline volumes'
+
+/** A volume that stands in an attachment instead of being named: only what a CSI driver needs to attach it. */
+export function validateInlineVolume(spec: Fields, path: string, errors: FieldError[]): void {
+  const forbid = (field: string) => {
+    if (spec[field] !== undefined) errors.push(forbiddenField(`${path}.${field}`, INLINE))
+  }
+  forbid('claimRef')
+  forbid('capacity')
+  if (!spec['csi']) errors.push(required(`${path}.csi`, 'has to be specified in the context of inline volumes'))
+  accessModes('')(spec['accessModes'], `${path}.accessModes`, errors, { root: spec })
+  const { persistentVolumeReclaimPolicy: policy = '', storageClassName: storageClass = '', volumeMode: mode } = spec
+  if (policy !== '' && policy !== 'Retain')
+    errors.push(
+      forbiddenField(`${path}.persistentVolumeReclaimPolicy`, 'may only be Retain in the context of inline volumes'),
+    )
+  forbid('nodeAffinity')
+  volumeSource(spec, '', path, errors)
+  if (storageClass !== '') errors.push(forbiddenField(`${path}.storageClassName`, INLINE))
+  if (mode !== undefined && mode !== 'Filesystem')
+    errors.push(
+      forbiddenField(
+        `${path}.volumeMode`,
+        'may not specify volumeMode other than Filesystem in the context of inline volumes',
+      ),
+    )
 }
 
 /** The fields of Kubernetes' internal type, in its order. */

@@ -216,14 +216,14 @@ export interface PolicyExpressions {
   patch(source: string, path: string): void
 }
 
-/** Checks a policy's expressions in their order: each may read the variables before it. */
-export function policyExpressions(spec: Fields, errors: FieldError[]): PolicyExpressions {
+/** Checks a policy's expressions in their order: each may read the variables before it, if there is such a name at all. */
+export function policyExpressions(spec: Fields, errors: FieldError[], hasVariables: boolean): PolicyExpressions {
   const params = spec['paramKind'] !== undefined
   const types = typesFor({ params, namespace: true })
   const messageTypes = typesFor({ params, namespace: true, authorizer: false })
   const fields = new Map<string, ObjectField>()
   const variables: Type = { kind: 'object', name: 'kubernetes.variables', fields }
-  for (const known of [types, messageTypes]) known.set('variables', variables)
+  if (hasVariables) for (const known of [types, messageTypes]) known.set('variables', variables)
   return {
     variable(source, name, path) {
       if (source.trim() === '') return

@@ -165,10 +165,10 @@ function scopes(spec: Fields, errors: FieldError[]): void {
 function scopeSelector(spec: Fields, errors: FieldError[]): void {
   const names = entries(spec['hard']).map(([key]) => key)
   const seen = new Set<string>()
-  const path = 'spec.scopeSelector.matchExpressions'
+  // Kubernetes names the list, not the requirement.
+  const at = 'spec.scopeSelector.matchExpressions'
   const all: readonly Fields[] = spec['scopeSelector']?.matchExpressions ?? []
-  all.forEach((requirement, i) => {
-    const at = `${path}[${i}]`
+  for (const requirement of all) {
     const { scopeName = '', operator = '', values = [] } = requirement
     if (!SCOPES.includes(scopeName)) errors.push(invalid(`${at}.scopeName`, scopeName, 'unsupported scope'))
     for (const name of names)
@@ -200,12 +200,12 @@ function scopeSelector(spec: Fields, errors: FieldError[]): void {
         )
     } else errors.push(invalid(`${at}.operator`, operator, 'not a valid selector operator'))
     seen.add(scopeName)
-  })
+  }
   for (const pair of [
     ['BestEffort', 'NotBestEffort'],
     ['Terminating', 'NotTerminating'],
   ])
-    if (pair.every((scope) => seen.has(scope))) errors.push(invalid(path, all as never, 'conflicting scopes'))
+    if (pair.every((scope) => seen.has(scope))) errors.push(invalid(at, all as never, 'conflicting scopes'))
 }
 
 export function validateResourceQuotaUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {

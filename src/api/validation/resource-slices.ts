@@ -1,6 +1,6 @@
 /** Rules of ResourceSlice (resource.k8s.io), by which drivers publish their devices, beside what its types declare. */
 import type { Fields, KubeObject } from '../object.ts'
-import { compareQuantities, nanosOf } from '../objects/quantity.ts'
+import { addQuantities, compareQuantities, nanosOf } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
 import { deviceTaint, driverName, poolName, say } from './devices.ts'
@@ -75,7 +75,14 @@ function placement(spec: Fields, errors: FieldError[]): void {
 /** The places that are given, each of them judged. */
 function places(value: Fields, fields: readonly string[], path: string, errors: FieldError[]): readonly string[] {
   const { nodeName, nodeSelector } = value
-  if (nodeName === '') errors.push(invalid(`${path}.nodeName`, '', 'must be either unset or set to a non-empty string'))
+  if (nodeName === '')
+    errors.push(
+      invalid(
+        `${path}.nodeName`,
+        '',
+        path === 'spec' ? 'must be either unset or set to a non-empty string' : 'must not be empty',
+      ),
+    )
   else if (nodeName !== undefined) say(dns1123Subdomain, nodeName, `${path}.nodeName`, errors)
   if (nodeSelector !== undefined) oneTerm(nodeSelector, `${path}.nodeSelector`, errors)
   for (const field of ['allNodes', 'perDeviceNodeSelection'])
@@ -92,7 +99,7 @@ function oneTerm(selector: Fields, path: string, errors: FieldError[]): void {
   errors.push(
     invalid(
       `${path}.nodeSelectorTerms`,
-      selector['nodeSelectorTerms'] === undefined ? null : printed,
+      selector['nodeSelectorTerms'] ? printed : null,
       'must have exactly one node selector term',
     ),
   )
@@ -213,15 +220,14 @@ function allowedValues(
 ): void {
   let found = false
   values.forEach((value, i) => {
+    if (i > 0 && compareQuantities(values[i - 1]!, value) > 0)
+      errors.push(invalid(`${path}[${i}]`, value, 'values must be sorted in ascending order'))
+  })
+  values.forEach((value, i) => {
     const at = `${path}[${i}]`
-    const before = values[i - 1]
     if (compareQuantities(value, size) > 0)
       errors.push(invalid(at, value, `option is larger than capacity value: ${size}`))
-    if (before !== undefined) {
-      const order = compareQuantities(before, value)
-      if (order === 0) errors.push(duplicate(at, value))
-      else if (order > 0) errors.push(invalid(at, value, 'values must be sorted in ascending order'))
-    }
+    if (values.slice(0, i).some((earlier) => compareQuantities(earlier, value) === 0)) errors.push(duplicate(at, value))
     found ||= compareQuantities(value, standard) === 0
   })
   if (!found) errors.push(invalid(path, standard, 'default value is not valid according to the requestPolicy'))
@@ -242,10 +248,14 @@ function allowedRange(standard: string, range: Fields, size: string, path: strin
   }
   if (step !== undefined) {
     if (compareQuantities(step, '0') <= 0) errors.push(invalid(`${path}.step`, step, 'must be greater than zero'))
-    else
+    else {
+      const first = addQuantities(min, step)
+      if (compareQuantities(first, size) > 0)
+        errors.push(invalid(`${path}.step`, step, `one step ${first} is larger than capacity value: ${size}`))
       for (const value of [standard, max])
         if (value !== undefined && (nanosOf(value) - nanosOf(min)) % nanosOf(step) !== 0n)
           errors.push(invalid(`${path}.step`, value, `value is not a multiple of a given step (${step}) from (${min})`))
+    }
   }
   if (compareQuantities(standard, min) < 0)
     errors.push(invalid(`${path}.default`, standard, `default is less than min: ${min}`))

@@ -314,7 +314,7 @@ function trafficPolicies(service: Fields, spec: Fields, errors: FieldError[]): v
   } else if (internal !== 'Cluster' && internal !== 'Local')
     errors.push(notSupported('spec.internalTrafficPolicy', internal, ['Cluster', 'Local']))
   const distribution: string | undefined = spec['trafficDistribution']
-  const distributions = ['PreferClose', 'PreferSameNode', 'PreferSameZone']
+  const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
   if (distribution !== undefined && !distributions.includes(distribution))
     errors.push(notSupported('spec.trafficDistribution', distribution, distributions))
 }

@@ -3,6 +3,7 @@ import type { Fields, KubeObject } from '../object.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
+import { dns1123Label } from './names.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
 import {
   immutableSelector,
@@ -29,6 +30,9 @@ export function validateStatefulSet(object: KubeObject, old?: KubeObject): Field
   nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   nonNegativeField(spec['ordinals']?.start, 'spec.ordinals.start', errors)
   if (!old) validateClaimTemplates(spec['volumeClaimTemplates'] ?? [], errors)
+  if (spec['serviceName'])
+    for (const message of dns1123Label(spec['serviceName']))
+      errors.push(invalid('spec.serviceName', spec['serviceName'], message))
   validateSelectorAndTemplate(
     { ...spec, template: withClaimVolumes(spec) },
     { emptyOf: 'statefulset', owner: 'StatefulSet', unusable: '' },

@@ -4,7 +4,8 @@ import { entries, IMMUTABLE, immutable, same } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabelSelector } from './labels.ts'
-import { dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
+import { dns1123Subdomain, qualifiedName } from './names.ts'
+import { validateInlineVolume } from './persistent-volume.ts'
 import { nonNegativeQuantity } from './resource-names.ts'
 
 const MAX_PARAMETERS = 512
@@ -64,12 +65,13 @@ function allowedTopologies(terms: readonly Fields[], errors: FieldError[]): void
       for (const message of qualifiedName(key)) errors.push(invalid(`${at}.key`, key, message))
       values.forEach((value: string, k: number) => {
         if (values.indexOf(value) < k) errors.push(duplicate(`${at}.values[${k}]`, value))
-        else for (const message of labelValue(value)) errors.push(invalid(`${at}.values[${k}]`, value, message))
       })
       if (keys.has(key)) errors.push(duplicate(`${at}.key`, key))
       keys.add(key)
     })
-    if (seen.some((other) => same(other, term))) errors.push(duplicate(`${path}.matchLabelExpressions`, ''))
+    // A term without expressions is taken for one that was there.
+    if (!term['matchLabelExpressions']?.length || seen.some((other) => same(other, term)))
+      errors.push(duplicate(`${path}.matchLabelExpressions`, ''))
     seen.push(term)
   })
 }
@@ -82,7 +84,9 @@ export function validateVolumeAttachment(object: KubeObject): readonly FieldErro
   if (inlineVolumeSpec === undefined && persistentVolumeName === undefined) errors.push(required('spec.source', one))
   else if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined)
     errors.push(forbiddenField('spec.source', one))
-  else if (persistentVolumeName !== undefined) {
+  else if (inlineVolumeSpec !== undefined)
+    validateInlineVolume(inlineVolumeSpec, 'spec.source.inlineVolumeSpec', errors)
+  else {
     const path = 'spec.source.persistentVolumeName'
     if (persistentVolumeName === '') errors.push(required(path, 'must specify non empty persistentVolumeName'))
     for (const message of dns1123Subdomain(persistentVolumeName))
@@ -116,7 +120,7 @@ export function validateCSIDriver(object: KubeObject): readonly FieldError[] {
   tokenRequests(spec['tokenRequests'] ?? [], errors)
   spec['volumeLifecycleModes']?.forEach((mode: string) => {
     if (mode !== 'Persistent' && mode !== 'Ephemeral')
-      errors.push(notSupported('spec.volumeLifecycleModes', mode, ['Ephemeral', 'Persistent']))
+      errors.push(notSupported('spec.volumeLifecycleModes', mode, ['Persistent', 'Ephemeral']))
   })
   if (spec['seLinuxMount'] === undefined) errors.push(required('spec.seLinuxMount'))
   const period: number | undefined = spec['nodeAllocatableUpdatePeriodSeconds']
@@ -169,9 +173,9 @@ export function validateCSINode(object: KubeObject): readonly FieldError[] {
     names.add(name)
     const keys = new Set<string>()
     driver['topologyKeys']?.forEach((key: string) => {
-      if (key === '') errors.push(required(`${path}.topologyKeys`))
-      else if (keys.has(key)) errors.push(duplicate(`${path}.topologyKeys`, key))
-      for (const message of qualifiedName(key)) errors.push(invalid(`${path}.topologyKeys`, key, message))
+      if (key === '') errors.push(required(path))
+      else if (keys.has(key)) errors.push(duplicate(path, key))
+      for (const message of qualifiedName(key)) errors.push(invalid(path, key, message))
       keys.add(key)
     })
   })

@@ -48,6 +48,36 @@ export function addressWarnings(text: string, path: string): readonly string[] {
     : [`${path}: non-standard IP address ${JSON.stringify(text)} is invalid: use "${canonical}"`]
 }
 
+/** A network whose address is not written as it should be. */
+export function networkWarnings(text: string, path: string): readonly string[] {
+  const [address = '', length = ''] = text.split('/')
+  const canonical = canonicalIP(address)
+  if (canonical === undefined || canonical === address || !canonical.includes(':')) return []
+  return [
+    `${path}: IPv6 CIDR value ${JSON.stringify(text)} should be in RFC 5952 canonical format ("${canonical}/${length}")`,
+  ]
+}
+
+export function nodeWarnings(node: KubeObject): readonly string[] {
+  const cidrs: readonly string[] = node['spec']?.podCIDRs ?? []
+  return cidrs.flatMap((text, i) => networkWarnings(text, `spec.podCIDRs[${i}]`))
+}
+
+export function networkPolicyWarnings(policy: KubeObject): readonly string[] {
+  const rules = (field: string, side: string): readonly string[] =>
+    (policy['spec']?.[field] ?? []).flatMap((rule: Fields, i: number) =>
+      (rule[side] ?? []).flatMap(({ ipBlock }: Fields, j: number) => {
+        const path = `spec.${field}[${i}].${side}[${j}].ipBlock`
+        const except: readonly string[] = ipBlock?.except ?? []
+        return [
+          ...networkWarnings(ipBlock?.cidr ?? '', `${path}.cidr`),
+          ...except.flatMap((text, k) => networkWarnings(text, `${path}.except[${k}]`)),
+        ]
+      }),
+    )
+  return [...rules('ingress', 'from'), ...rules('egress', 'to')]
+}
+
 export function serviceWarnings(service: KubeObject): readonly string[] {
   const spec: Fields = service['spec'] ?? {}
   const warnings: string[] = []
@@ -65,6 +95,8 @@ export function serviceWarnings(service: KubeObject): readonly string[] {
       )
     if (spec['loadBalancerIP']) warnings.push(...addressWarnings(spec['loadBalancerIP'], 'spec.loadBalancerIP'))
   }
+  if (spec['externalName'] && spec['type'] !== 'ExternalName')
+    warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"')
   if (spec['trafficDistribution'] === 'PreferClose')
     warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
   return warnings

@@ -2,7 +2,8 @@
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { alreadyExists, StatusError } from '../../api/status.ts'
-import { invalidError } from '../../api/validation/errors.ts'
+import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
+import { longName } from '../../api/validation/formats.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
 import { withMetadata } from './deletion.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
@@ -15,6 +16,7 @@ import {
   type WriteContext,
   writtenObject,
 } from './registry.ts'
+import type { Strategy } from './strategy.ts'
 
 /** Names generated for one create before it gives up. */
 const NAME_ATTEMPTS = 8
@@ -114,10 +116,14 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
   const own = strategy.validate?.(prepared, context) ?? []
   const meta =
     strategy.metadataLast === true && own.length > 0 ? [] : validateObjectMeta(prepared.metadata, metaOptions(context))
-  const errors = [...meta, ...own, ...declaredErrors(row, prepared)]
+  const errors = [...meta, ...own, ...declaredName(strategy, prepared), ...declaredErrors(row, prepared)]
   if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
+}
+
+function declaredName({ nameDeclared }: Strategy, { metadata: { name = '' } }: KubeObject): readonly FieldError[] {
+  return nameDeclared && name !== '' ? longName(name).map((message) => invalid('metadata.name', name, message)) : []
 }
 
 /** The kind that an error names: a custom resource's own word for it counts, right or wrong. */
@@ -130,6 +136,7 @@ export function metaOptions({ row, kindStrategy }: WriteContext) {
   return {
     namespaced: row.namespaced,
     ...(kindStrategy.validateName === undefined ? {} : { nameRule: kindStrategy.validateName }),
+    ...(kindStrategy.nameDeclared ? { nameRule: () => [] } : {}),
     ...(kindStrategy.standardFinalizersOnly === undefined
       ? {}
       : { standardFinalizersOnly: kindStrategy.standardFinalizersOnly }),

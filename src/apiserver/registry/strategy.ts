@@ -53,6 +53,8 @@ export interface Strategy {
   prepareForCreate?(object: KubeObject, context: StrategyContext): KubeObject
   /** Metadata is judged only where `validate` finds nothing: the kind's own rules do not look at it. */
   readonly metadataLast?: boolean
+  /** The name's rule is one that the type declares: told after the kind's own rules. */
+  readonly nameDeclared?: boolean
   /** Rules of the kind; object-meta rules are the store's. */
   validate?(object: KubeObject, context: StrategyContext): readonly FieldError[]
   warningsOnCreate?(object: KubeObject, context: StrategyContext): readonly string[]

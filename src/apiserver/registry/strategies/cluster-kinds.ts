@@ -12,7 +12,7 @@ import * as devices from '../../../api/validation/devices.ts'
 import type { FieldError } from '../../../api/validation/errors.ts'
 import * as extension from '../../../api/validation/extension.ts'
 import * as flowcontrol from '../../../api/validation/flowcontrol.ts'
-import { ipAddress, pathName, subdomainName } from '../../../api/validation/names.ts'
+import { ipAddress, pathName } from '../../../api/validation/names.ts'
 import * as networking from '../../../api/validation/networking.ts'
 import * as policy from '../../../api/validation/policy.ts'
 import * as rbac from '../../../api/validation/rbac.ts'
@@ -106,6 +106,15 @@ const deviceTaintRules: Strategy = {
   prepareForCreate: (object) => ({ ...withMeta(object, { generation: 1 }), status: {} }),
 }
 
+function withTimedTaints(slice: KubeObject, now: string): KubeObject {
+  const devices: readonly Fields[] = slice['spec']?.devices ?? []
+  if (!devices.some((device) => device['taints']?.length > 0)) return slice
+  const timed = devices.map((device) =>
+    device['taints'] ? { ...device, taints: device['taints'].map((taint: Fields) => timedTaint(taint, now)) } : device,
+  )
+  return { ...slice, spec: { ...slice['spec'], devices: timed } }
+}
+
 /** A condition's times are the server's: when it was last written, and when its status last changed. */
 function timedConditions(object: KubeObject, old: KubeObject, now: string): readonly Fields[] | undefined {
   const conditions: readonly Fields[] | undefined = object['status']?.conditions
@@ -192,10 +201,6 @@ const specSelectable = (...fields: readonly string[]): Partial<Strategy> => ({
   selectableFields: (object) =>
     Object.fromEntries(fields.map((field) => [`spec.${field}`, object['spec']?.[field] ?? ''])),
 })
-
-/** Bundles of a signer are named after it, with colons. */
-const trustBundleName: Strategy['validateName'] = (name, prefix) =>
-  name.includes(':') ? pathName(name, prefix) : subdomainName(name, prefix)
 
 const NEW_DEFINITION = { conditions: null, acceptedNames: { plural: '', kind: '' } }
 
@@ -291,7 +296,11 @@ export const clusterStrategies: Strategies = {
     validateUpdate: networking.validateIngressClassUpdate,
     counts: SPEC,
   }),
-  'networkpolicies.networking.k8s.io': kind({ validate: networking.validateNetworkPolicy, counts: SPEC }),
+  'networkpolicies.networking.k8s.io': kind({
+    validate: networking.validateNetworkPolicy,
+    counts: SPEC,
+    more: warned(warnings.networkPolicyWarnings),
+  }),
   'ipaddresses.networking.k8s.io': kind({
     validate: networking.validateIPAddress,
     more: { validateName: (name) => ipAddress(name) },
@@ -306,7 +315,7 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
     validateStatus: (object) => policy.validatePodDisruptionBudgetStatus(object),
-    more: { ...CONDITIONAL, validateName: () => [] },
+    more: { ...CONDITIONAL, validateName: pathName },
   }),
   'horizontalpodautoscalers.autoscaling': kind({
     validate: autoscaling.validateHorizontalPodAutoscaler,
@@ -322,7 +331,7 @@ export const clusterStrategies: Strategies = {
   'clustertrustbundles.certificates.k8s.io': kind({
     validate: certificates.validateClusterTrustBundle,
     validateUpdate: certificates.validateClusterTrustBundleUpdate,
-    more: { validateName: trustBundleName, ...specSelectable('signerName') },
+    more: { validateName: () => [], ...specSelectable('signerName') },
   }),
   'podcertificaterequests.certificates.k8s.io': kind({
     validate: certificates.validatePodCertificateRequest,
@@ -369,7 +378,11 @@ export const clusterStrategies: Strategies = {
     status: {},
     more: { validateName: (name, prefix) => pathName(name, prefix) },
   }),
-  'deviceclasses.resource.k8s.io': kind({ validate: devices.validateDeviceClass, counts: SPEC }),
+  'deviceclasses.resource.k8s.io': kind({
+    validate: devices.validateDeviceClass,
+    counts: SPEC,
+    more: { nameDeclared: true },
+  }),
   'resourceclaims.resource.k8s.io': kind({
     validate: devices.validateResourceClaim,
     validateUpdate: () => [],
@@ -385,6 +398,7 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     more: {
       ...specSelectable('driver', 'nodeName'),
+      timedDefaults: withTimedTaints,
       ...warned(slices.resourceSliceWarnings),
       fieldLabelProblem: (label) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${label}`,
     },

@@ -9,6 +9,7 @@ import {
 } from '../../../api/validation/core-config.ts'
 import { validateEndpointSlice, validateEndpoints } from '../../../api/validation/endpoints.ts'
 import { validateEvent, validateEventUpdate } from '../../../api/validation/event.ts'
+import { pathName } from '../../../api/validation/names.ts'
 import { validateNode, validateNodeUpdate } from '../../../api/validation/node.ts'
 import {
   validateLimitRange,
@@ -17,12 +18,14 @@ import {
   validateResourceQuotaUpdate,
 } from '../../../api/validation/quota.ts'
 import { tlsPairWarning } from '../../../api/validation/tls-pair.ts'
-import { endpointSliceWarnings } from '../../../api/validation/warnings.ts'
+import { endpointSliceWarnings, nodeWarnings } from '../../../api/validation/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 
 export const nodes: Strategy = {
   validate: (object) => validateNode(object),
+  warningsOnCreate: nodeWarnings,
+  warningsOnUpdate: nodeWarnings,
   prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
   validateUpdate: (object, old) => validateNodeUpdate(object, old),
   resetFields: RESETS_STATUS!,
@@ -101,9 +104,9 @@ export const endpointSlices: Strategy = {
 
 const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const
 
-/** Names of events go unchecked: they are made of the names of what they are about. */
+/** Names of events are made of the names of what they are about: whatever can stand in a path. */
 export const events: Strategy = {
-  validateName: () => [],
+  validateName: pathName,
   metadataLast: true,
   validate: (object, context) => validateEvent(object, context.requestApiVersion ?? 'v1'),
   validateUpdate: (object, old, context) => validateEventUpdate(object, old, context.requestApiVersion ?? 'v1'),

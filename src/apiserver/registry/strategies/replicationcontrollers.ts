@@ -14,6 +14,7 @@ import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common
 
 export const replicationControllers: Strategy = {
   ...specAndStatus({ replicas: 0 }),
+  nameDeclared: true,
   validate: (object) => validateReplicationController(object),
   validateUpdate: (object, old) => validateReplicationController(object, old),
   warningsOnCreate: (object) => [

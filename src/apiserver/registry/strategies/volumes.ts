@@ -24,9 +24,9 @@ function withBothSources(object: KubeObject): KubeObject {
 function withKnownSource(object: KubeObject): KubeObject {
   const { dataSource, ...spec } = object['spec'] ?? {}
   if (dataSource === undefined) return object
-  const { apiGroup = '', kind } = dataSource
+  const { apiGroup, kind } = dataSource
   const known =
-    (apiGroup === '' && kind === 'PersistentVolumeClaim') ||
+    (!apiGroup && kind === 'PersistentVolumeClaim') ||
     (apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot')
   return known ? object : { ...object, spec }
 }
