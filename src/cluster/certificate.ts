@@ -62,7 +62,8 @@ export function issue(runtime: Runtime, request: CertificateRequest, issuer?: Ke
   const bytes = sequence(certified, ECDSA_WITH_SHA256, bitString(signature))
   return {
     cert: pem('CERTIFICATE', bytes),
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    // SEC 1, as Go's tools write it: clients in Java tell the algorithm by the label, and take PKCS #8 for RSA.
+    key: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
   }
 }
 

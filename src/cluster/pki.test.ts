@@ -41,6 +41,11 @@ test('certificates are signed by the CA, name the server and the users, and keys
   }
 })
 
+test('the keys of certificates name their algorithm, which clients in Java know it by', () => {
+  using directory = temporary()
+  assert.match(loadPki(simulatedRuntime(1), directory.path, '127.0.0.1').admin.key, /^-----BEGIN EC PRIVATE KEY-----/)
+})
+
 test('the next start uses the same keys', () => {
   using directory = temporary()
   const runtime = simulatedRuntime(1)

@@ -6,7 +6,7 @@ import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { listPieces, sliced } from './slices.ts'
-import { createWatchWriter } from './watch.ts'
+import { createWatchWriter, type WatchWriter } from './watch.ts'
 
 /** What node:http's ServerResponse and node:http2's Http2ServerResponse have in common. */
 export interface Outgoing {
@@ -34,6 +34,8 @@ export interface Outgoing {
 export interface Responder {
   /** undefined when everything was handed to the socket at once. */
   send(request: ApiRequest, response: ApiResponse, outgoing: Outgoing): Promise<void> | undefined
+  /** A watch whose client asks for a WebSocket; resolves with its end. */
+  watchOverWebSocket: WatchWriter['overWebSocket']
   /** Answers with the Status of `error` (500 for what is no StatusError); cuts the connection if an answer had begun. */
   fail(request: ApiRequest | undefined, error: unknown, outgoing: Outgoing): void
   closeAfter(outgoing: Outgoing): void
@@ -153,6 +155,7 @@ export function createResponder(runtime: Runtime): Responder {
       if (error.code === 413) closeAfter(outgoing)
       void sendBytes(request, outgoing, error.code, headers, [Buffer.from(JSON.stringify(error.toStatus())), NEWLINE])
     },
+    watchOverWebSocket: watches.overWebSocket,
     closeAfter,
     stop: watches.stop,
   }

@@ -17,6 +17,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { createConnectionTable } from './connections.ts'
 import { BODY_MS, readRequest } from './receive.ts'
 import { createResponder, type Outgoing, type Responder } from './respond.ts'
+import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
 export interface HttpServerOptions {
   readonly handler: EagerHandler
@@ -29,11 +30,9 @@ export interface HttpServerOptions {
   readonly maxBodyBytes?: number
 }
 
-/** A request that asks for another protocol on its socket. */
-interface Upgrade {
+interface HeldUpgrade extends Upgrade {
   readonly socket: TLSSocket
-  readonly head: Buffer
-  /** Has the socket until a handler takes it over. */
+  /** Has the socket until somebody takes it over. */
   readonly response: ServerResponse
 }
 
@@ -114,7 +113,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     response.shouldKeepAlive = false
     response.assignSocket(socket)
     response.on('finish', () => socket.destroySoon())
-    void serve(incoming, response, socket, { socket, head, response })
+    void serve(incoming, response, socket, { incoming, socket, head, response })
   })
 
   await listen(server, options)
@@ -125,7 +124,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     incoming: Incoming,
     outgoing: Outgoing,
     peer: TLSSocket | ServerHttp2Session | undefined,
-    upgrade?: Upgrade,
+    upgrade?: HeldUpgrade,
   ): Promise<void> {
     if (peer === undefined) return
     const controller = new AbortController()
@@ -145,7 +144,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     outgoing: Outgoing,
     connection: ConnectionInfo,
     controller: AbortController,
-    upgrade: Upgrade | undefined,
+    upgrade: HeldUpgrade | undefined,
   ): Promise<void> {
     let request: ApiRequest | undefined
     try {
@@ -155,13 +154,17 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       const response = answered instanceof Promise ? await answered : answered
       if (response.kind === 'upgrade') {
         if (upgrade === undefined) throw new Error('the handler upgrades a request that asked for no upgrade')
-        upgrade.response.detachSocket(upgrade.socket)
-        upgrade.socket.once('close', () => controller.abort())
+        handOver(upgrade, controller)
         response.takeOver(upgrade.socket, upgrade.head)
         return
       }
-      const sent = responder.send(request, response, outgoing)
-      if (sent !== undefined) await sent
+      if (response.kind === 'watch' && upgrade !== undefined && asksForWebSocket(request)) {
+        handOver(upgrade, controller)
+        await responder.watchOverWebSocket(response, upgrade, controller.signal)
+      } else {
+        const sent = responder.send(request, response, outgoing)
+        if (sent !== undefined) await sent
+      }
       // Whoever counts or tells of what goes on after its answer hears of its end this way, however it ended.
       if (response.kind === 'watch' || response.kind === 'stream') controller.abort()
     } catch (error) {
@@ -188,6 +191,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       })
     },
   }
+}
+
+function handOver({ response, socket }: HeldUpgrade, controller: AbortController): void {
+  response.detachSocket(socket)
+  socket.once('close', () => controller.abort())
 }
 
 function peerOf(incoming: Incoming): TLSSocket | ServerHttp2Session | undefined {

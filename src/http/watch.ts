@@ -10,12 +10,15 @@ import type { ApiResponse, WatchEvent } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import { drained, type Outgoing } from './respond.ts'
 import { sliced } from './slices.ts'
+import { acceptWebSocket, type Upgrade } from './websocket.ts'
 
 type WatchResponse = Extract<ApiResponse, { kind: 'watch' }>
 
 export interface WatchWriter {
   /** Resolves when the watch has ended, whoever ended it. */
   pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void>
+  /** The same on an HTTP/1.1 connection whose client asks for a WebSocket. */
+  overWebSocket(response: WatchResponse, upgrade: Upgrade, signal: AbortSignal): Promise<void>
   /** Ends all watches, and those that still come. */
   stop(): void
 }
@@ -28,12 +31,22 @@ export function createWatchWriter(): WatchWriter {
   const together = createTogether()
   let stopped = false
 
-  async function pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void> {
-    const { events, encode } = response
+  /** Events that end with the signal and with stop(). What is given back ends them too, and forgets them. */
+  function follow(events: WatchResponse['events'], signal: AbortSignal): () => void {
     const close = () => events.close()
     if (stopped || signal.aborted) close()
     signal.addEventListener('abort', close, { once: true })
     open.add(events)
+    return () => {
+      open.delete(events)
+      signal.removeEventListener('abort', close)
+      close()
+    }
+  }
+
+  async function pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void> {
+    const { events, encode } = response
+    const unfollow = follow(events, signal)
     const framed = outgoing.chunkedEncoding === true
     if (framed) outgoing.chunkedEncoding = false
     try {
@@ -48,17 +61,36 @@ export function createWatchWriter(): WatchWriter {
     } catch (error) {
       if (!isGone(outgoing)) outgoing.write(chunk([encode(errorEvent(error))], framed))
     } finally {
-      open.delete(events)
-      signal.removeEventListener('abort', close)
-      close()
+      unfollow()
     }
     if (isGone(outgoing)) return
     if (framed) outgoing.end(LAST_CHUNK)
     else outgoing.end()
   }
 
+  async function overWebSocket(response: WatchResponse, upgrade: Upgrade, signal: AbortSignal): Promise<void> {
+    const { events, encode } = response
+    const unfollow = follow(events, signal)
+    try {
+      const peer = await acceptWebSocket(upgrade, response.contentType === 'application/json' ? 'text' : 'binary')
+      if (peer === undefined) return
+      peer.closed.addEventListener('abort', () => events.close(), { once: true })
+      try {
+        for (let event = await events.next(); event !== undefined; event = await events.next()) {
+          for (const bytes of encodeEach(event, events.drain(), encode)) await peer.send(bytes)
+        }
+      } catch (error) {
+        await peer.send(encode(errorEvent(error)))
+      }
+      peer.close()
+    } finally {
+      unfollow()
+    }
+  }
+
   return {
     pump,
+    overWebSocket,
     stop: () => {
       stopped = true
       for (const events of open) events.close()

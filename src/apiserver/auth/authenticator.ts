@@ -7,6 +7,7 @@ import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { ServiceAccountTokens, VerifiedToken } from './serviceaccounts.ts'
 import { TokenError } from './serviceaccounts.ts'
+import { webSocketToken } from './websocket-token.ts'
 import { type CertificateIdentity, certificateIdentity, issuedBy } from './x509.ts'
 
 export interface Authenticator {
@@ -163,7 +164,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     authenticateToken,
     authenticate: (request) => {
       const { connection } = request
-      const token = bearerToken(request.headers['authorization'])
+      const token = bearerToken(request.headers['authorization']) ?? webSocketToken(request)
       try {
         const user = connection === undefined ? undefined : ofCertificate(connection, request)
         if (user !== undefined) return user
@@ -208,11 +209,9 @@ function authenticated(user: UserInfo): UserInfo {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] }
 }
 
-/** The token of `Authorization: Bearer <token>`; undefined for other schemes. */
-function bearerToken(header: string | undefined): string | undefined {
+/** The token of `Authorization: Bearer <token>`, whatever follows it; undefined for other schemes. */
+export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
-  const [scheme, token, ...rest] = header.trim().split(' ')
-  return scheme?.toLowerCase() === 'bearer' && token !== undefined && token !== '' && rest.length === 0
-    ? token
-    : undefined
+  const [scheme, token] = header.trim().split(' ', 2)
+  return scheme?.toLowerCase() === 'bearer' && token !== '' ? token : undefined
 }

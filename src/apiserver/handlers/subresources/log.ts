@@ -1,5 +1,5 @@
 /** GET pods/NAME/log. Logs are with the node; where none can be asked, that is the answer. */
-import { notFound, serviceUnavailable } from '../../../api/status.ts'
+import { notFound, StatusError } from '../../../api/status.ts'
 import { type FieldError, forbiddenField, invalid, invalidError } from '../../../api/validation/errors.ts'
 import type { ResourceHandler } from '../context.ts'
 import { int64Parameter } from '../options.ts'
@@ -14,7 +14,9 @@ export const getLog: ResourceHandler = async ({ context, info, request }) => {
   // Nothing has run yet, so nothing was written.
   if (node === '') return { kind: 'bytes', status: 204, contentType: '', bytes: [] }
   checkHost(context.reads, pod)
-  throw serviceUnavailable(`the logs of node ${node} cannot be read from this server: simulated containers write none`)
+  // Not 503, on which clients ask again and again.
+  const message = `the logs of node ${node} cannot be read from this server: simulated containers write none`
+  throw new StatusError(501, 'NotImplemented', message)
 }
 
 /** @throws StatusError 422 for PodLogOptions that contradict themselves, 400 for what is no number */
