@@ -297,8 +297,21 @@ test('in the foreground: SIGTERM ends watches and exits 0', async () => {
   assert.equal((await request(path, 'GET', '/readyz')).body, 'ok')
   child.kill('SIGTERM')
   assert.equal((await watch).status, 200)
-  assert.equal((await ended).code, 0)
+  const { code, out } = await ended
+  assert.equal(code, 0)
+  assert.ok(out.endsWith(`stopping\nstopped; its objects stay in ${path}\n`), out)
   assert.equal(existsSync(join(path, 'pid')), false)
+})
+
+test('a cluster outlives whoever read what it says', async () => {
+  await using directory = temporary()
+  const { path } = directory
+  const { child, ended } = start(...alone(path))
+  child.stdout?.once('data', () => child.stdout?.destroy())
+  const ready = async () => (await skiff('status', '--data-dir', path)).code === 0
+  while (!(await ready())) assert.equal(child.exitCode, null)
+  child.kill('SIGTERM')
+  assert.deepEqual(await ended.then(({ code, err }) => [code, err]), [0, ''])
 })
 
 test('a corrupt store is told in one line and left as it is', async () => {

@@ -9,6 +9,8 @@ export interface Progress {
 
 export function progressOn(out: NodeJS.WriteStream): Progress {
   const clear = out.isTTY ? '\r\x1b[K' : ''
+  // Whoever read this may go (`skiff up | head -1`): the cluster stays.
+  out.on('error', () => {})
   return {
     step: (text) => out.write(out.isTTY ? `${clear}${text} …` : `${text}\n`),
     done: (lines) => out.write(`${clear}${lines.join('\n')}\n`),

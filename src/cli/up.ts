@@ -48,7 +48,12 @@ export async function up(options: UpOptions): Promise<void> {
       ...(options.kubeconfig === undefined ? {} : { kubeconfigFile: options.kubeconfig }),
       onProgress: progress.step,
     })
-    stopOnSignals(cluster.stop, release)
+    stopOnSignals(cluster.stop, release, (stopped) => {
+      // Nobody listens any more to one that was detached.
+      if (report !== undefined) return
+      if (stopped) progress.done([`stopped; its objects stay in ${directory.path}`])
+      else progress.step('stopping')
+    })
     surviveMistakes(cluster)
     progress.done(summary(options, cluster.url, process.uptime() * 1000, cluster.kubeconfigFile))
   } catch (error) {
@@ -95,8 +100,8 @@ function surviveMistakes({ log, stop }: Cluster): void {
 /** One Ctrl-C can arrive more than once: from the terminal, and passed on by npm or an older Node that started this one. */
 const SAME_SIGNAL_S = 0.2
 
-/** The first SIGINT or SIGTERM stops in order, the second at once. */
-function stopOnSignals(stop: () => Promise<void>, release: () => void): void {
+/** The first SIGINT or SIGTERM stops in order, the second at once. `tell`: that it begins to stop, and that it has stopped. */
+function stopOnSignals(stop: () => Promise<void>, release: () => void, tell: (stopped: boolean) => void): void {
   let first: number | undefined
   const onSignal = (signal: NodeJS.Signals) => {
     if (first !== undefined) {
@@ -104,9 +109,11 @@ function stopOnSignals(stop: () => Promise<void>, release: () => void): void {
       return
     }
     first = process.uptime()
+    tell(false)
     stop().then(
       () => {
         release()
+        tell(true)
         process.exit(0)
       },
       (error: unknown) => {
