@@ -21,13 +21,13 @@ export function createAsker(kubeconfig: string): Asker {
   const config = parse(readFileSync(kubeconfig, 'utf8'))
   const user = config.users[0].user
   const server = new URL(config.clusters[0].cluster.server)
+  const connections = { keepAlive: true, maxSockets: 16, rejectUnauthorized: false }
   const agent = new https.Agent({
-    keepAlive: true,
-    maxSockets: 16,
+    ...connections,
     cert: decode(user['client-certificate-data']) ?? file(user['client-certificate']),
     key: decode(user['client-key-data']) ?? file(user['client-key']),
-    rejectUnauthorized: false,
   })
+  const withoutCertificate = new https.Agent(connections)
   return {
     call: (step) =>
       new Promise((resolve) => {
@@ -43,12 +43,13 @@ export function createAsker(kubeconfig: string): Asker {
             port: server.port,
             method: step.m,
             path: step.p,
-            agent,
+            agent: step.token === undefined ? agent : withoutCertificate,
             timeout: 20_000,
             headers: {
               'user-agent': 'probe/1',
               accept: 'application/json',
               ...(body ? { 'content-type': 'application/json', 'content-length': body.length } : {}),
+              ...(step.token ? { authorization: `Bearer ${step.token}` } : {}),
               ...step.h,
             },
           },
@@ -69,7 +70,10 @@ export function createAsker(kubeconfig: string): Asker {
         request.on('error', (error) => resolve({ code: 0, headers: {}, text: error.message }))
         request.end(body)
       }),
-    close: () => agent.destroy(),
+    close: () => {
+      agent.destroy()
+      withoutCertificate.destroy()
+    },
   }
 }
 
@@ -130,7 +134,8 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
       ...step,
       p: substitute(step.p, namespace, texts),
       b: step.b === undefined ? undefined : substitute(step.b, namespace, texts),
-      ...(step.h === undefined ? {} : { h: JSON.parse(json(step.h).replaceAll('$NS', namespace)) }),
+      ...(step.token === undefined ? {} : { token: substitute(step.token, namespace, texts) }),
+      ...(step.h === undefined ? {} : { h: JSON.parse(substitute(json(step.h), namespace, texts)) }),
     }
     const settled = (text: string) =>
       until === undefined ? !text.includes(INITIALIZING) : [until].flat().every((part) => text.includes(part))

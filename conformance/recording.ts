@@ -16,7 +16,9 @@ export interface Step {
   readonly b?: string | undefined
   /** A body that is no text, in base64, instead of `b`. */
   readonly b64?: string
-  readonly h?: Readonly<Record<string, string>>
+  readonly h?: Readonly<Record<string, string | readonly string[]>>
+  /** Asked with this bearer token (or, when it is empty, by nobody) instead of the administrator's certificate. */
+  readonly token?: string
   /** A recorder waits a moment before: what the steps before changed reaches a real server's caches later than its answer. */
   readonly settle?: boolean
   /** Asked again until the answer holds all these texts: what a server does by itself takes it a moment. */

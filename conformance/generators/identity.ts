@@ -1,27 +1,12 @@
 /** Who somebody is: tokens asked for, reviewed and outlived by what they are bound to; impersonation; what one may do. */
 import type { Case, Step } from '../recording.ts'
-import { type Any, get, post, remove, until } from './definitions.ts'
+import { get, post, remove, until } from './definitions.ts'
+import { identityCertificates } from './identity-certificates.ts'
+import { impersonationCases } from './identity-impersonation.ts'
+import { asked, authorization, core, request, review, token, whoami } from './identity-parts.ts'
+import { reviewCases } from './identity-reviews.ts'
+import { tokenCases } from './identity-tokens.ts'
 
-const core = '/api/v1/namespaces/$NS'
-const authentication = '/apis/authentication.k8s.io/v1'
-const authorization = '/apis/authorization.k8s.io/v1'
-
-const request = (spec: Any): Step =>
-  post(`${core}/serviceaccounts/default/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec })
-const review = (spec: Any): Step =>
-  post(`${authentication}/tokenreviews`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec })
-const whoami = (h: Step['h'] = {}): Step => ({
-  ...post(`${authentication}/selfsubjectreviews`, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'SelfSubjectReview',
-  }),
-  h,
-})
-const asked = (kind: string, spec: Any, h: Step['h'] = {}): Step => ({
-  ...post(`${authorization}/${kind.toLowerCase()}s`, { apiVersion: 'authorization.k8s.io/v1', kind, spec }),
-  h,
-})
-const token = (step: number) => `{{${step}.status.token}}`
 const bound = (name: string, made: Step, object: string, gone: Step): Case => ({
   name: `tokens: bound to a ${name}`,
   steps: [
@@ -169,5 +154,9 @@ export function identityCases(): readonly Case[] {
         }),
       ],
     },
+    ...tokenCases(),
+    ...reviewCases(),
+    ...impersonationCases(),
+    ...identityCertificates(),
   ]
 }

@@ -179,6 +179,7 @@ export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
   [api('flowcontrol.v1.ExemptPriorityLevelConfiguration')]: (value) =>
     absent(value, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
   [api('flowcontrol.v1.QueuingConfiguration')]: queuing,
+  [api('authentication.v1.TokenRequest')]: ofSpec((spec) => missing(spec, { expirationSeconds: 3600 })),
   [api('resource.v1.ExactDeviceRequest')]: deviceCount,
   [api('resource.v1.DeviceSubRequest')]: deviceCount,
   [api('resource.v1.DeviceToleration')]: (value) => missing(value, { operator: 'Equal' }),

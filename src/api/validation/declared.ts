@@ -192,7 +192,12 @@ function compile(one: Field, schema: StructSchema, tags: readonly string[]): Dec
   const find = (pattern: RegExp) => rules.map((rule) => pattern.exec(rule)).find((match) => match !== null)
   const keys = rules.flatMap((rule) => /^listMapKey=(\w+)$/.exec(rule)?.[1] ?? [])
   const values = one.schema.type === 'string' ? ENUMS[one.schema.goType] : undefined
-  const checks = [...rules.flatMap((rule) => checkOf(rule, keys, one.schema) ?? []), ...(values ? [oneOf(values)] : [])]
+  // A type that judges what is there twice by itself does so in its own words.
+  const judged = rules.includes('customUnique') ? rules.filter((rule) => !rule.startsWith('listType=')) : rules
+  const checks = [
+    ...judged.flatMap((rule) => checkOf(rule, keys, one.schema) ?? []),
+    ...(values ? [oneOf(values)] : []),
+  ]
   const isRequired = rules.includes('required')
   const isImmutable = rules.includes('immutable')
   const maxItems = find(/^maxItems=(\d+)$/)

@@ -31,6 +31,8 @@ export const labelSelector: Rule = (selector, path, errors) => validateLabelSele
 export interface LabelSelectorOptions {
   /** Values of expressions go unchecked: where objects with bad ones were once accepted. */
   readonly allowInvalidValues?: boolean
+  /** Operators that nobody knows are passed over: where whoever reads the selector ignores such expressions. */
+  readonly allowUnknownOperators?: boolean
 }
 
 export function validateLabelSelector(
@@ -42,7 +44,7 @@ export function validateLabelSelector(
   if (!selector) return
   validateLabels(selector['matchLabels'], joinPath(path, 'matchLabels'), errors)
   selector['matchExpressions']?.forEach((requirement: Fields, i: number) => {
-    validateRequirement(requirement, `${joinPath(path, 'matchExpressions')}[${i}]`, errors, options)
+    validateLabelRequirement(requirement, `${joinPath(path, 'matchExpressions')}[${i}]`, errors, options)
   })
 }
 
@@ -64,15 +66,15 @@ export function validateSetOperator(
   return true
 }
 
-function validateRequirement(
+export function validateLabelRequirement(
   requirement: Fields,
   path: string,
   errors: FieldError[],
-  options: LabelSelectorOptions,
+  options: LabelSelectorOptions = {},
 ): void {
   const values: readonly string[] = requirement['values'] ?? []
   const operator: string = requirement['operator'] ?? ''
-  if (!validateSetOperator(operator, values, path, errors))
+  if (!validateSetOperator(operator, values, path, errors) && options.allowUnknownOperators !== true)
     errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
   for (const message of qualifiedName(requirement['key'] ?? ''))
     errors.push(invalid(`${path}.key`, requirement['key'] ?? '', message))

@@ -32,7 +32,7 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
     return (await authorizer.authorize(attributes)).verdict === 'allow'
   }
   const uncovered = (user: UserInfo, namespace: string, wanted: readonly PolicyRule[]) => {
-    const held = [...grantedRules(roles, user, namespace)].map(({ rule }) => rule)
+    const held = grantedRules(roles, user, namespace).rules.map(({ rule }) => rule)
     return wanted.flatMap(simpleRules).filter((rule) => !held.some((owned) => covers(owned, rule)))
   }
   const checkRole = async (attributes: AdmissionAttributes, role: KubeObject, namespace: string) => {

@@ -150,9 +150,15 @@ export interface GrantedRule {
   readonly describe: () => string
 }
 
+/** What a user has been given, and which of the roles he was given are not there, each in a sentence. */
+export interface Granted {
+  readonly rules: readonly GrantedRule[]
+  readonly missing: readonly string[]
+}
+
 interface KnownRules {
   readonly version: number
-  readonly byNamespace: Map<string, readonly GrantedRule[]>
+  readonly byNamespace: Map<string, Granted>
 }
 
 /** What was found for a user (as authentication keeps it) holds until a role or a binding changes. */
@@ -160,7 +166,7 @@ const known = new WeakMap<RoleReads, WeakMap<UserInfo, KnownRules>>()
 const NAMESPACES = 256
 
 /** Every rule that holds for a user in a namespace ('' for cluster-wide alone), with the binding it comes from. */
-export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string): readonly GrantedRule[] {
+export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string): Granted {
   let users = known.get(roles)
   if (users === undefined) {
     users = new WeakMap()
@@ -172,17 +178,18 @@ export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string
     ofUser = { version, byNamespace: new Map() }
     users.set(user, ofUser)
   }
-  let rules = ofUser.byNamespace.get(namespace)
-  if (rules === undefined) {
-    rules = findRules(roles, user, namespace)
-    ofUser.byNamespace.set(namespace, rules)
+  let granted = ofUser.byNamespace.get(namespace)
+  if (granted === undefined) {
+    granted = findRules(roles, user, namespace)
+    ofUser.byNamespace.set(namespace, granted)
   }
-  return rules
+  return granted
 }
 
-function findRules(roles: RoleReads, user: UserInfo, namespace: string): readonly GrantedRule[] {
+function findRules(roles: RoleReads, user: UserInfo, namespace: string): Granted {
   const keys = subjectKeys(user)
   const found: GrantedRule[] = []
+  const missing: string[] = []
   const add = (grants: readonly Grant[], roleNamespace: string) => {
     const inOrder = grants.toSorted((a, b) =>
       (a.binding.metadata.name ?? '') < (b.binding.metadata.name ?? '') ? -1 : 1,
@@ -193,8 +200,11 @@ function findRules(roles: RoleReads, user: UserInfo, namespace: string): readonl
         text ??= describe(grant)
         return text
       }
-      for (const rule of roles.rulesOf(grant.binding['roleRef'], roleNamespace) ?? [])
-        found.push({ rule, describe: described })
+      const roleRef: Fields = grant.binding['roleRef']
+      const rules = roles.rulesOf(roleRef, roleNamespace)
+      if (rules === undefined)
+        missing.push(`${String(roleRef['kind']).toLowerCase()}.${GROUP} ${JSON.stringify(roleRef['name'])} not found`)
+      else for (const rule of rules) found.push({ rule, describe: described })
     }
   }
   add(
@@ -206,15 +216,20 @@ function findRules(roles: RoleReads, user: UserInfo, namespace: string): readonl
       keys.flatMap((key) => roles.grants(namespace, key)),
       namespace,
     )
-  return found
+  return { rules: found, missing }
 }
+
+/** Several problems as Go prints them together. */
+export const together = (problems: readonly string[]): string =>
+  problems.length === 1 ? `${problems[0]}` : `[${problems.join(', ')}]`
 
 export function createRbacAuthorizer(roles: RoleReads): Authorizer {
   return {
     authorize: (attributes): Decision => {
-      for (const { rule, describe } of grantedRules(roles, attributes.user, attributes.namespace))
+      const { rules, missing } = grantedRules(roles, attributes.user, attributes.namespace)
+      for (const { rule, describe } of rules)
         if (ruleAllows(rule, attributes)) return { verdict: 'allow', reason: describe() }
-      return noOpinion
+      return missing.length === 0 ? noOpinion : { verdict: 'no opinion', reason: `RBAC: ${together(missing)}` }
     },
   }
 }

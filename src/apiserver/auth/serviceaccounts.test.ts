@@ -43,7 +43,7 @@ function setUp() {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
       metadata,
-      spec,
+      spec: { expirationSeconds: 3600, ...spec },
     })
   const tokenFor = async (spec: object = {}) => (await request(spec))['status'].token as string
   return { runtime, objects, reads, tokens, authenticator, request, tokenFor }

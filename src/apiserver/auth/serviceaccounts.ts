@@ -55,6 +55,7 @@ export class TokenError extends Error {
   }
 }
 
+const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 /** A pod's tokens work this long after its grace period, for what it still has to say while it ends. */
 const DELETED_LEEWAY_MS = 60_000
 const EXTRA = 'authentication.kubernetes.io'
@@ -74,8 +75,10 @@ export function createServiceAccountTokens(
     mint: (spec) => signJwt(signingKey, claimsOf(runtime, issuer, spec)),
     verify: async (token, wanted = apiAudiences) => {
       const jws = parseJws(token)
-      if (jws === undefined || jws.claims['iss'] !== issuer) return undefined
-      if (!signedBy(keys, jws)) throw new TokenError('go-jose/go-jose: error in cryptographic primitive')
+      if (jws === undefined || (jws.claims['iss'] !== issuer && jws.claims['iss'] !== LEGACY_ISSUER)) return undefined
+      // What looks like one of the old tokens, kept in Secrets, is none: this server makes none.
+      if (jws.claims['iss'] === LEGACY_ISSUER || !signedBy(keys, jws))
+        throw new TokenError('go-jose/go-jose: error in cryptographic primitive')
       const { claims } = jws
       const now = runtime.clock.now()
       const expiresAt = checkedTimes(claims, now)

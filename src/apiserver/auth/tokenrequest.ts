@@ -2,9 +2,10 @@
  * serviceaccounts/token: what a TokenRequest may ask for, and the token it gets (API concept: TokenRequest). The handler has
  * decoded and defaulted the object and set its managedFields; nothing is stored.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { badRequest, conflict, notFound } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
+import { pathSegmentName } from '../../api/validation/names.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
@@ -50,8 +51,12 @@ export async function answerTokenRequest(
     )
     throw invalidError(KIND, name, [error])
   }
+  if (metadata.uid !== undefined && metadata.uid !== '' && metadata.uid !== serviceAccount.metadata.uid) {
+    const message = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${serviceAccount.metadata.uid})`
+    throw conflict({ group: KIND.group, resource: KIND.kind }, name, message)
+  }
   const spec: Fields = object['spec'] ?? {}
-  const seconds: number = spec['expirationSeconds'] ?? 3600
+  const seconds: number = spec['expirationSeconds']
   const audiences: readonly string[] = spec['audiences']?.length > 0 ? spec['audiences'] : tokens.apiAudiences
   const errors = checkDuration(seconds)
   if (errors.length > 0) throw invalidError(KIND, '', errors)
@@ -69,13 +74,11 @@ export async function answerTokenRequest(
   return {
     ...object,
     metadata: {
+      ...metadata,
       name,
       namespace,
       ...(serviceAccount.metadata.uid === undefined ? {} : { uid: serviceAccount.metadata.uid }),
       creationTimestamp: formatTime(now),
-      ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
-      ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
-      ...(metadata.managedFields === undefined ? {} : { managedFields: metadata.managedFields }),
     },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec['boundObjectRef'] ?? null },
     status: { token, expirationTimestamp: formatTime(now + seconds * 1000) },
@@ -100,13 +103,13 @@ async function boundObject(
 ): Promise<Pick<TokenSpec, 'pod' | 'secret' | 'node'>> {
   if (reference === undefined || reference === null) return {}
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Record<string, string>
-  // Of the version only the group counts.
-  const resource = apiVersion !== '' && !apiVersion.includes('/') ? BINDABLE[kind] : undefined
-  if (resource === undefined) {
-    const shown = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
-    throw badRequest(`cannot bind token to object of type ${shown}, Kind=${kind}`)
-  }
+  // What is no group and version is as good as none; of what is, only the group counts.
+  const { group, version } = apiVersion.split('/').length > 2 ? NO_VERSION : parseApiVersion(apiVersion)
+  const resource = group === '' ? BINDABLE[kind] : undefined
+  if (resource === undefined) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   if (name === '') throw badRequest('Name parameter required.')
+  const wrong = pathSegmentName(name)
+  if (wrong.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${wrong.join(';')}`)
   const object = await find(reads, resource, kind === 'Node' ? '' : namespace, name)
   if (kind === 'Pod' && object['spec']?.serviceAccountName !== serviceAccount) {
     const message = `cannot bind token for serviceaccount ${JSON.stringify(serviceAccount)} to pod running with different serviceaccount name.`
@@ -125,6 +128,7 @@ async function boundObject(
   return { pod: object, node: node === undefined ? { name: nodeName, uid: undefined } : asReference(node) }
 }
 
+const NO_VERSION = { group: '', version: '' }
 const BINDABLE: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   Pod: 'pods',
   Secret: 'secrets',

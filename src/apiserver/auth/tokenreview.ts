@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
 import { userInfoOf } from '../handlers/reviews.ts'
-import type { Authenticator } from './authenticator.ts'
+import { type Authenticator, bearerToken } from './authenticator.ts'
 
 /** The review with its status. @throws StatusError 400 when there is no token in it */
 export async function reviewToken(authenticator: Authenticator, object: KubeObject): Promise<KubeObject> {
@@ -10,13 +10,16 @@ export async function reviewToken(authenticator: Authenticator, object: KubeObje
   const token: string = spec['token'] ?? ''
   if (token === '') throw badRequest('token is required for TokenReview in authentication')
   const audiences: readonly string[] | undefined = spec['audiences']?.length > 0 ? spec['audiences'] : undefined
+  const { authenticated: _, ...said }: Fields = object['status'] ?? {}
   try {
-    const verified = await authenticator.authenticateToken(token, audiences)
-    const status = { authenticated: true, user: userInfoOf(verified.user), audiences: verified.audiences }
-    return { ...object, status }
+    // It is looked at as if it came with a request.
+    const verified = await authenticator.authenticateToken(bearerToken(`Bearer ${token}`) ?? '', audiences)
+    const user = userInfoOf(verified.user)
+    return { ...object, status: { ...said, authenticated: true, user, audiences: verified.audiences } }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const invalid = 'invalid bearer token'
-    return { ...object, status: { user: {}, error: message === invalid ? invalid : `[${invalid}, ${message}]` } }
+    const why = message === invalid ? invalid : `[${invalid}, ${message}]`
+    return { ...object, status: { ...said, user: said['user'] ?? {}, error: why } }
   }
 }

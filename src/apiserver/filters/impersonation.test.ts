@@ -13,33 +13,39 @@ function allowing(...rights: readonly string[]): Authorizer {
   return { authorize: (a) => (rights.includes(right(a)) ? { verdict: 'allow', reason: '' } : noOpinion) }
 }
 
-async function goesOnAs(authorizer: Authorizer, headers: Record<string, string>): Promise<ApiRequest> {
+type GoesOn = (headers: Record<string, string>, user?: UserInfo) => Promise<ApiRequest>
+
+function through(authorizer: Authorizer): GoesOn {
   let seen: ApiRequest | undefined
   const handler = impersonation(authorizer)(async (request) => {
     seen = request
     return answer
   })
-  await handler({
-    method: 'GET',
-    path: '/api/v1/namespaces/n/pods',
-    query: new URLSearchParams(),
-    headers,
-    user: sender,
-    info: {
-      isResource: true,
-      verb: 'list',
+  return async (headers, user = sender) => {
+    await handler({
+      method: 'GET',
       path: '/api/v1/namespaces/n/pods',
-      group: '',
-      version: 'v1',
-      resource: 'pods',
-      subresource: '',
-      namespace: 'n',
-      name: '',
-    },
-    signal: new AbortController().signal,
-  })
-  return seen!
+      query: new URLSearchParams(),
+      headers,
+      user,
+      info: {
+        isResource: true,
+        verb: 'list',
+        path: '/api/v1/namespaces/n/pods',
+        group: '',
+        version: 'v1',
+        resource: 'pods',
+        subresource: '',
+        namespace: 'n',
+        name: '',
+      },
+      signal: new AbortController().signal,
+    })
+    return seen!
+  }
 }
+
+const goesOnAs = (authorizer: Authorizer, headers: Record<string, string>) => through(authorizer)(headers)
 
 test('a request without the headers stays who it is', async () => {
   assert.equal((await goesOnAs(allowing(), {})).user, sender)
@@ -80,4 +86,32 @@ test('the constrained form needs both the deed and the person', async () => {
   assert.equal((await goesOnAs(allowing(deed, person), headers)).user?.name, 'bob')
   await assert.rejects(goesOnAs(allowing(deed), headers), /cannot impersonate:user-info resource "users"/)
   await assert.rejects(goesOnAs(allowing(person), headers), /cannot impersonate-on:user-info:list resource "pods"/)
+})
+
+test('what let somebody through last is tried first, and its refusal is the one he is told', async () => {
+  const goOn = through(
+    allowing(
+      'impersonate /users bob',
+      'impersonate /users system:node:n',
+      'impersonate:arbitrary-node authentication.k8s.io/nodes n',
+      'impersonate-on:arbitrary-node:list /pods ',
+    ),
+  )
+  const as = (name: string) => goOn({ 'impersonate-user': name })
+  await assert.rejects(as('eve'), /cannot impersonate-on:user-info:list/)
+  assert.deepEqual((await as('system:node:n')).user?.groups, ['system:nodes', 'system:authenticated'])
+  await as('bob')
+  await assert.rejects(as('eve'), /cannot impersonate resource "users"/)
+  assert.deepEqual((await as('system:node:n')).user?.groups, ['system:authenticated'])
+})
+
+test('a pod may be let be the node it runs on, and no other', async () => {
+  const goOn = through(
+    allowing('impersonate:associated-node authentication.k8s.io/nodes *', 'impersonate-on:associated-node:list /pods '),
+  )
+  const pod = { ...sender, extra: { 'authentication.kubernetes.io/node-name': ['n'] } }
+  const request = await goOn({ 'impersonate-user': 'system:node:n' }, pod)
+  assert.deepEqual(request.user, { name: 'system:node:n', groups: ['system:nodes', 'system:authenticated'] })
+  await assert.rejects(goOn({ 'impersonate-user': 'system:node:m' }, pod), /impersonate-on:arbitrary-node/)
+  await assert.rejects(goOn({ 'impersonate-user': 'system:node:n' }), /impersonate-on:arbitrary-node/)
 })

@@ -1,31 +1,19 @@
 /**
- * Impersonation (API concept: user impersonation; KEP-5284 for the constrained forms): a request that carries
- * Impersonate-* headers goes on as somebody else, if its sender may. Stands between authentication and authorization.
- *
- * Two ways lead there. Constrained: the sender may do this very thing in somebody's name (`impersonate-on:MODE:VERB` on what
- * the request is about) and may be that somebody (`impersonate:MODE` in authentication.k8s.io). Unconstrained, the older one:
- * the verb `impersonate` on users, groups, serviceaccounts, uids and userextras.
+ * Impersonation (API concept: user impersonation): a request that carries Impersonate-* headers goes on as somebody else, if
+ * its sender may (impersonation-modes.ts). Stands between authentication and authorization.
  */
-import type { ApiRequest, Filter, RequestInfo, UserInfo } from '../../api/request.ts'
-import { badRequest, internalError, type StatusError } from '../../api/status.ts'
-import { type Attributes, type Authorizer, attributesOf } from '../auth/authorizer.ts'
-import { refusal } from './authorization.ts'
+import type { ApiRequest, Filter, UserInfo } from '../../api/request.ts'
+import { badRequest, internalError } from '../../api/status.ts'
+import type { Authorizer } from '../auth/authorizer.ts'
+import { createModeFinder, type Mode, serviceAccountOf, type Wanted } from './impersonation-modes.ts'
 
-const AUTHENTICATION = 'authentication.k8s.io'
 const EXTRA = 'impersonate-extra-'
-
-interface Wanted {
-  readonly name: string
-  readonly uid: string
-  readonly groups: readonly string[]
-  readonly extra: Readonly<Record<string, readonly string[]>>
-}
 
 /** Whom the headers ask for; undefined when there are none. @throws StatusError 400 when only part of somebody is named */
 function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Wanted | undefined {
   const { headers } = request
-  const name = headers['impersonate-user'] ?? ''
-  const uid = headers['impersonate-uid'] ?? ''
+  const [name = ''] = valuesOf(request, 'impersonate-user')
+  const [uid = ''] = valuesOf(request, 'impersonate-uid')
   const groups = valuesOf(request, 'impersonate-group')
   const extra: Record<string, readonly string[]> = Object.create(null)
   const extras: string[] = []
@@ -40,7 +28,7 @@ function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Want
 /** Within this process repeated headers are joined by `, `. */
 function valuesOf({ headers, headerValues }: Pick<ApiRequest, 'headers' | 'headerValues'>, name: string) {
   const header = headers[name]
-  if (header === undefined || header === '') return []
+  if (header === undefined) return []
   return headerValues?.get(name) ?? header.split(', ')
 }
 
@@ -63,6 +51,7 @@ function goUser({ name, uid, groups, extra }: Wanted): string {
 }
 
 export function impersonation(authorizer: Authorizer): Filter {
+  const findMode = createModeFinder()
   return (next) => (request) => {
     // The usual request has none of the headers: one look per header name, and nothing else.
     const { headers } = request
@@ -71,29 +60,19 @@ export function impersonation(authorizer: Authorizer): Filter {
     if (wanted === undefined) return next(request)
     const { user, info } = request
     if (user === undefined || info === undefined) throw internalError('the request was not authenticated')
-    return asSomebodyElse(authorizer, request, user, info, wanted).then(next)
+    return findMode({ authorizer, request, user, info, wanted }).then((mode) => next(goingOn(request, wanted, mode)))
   }
 }
 
-/** The request as it goes on. @throws StatusError 403 when its sender may not */
-async function asSomebodyElse(
-  authorizer: Authorizer,
-  request: ApiRequest,
-  user: UserInfo,
-  info: RequestInfo,
-  wanted: Wanted,
-): Promise<ApiRequest> {
-  const refused = await constrained(authorizer, request, user, info, wanted)
-  const problem = refused === undefined ? undefined : await unconstrained(authorizer, user, wanted)
-  if (problem !== undefined) throw modeOf(wanted) === undefined ? problem : (refused ?? problem)
+/** The request as somebody else's. */
+function goingOn(request: ApiRequest, wanted: Wanted, mode: Mode): ApiRequest {
   const remaining = Object.fromEntries(
     Object.entries(request.headers).filter(([name]) => !name.startsWith('impersonate-')),
   )
-  const impersonated = becoming(wanted, refused === undefined)
+  const impersonated = becoming(wanted, mode)
   if (request.audit !== undefined) {
-    const mode = modeOf(wanted)
     request.audit.impersonatedUser = impersonated
-    if (refused === undefined && mode !== undefined) request.audit.impersonationConstraint = `impersonate:${mode}`
+    if (mode.constraint !== undefined) request.audit.impersonationConstraint = mode.constraint
   }
   const { headerValues: _, ...passed } = request
   return { ...passed, headers: remaining, user: impersonated }
@@ -104,127 +83,12 @@ function hasOtherHeaders(headers: ApiRequest['headers']): boolean {
   return false
 }
 
-type Mode = 'user-info' | 'serviceaccount' | 'arbitrary-node'
-
-function serviceAccountOf(name: string): { namespace: string; name: string } | undefined {
-  const parts = name.split(':')
-  if (parts.length !== 4 || parts[0] !== 'system' || parts[1] !== 'serviceaccount') return undefined
-  return parts[2] && parts[3] ? { namespace: parts[2], name: parts[3] } : undefined
-}
-
-/** The constrained form that fits; undefined when none does. */
-function modeOf({ name, uid, groups, extra }: Wanted): Mode | undefined {
-  const nameOnly = uid === '' && groups.length === 0 && Object.keys(extra).length === 0
-  if (serviceAccountOf(name)) return nameOnly ? 'serviceaccount' : undefined
-  if (name.startsWith('system:node:')) return nameOnly ? 'arbitrary-node' : undefined
-  return 'user-info'
-}
-
-interface Check {
-  readonly group: string
-  readonly resource: string
-  readonly subresource?: string
-  readonly namespace?: string
-  readonly name: string
-}
-
-async function ask(
-  authorizer: Authorizer,
-  user: UserInfo,
-  verb: string,
-  check: Check,
-): Promise<StatusError | undefined> {
-  const attributes: Attributes = {
-    user,
-    verb,
-    isResource: true,
-    group: check.group,
-    version: 'v1',
-    resource: check.resource,
-    subresource: check.subresource ?? '',
-    namespace: check.namespace ?? '',
-    name: check.name,
-    path: '',
-  }
-  const decision = await authorizer.authorize(attributes)
-  return decision.verdict === 'allow' ? undefined : refusal(user, attributes, decision.reason)
-}
-
-type Answer = StatusError | undefined | Promise<StatusError | undefined>
-
-async function firstRefusal(checks: readonly (() => Answer)[]): Promise<StatusError | undefined> {
-  for (const check of checks) {
-    const refused = await check()
-    if (refused) return refused
-  }
-  return undefined
-}
-
-function constrained(
-  authorizer: Authorizer,
-  request: ApiRequest,
-  user: UserInfo,
-  info: RequestInfo,
-  wanted: Wanted,
-): Promise<StatusError | undefined> {
-  const mode = modeOf(wanted)
-  if (mode === undefined) return unconstrained(authorizer, user, wanted)
-  const on: RequestInfo = { ...info, verb: `impersonate-on:${mode}:${info.verb}` }
-  const may = (resource: string, name: string, more: Partial<Check> = {}) =>
-    ask(authorizer, user, `impersonate:${mode}`, { group: AUTHENTICATION, resource, name, ...more })
-  const account = serviceAccountOf(wanted.name)
-  return firstRefusal([
-    async () => {
-      const decision = await authorizer.authorize(attributesOf(user, on, request.query))
-      return decision.verdict === 'allow' ? undefined : refusal(user, on, decision.reason)
-    },
-    () => {
-      if (mode === 'serviceaccount' && account)
-        return may('serviceaccounts', account.name, { namespace: account.namespace })
-      if (mode === 'arbitrary-node') return may('nodes', wanted.name.slice('system:node:'.length))
-      return may('users', wanted.name)
-    },
-    ...wanted.groups.map((group) => () => may('groups', group)),
-    ...(wanted.uid === '' ? [] : [() => may('uids', wanted.uid)]),
-    ...Object.entries(wanted.extra).flatMap(([key, values]) => [
-      () => invalidExtraKey(user, mode, key),
-      ...values.map((value) => () => may('userextras', value, { subresource: key })),
-    ]),
-  ])
-}
-
-/** Constrained impersonation takes only domain-prefixed keys. */
-function invalidExtraKey(user: UserInfo, mode: Mode, key: string): StatusError | undefined {
-  const slash = key.indexOf('/')
-  if (slash > 0 && slash < key.length - 1) return undefined
-  const verb = `impersonate:${mode}`
-  const about = { verb, isResource: true, path: '', version: 'v1', group: AUTHENTICATION, resource: 'userextras' }
-  const why = `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`
-  return refusal(user, { ...about, subresource: '', namespace: '', name: '' }, why)
-}
-
-function unconstrained(authorizer: Authorizer, user: UserInfo, wanted: Wanted): Promise<StatusError | undefined> {
-  const may = (check: Check) => ask(authorizer, user, 'impersonate', check)
-  const account = serviceAccountOf(wanted.name)
-  return firstRefusal([
-    () =>
-      account
-        ? may({ group: '', resource: 'serviceaccounts', namespace: account.namespace, name: account.name })
-        : may({ group: '', resource: 'users', name: wanted.name }),
-    ...wanted.groups.map((name) => () => may({ group: '', resource: 'groups', name })),
-    ...(wanted.uid === '' ? [] : [() => may({ group: AUTHENTICATION, resource: 'uids', name: wanted.uid })]),
-    ...Object.entries(wanted.extra).flatMap(([key, values]) =>
-      values.map((name) => () => may({ group: AUTHENTICATION, resource: 'userextras', subresource: key, name })),
-    ),
-  ])
-}
-
-function becoming(wanted: Wanted, byConstraint: boolean): UserInfo {
+function becoming(wanted: Wanted, mode: Mode): UserInfo {
   const groups = [...wanted.groups]
   const account = serviceAccountOf(wanted.name)
   if (account && groups.length === 0)
     groups.push('system:serviceaccounts', `system:serviceaccounts:${account.namespace}`)
-  if (byConstraint && modeOf(wanted) === 'arbitrary-node') groups.push('system:nodes')
+  groups.push(...mode.groups)
   if (wanted.name === 'system:anonymous') {
     if (!groups.includes('system:unauthenticated')) groups.push('system:unauthenticated')
   } else if (!groups.includes('system:authenticated') && !groups.includes('system:unauthenticated'))

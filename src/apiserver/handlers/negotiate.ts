@@ -53,6 +53,8 @@ const plainJson: Representation = { ...native, native: false }
 export interface Offer {
   /** The resource whose objects are asked for: they also come as Tables and as metadata alone. */
   readonly row?: ResourceRow
+  /** false: they have no Tables, since they are never listed (reviews, tokens). */
+  readonly tables?: boolean
   /** Lists and watches name their streams among the available representations. */
   readonly streams?: boolean
   /** A watch: there are no streams of YAML. */
@@ -75,7 +77,8 @@ export function negotiate(request: ApiRequest, offer: Offer): Representation {
   const chosen = choose(accept, (encoding, target) => {
     if (target === undefined) return hasForm || encoding !== 'protobuf'
     // Tables have no message.
-    return row !== undefined && isShape(target) && (target.as !== 'Table' || encoding !== 'protobuf')
+    const hasTable = encoding !== 'protobuf' && offer.tables !== false
+    return row !== undefined && isShape(target) && (target.as !== 'Table' || hasTable)
   })
   if (chosen === undefined) throw notAccepted(TYPES)
   const { encoding, target, range } = chosen

@@ -3,9 +3,10 @@
  * SubjectAccessReview, SelfSubjectRulesReview). The create handler has decoded the object, set its managedFields and
  * agreed its namespace; a review fills in the status.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import { asJson, type Fields, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
+import { validateLabelRequirement, validateSetOperator } from '../../api/validation/labels.ts'
 import type { Authorizer, Mode } from '../auth/authorizer.ts'
 import type { RoleReads } from '../auth/rbac.ts'
 import { attributesOfSpec, userOfSpec } from './review-attributes.ts'
@@ -44,7 +45,7 @@ export function createReviews({
         allowed: verdict === 'allow',
         ...(verdict === 'deny' ? { denied: true } : {}),
         ...(reason === '' ? {} : { reason }),
-        ...(errors.length === 0 ? {} : { evaluationError: errors.length === 1 ? errors[0] : `[${errors.join(', ')}]` }),
+        ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
       },
     }
   }
@@ -140,10 +141,17 @@ function selectors(spec: Fields = {}): readonly FieldError[] {
         required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`),
       )
     requirements.forEach((requirement, i) => {
-      if (!requirement['key']) errors.push(required(`${path}.requirements[${i}].key`, 'must be specified'))
+      const at = `${path}.requirements[${i}]`
+      if (field === 'labelSelector') validateLabelRequirement(requirement, at, errors, { allowUnknownOperators: true })
+      else fieldRequirement(requirement, at, errors)
     })
   }
   return errors
+}
+
+function fieldRequirement(requirement: Fields, path: string, errors: FieldError[]): void {
+  if (!requirement['key']) errors.push(required(`${path}.key`, 'must be specified'))
+  validateSetOperator(requirement['operator'] ?? '', requirement['values'] ?? [], path, errors)
 }
 
 /** Nothing but managedFields (and what is allowed) may stand in a review's metadata. */
@@ -151,8 +159,11 @@ function emptyMeta(object: KubeObject, allowed: readonly string[]): readonly Fie
   const present = Object.entries(object.metadata).filter(
     ([key, value]) => value !== undefined && key !== 'managedFields' && !allowed.includes(key),
   )
-  const printed = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !allowed.includes(key)))
-  return present.length === 0 ? [] : [invalid('metadata', printed, 'must be empty')]
+  const { name, generateName, namespace, ...more } = object.metadata
+  // As the type has them; what is undefined is not printed.
+  const first = { name, generateName, namespace }
+  const but = allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`
+  return present.length === 0 ? [] : [invalid('metadata', asJson({ ...first, ...more }), `must be empty${but}`)]
 }
 
 export function userInfoOf(user: UserInfo): Fields {

@@ -3,12 +3,14 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
 import type { Mode } from '../auth/authorizer.ts'
-import { grantedRules, type RoleReads } from '../auth/rbac.ts'
+import { grantedRules, type RoleReads, together } from '../auth/rbac.ts'
 
 interface Rules {
   readonly resourceRules: Fields[]
   readonly nonResourceRules: Fields[]
   readonly errors: string[]
+  /** Somebody who decides cannot list what he would allow. */
+  incomplete: boolean
 }
 
 const EVERYTHING = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
@@ -22,7 +24,7 @@ export function rulesReview(
 ): KubeObject {
   const namespace: string = object['spec']?.namespace ?? ''
   if (namespace === '') throw badRequest('no namespace on request')
-  const rules: Rules = { resourceRules: [], nonResourceRules: [], errors: [] }
+  const rules: Rules = { resourceRules: [], nonResourceRules: [], errors: [], incomplete: false }
   for (const mode of modes) addRules(mode, rules, roles, user, namespace)
   const { errors, ...listed } = rules
   return {
@@ -31,8 +33,7 @@ export function rulesReview(
     spec: {},
     status: {
       ...listed,
-      incomplete: errors.length > 0,
-      ...(errors.length === 0 ? {} : { evaluationError: errors.length === 1 ? errors[0] : `[${errors.join(', ')}]` }),
+      ...(errors.length === 0 ? {} : { evaluationError: together(errors) }),
     },
   }
 }
@@ -46,20 +47,27 @@ function addRules(mode: Mode['type'], rules: Rules, roles: RoleReads, user: User
       rules.nonResourceRules.push({ verbs: ['*'], nonResourceURLs: ['*'] })
       return
     case 'Webhook':
-      rules.errors.push('webhook authorizer does not support user rule resolution')
+      unlisted(rules, 'webhook')
       return
     case 'Node':
       // What a node may do depends on the pods of the moment: it cannot be listed as rules.
-      if (user.groups.includes('system:nodes') && user.name.startsWith('system:node:'))
-        rules.errors.push('node authorizer does not support user rule resolution')
+      if (user.groups.includes('system:nodes') && user.name.startsWith('system:node:')) unlisted(rules, 'node')
       return
     case 'RBAC':
       addGranted(rules, roles, user, namespace)
   }
 }
 
-function addGranted({ resourceRules, nonResourceRules }: Rules, roles: RoleReads, user: UserInfo, namespace: string) {
-  for (const { rule } of grantedRules(roles, user, namespace)) {
+function unlisted(rules: Rules, who: string): void {
+  rules.incomplete = true
+  rules.errors.push(`${who} authorizer does not support user rule resolution`)
+}
+
+function addGranted(rules: Rules, roles: RoleReads, user: UserInfo, namespace: string): void {
+  const { resourceRules, nonResourceRules } = rules
+  const granted = grantedRules(roles, user, namespace)
+  if (granted.missing.length > 0) rules.errors.push(together(granted.missing))
+  for (const { rule } of granted.rules) {
     const verbs = rule.verbs ?? []
     if (rule.resources?.length)
       resourceRules.push({

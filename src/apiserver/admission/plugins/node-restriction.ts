@@ -5,22 +5,29 @@
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { notFound, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
+import type { Authorizer } from '../../auth/authorizer.ts'
 import { nodeOf } from '../../auth/node.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
+import { checkAudience } from './node-token-audience.ts'
 import { isMirrorPod, referencedKinds, refused } from './pods.ts'
 
-type Rule = (attributes: AdmissionAttributes, node: string, reads: CacheReads) => void
+type Rule = (
+  attributes: AdmissionAttributes,
+  node: string,
+  reads: CacheReads,
+  authorizer: Authorizer,
+) => void | Promise<void>
 
-export const nodeRestriction: AdmissionPluginFactory = (reads) => ({
+export const nodeRestriction: AdmissionPluginFactory = (reads, { authorizer }) => ({
   name: 'NodeRestriction',
   handles: (operation) => operation !== 'CONNECT',
-  mutate(attributes) {
+  async mutate(attributes) {
     const object = attributes.object!
     const node = nodeOf(attributes.user)
     if (node === undefined) return object
     if (node === '')
       throw refused(attributes, `could not determine node from user ${JSON.stringify(attributes.user.name)}`)
-    rules[`${attributes.row.group}/${attributes.row.resource}`]?.(attributes, node, reads)
+    await rules[`${attributes.row.group}/${attributes.row.resource}`]?.(attributes, node, reads, authorizer)
     return object
   },
 })
@@ -195,7 +202,7 @@ function forbidLabels(attributes: AdmissionAttributes, node: string, labels: rea
   throw refused(attributes, `is not allowed to modify labels: ${names}`)
 }
 
-function serviceAccounts(attributes: AdmissionAttributes, node: string, reads: CacheReads): void {
+const serviceAccounts: Rule = (attributes, node, reads, authorizer) => {
   if (attributes.operation !== 'CREATE' || attributes.subresource !== 'token') return
   const ref: Fields | undefined = attributes.object?.['spec']?.boundObjectRef
   if (ref?.['apiVersion'] !== 'v1' || ref['kind'] !== 'Pod' || !ref['name'])
@@ -210,6 +217,7 @@ function serviceAccounts(attributes: AdmissionAttributes, node: string, reads: C
     )
   if (pod['spec']?.nodeName !== node)
     throw refused(attributes, 'node requested token bound to a pod scheduled on a different node')
+  return checkAudience(attributes, pod, reads, authorizer)
 }
 
 function claims(attributes: AdmissionAttributes, node: string): void {

@@ -8,14 +8,14 @@ import { decodeObject } from '../body.ts'
 import type { ResourceRequest } from '../context.ts'
 import { negotiate } from '../negotiate.ts'
 import { writeOptions } from '../options.ts'
-import { encoded } from '../respond.ts'
+import { encoded, shaped } from '../respond.ts'
 import { notAllowed } from '../route.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
 
 export async function createToken(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, subresource, info, warnings } = resource
+  const { context, request, row, subresource, info, warnings } = resource
   if (context.answerTokenRequest === undefined || subresource === undefined) throw notAllowed()
-  const representation = negotiate(request, {})
+  const representation = negotiate(request, { row, tables: false })
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = inNamespace(decodeObject(resource, subresource, options.fieldValidation), true, info.namespace)
@@ -38,5 +38,5 @@ export async function createToken(resource: ResourceRequest): Promise<ApiRespons
     const id = parseJws(answer['status'].token)?.claims['jti']
     request.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`
   }
-  return encoded(201, answer, representation, warnings)
+  return encoded(201, shaped(context, request, row, answer, representation), representation, warnings)
 }
