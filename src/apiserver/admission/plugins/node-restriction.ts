@@ -21,14 +21,14 @@ type Rule = (
 export const nodeRestriction: AdmissionPluginFactory = (reads, { authorizer }) => ({
   name: 'NodeRestriction',
   handles: (operation) => operation !== 'CONNECT',
-  async mutate(attributes) {
+  mutate(attributes) {
     const object = attributes.object!
     const node = nodeOf(attributes.user)
     if (node === undefined) return object
     if (node === '')
       throw refused(attributes, `could not determine node from user ${JSON.stringify(attributes.user.name)}`)
-    await rules[`${attributes.row.group}/${attributes.row.resource}`]?.(attributes, node, reads, authorizer)
-    return object
+    const judged = rules[`${attributes.row.group}/${attributes.row.resource}`]?.(attributes, node, reads, authorizer)
+    return judged === undefined ? object : judged.then(() => object)
   },
 })
 
