@@ -7,6 +7,7 @@ import { createDeploymentController } from './deployment/deployment-controller.t
 import { createDisruptionController } from './disruption/disruption-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
 import { createEndpointSliceController } from './endpointslice/endpointslice-controller.ts'
+import { createEphemeralVolumeController } from './ephemeral-volume/ephemeral-volume-controller.ts'
 import { createJobController } from './job/job-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
@@ -54,6 +55,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('persistentvolume-binder-controller', 'persistent-volume-binder', createPvBinderController),
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
+  entry('ephemeral-volume-controller', 'ephemeral-volume-controller', createEphemeralVolumeController),
   entry('horizontal-pod-autoscaler-controller', 'horizontal-pod-autoscaler', createHpaController),
   entry('disruption-controller', 'disruption-controller', createDisruptionController),
   entry('daemonset-controller', 'daemon-set-controller', createDaemonSetController),

@@ -7,6 +7,7 @@ import { selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type HostPort, type PodInfo, termMatches } from './pod-info.ts'
+import type { VolumePlan } from './volumes.ts'
 
 export interface Refusal {
   readonly reasons: readonly string[]
@@ -20,6 +21,8 @@ export interface FilterState {
   /** Matching pods by topology value, one map per required affinity term and per hard spread constraint. */
   readonly affinityCounts: readonly ReadonlyMap<string, number>[]
   readonly spreadCounts: readonly ReadonlyMap<string, number>[]
+  /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
+  readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
 }
 
 export type NodeFilter = (info: PodInfo, node: NodeInfo, state: FilterState) => Refusal | undefined
@@ -73,6 +76,11 @@ const nodeResources: NodeFilter = (info, node) => {
     if (amount > capacity) curable = false
   }
   return reasons.length === 0 ? undefined : { reasons, hard: !curable }
+}
+
+const volumeBinding: NodeFilter = (_, node, state) => {
+  const plan = state.volumesOn?.(node)
+  return plan !== undefined && 'length' in plan ? hard(...plan) : undefined
 }
 
 const topologySpread: NodeFilter = (info, node, state) => {
@@ -132,6 +140,7 @@ const filters: readonly NodeFilter[] = [
   nodeAffinity,
   nodePorts,
   nodeResources,
+  volumeBinding,
   topologySpread,
   interPodAffinity,
 ]

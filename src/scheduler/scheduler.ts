@@ -7,6 +7,7 @@
 import type { Fields, KubeObject } from '../api/object.ts'
 import { isNotFound } from '../api/status.ts'
 import { formatTime } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createEventRecorder } from '../client/events.ts'
@@ -15,14 +16,16 @@ import { objectKey } from '../client/store.ts'
 import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
 import { createCluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
+import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption } from './preemption.ts'
 import { createSchedulingQueue } from './queue.ts'
 import { bestNodes } from './scores.ts'
+import { createVolumeBinder } from './volume-binder.ts'
+import { nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
-const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 /** Pods decided in one turn before others get theirs. */
 const BATCH = 64
 
@@ -47,7 +50,6 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const pods = informers.informer(PODS)
   const nodes = informers.informer(NODES)
   const namespaces = informers.informer(NAMESPACES)
-  const claims = informers.informer(CLAIMS)
   const namespaceLabels = (namespace: string): Fields | undefined => namespaces.store.get(namespace)?.metadata.labels
   let running = false
   let scheduled = false
@@ -66,10 +68,14 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     })
   }
   const queue = createSchedulingQueue(runtime, wake)
+  const volumes = createVolumeBinder(runtime, client, informers, () => queue.moveAll())
+  const podStatus = createPodStatusWriter(runtime, client, (key) => pods.store.get(key), signal)
   signal.addEventListener('abort', () => {
     running = false
   })
 
+  /** Pods that have a node and wait for their volumes there. */
+  const onTheirWay = new Set<string>()
   const isOurs = (pod: KubeObject) => pod['spec'].schedulerName === name
   const isOver = (pod: KubeObject) => ['Succeeded', 'Failed'].includes(pod['status']?.phase)
   const place = (pod: KubeObject) => {
@@ -88,7 +94,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const gated = pod['spec'].schedulingGates?.length > 0
     if (!isOurs(pod) || isOver(pod) || gated || pod.metadata.deletionTimestamp !== undefined)
       queue.remove(objectKey(pod))
-    else queue.add(podInfoOf(pod))
+    else if (!onTheirWay.has(objectKey(pod))) queue.add(podInfoOf(pod))
   }
   pods.addHandlers({
     added: place,
@@ -102,6 +108,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     },
     deleted: (pod) => {
       queue.remove(objectKey(pod))
+      volumes.recheck()
       if (!pod['spec'].nodeName) return
       cluster.removePod(objectKey(pod))
       queue.moveAll()
@@ -118,9 +125,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     },
     deleted: (node) => cluster.removeNode(node.metadata.name ?? ''),
   })
-  claims.addHandlers({ added: () => queue.moveAll(), updated: () => queue.moveAll() })
   if (options.informers === undefined) informers.start()
-  await Promise.all([pods, nodes, namespaces, claims].map((informer) => informer.whenSynced(signal)))
+  await Promise.all([pods, nodes, namespaces, volumes].map((informer) => informer.whenSynced(signal)))
   running = true
   wake()
 
@@ -135,12 +141,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       unschedulable(info, 'no nodes available to schedule pods', undefined)
       return
     }
-    const claimRefusal = refusalOfClaims(info)
-    if (claimRefusal) {
-      unschedulable(info, `0/${all.length} nodes are available: ${claimRefusal}. not found`, undefined)
+    const claims = volumesOf(info.pod, volumes.view)
+    if (typeof claims === 'string') {
+      unschedulable(info, `0/${all.length} nodes are available: ${claims}. not found`, undefined)
       return
     }
-    const state = prefilter(info, cluster, namespaceLabels)
+    const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as KubeObject, volumes.view))
+    const state = { ...prefilter(info, cluster, namespaceLabels), ...(volumesOn && { volumesOn }) }
     const fitting: NodeInfo[] = []
     const refusals = new Map<NodeInfo, Refusal>()
     for (const node of all) {
@@ -155,31 +162,14 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const best = bestNodes(info, fitting, cluster, namespaceLabels)
     const node = best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]!
     cluster.setPod(info, node.name)
-    void bind(info, node)
+    const plan = volumesOn?.(node) ?? nothingToDo
+    void bind(info, node, 'length' in plan ? nothingToDo : plan)
   }
 
-  /** Claims that must be bound before the pod may be placed. */
-  function refusalOfClaims(info: PodInfo): string | undefined {
-    const namespace = info.pod.metadata.namespace ?? ''
-    for (const volume of (info.pod['spec'].volumes ?? []) as readonly Fields[]) {
-      const claimName: string | undefined =
-        volume['persistentVolumeClaim']?.claimName ??
-        (volume['ephemeral'] ? `${info.pod.metadata.name}-${volume['name']}` : undefined)
-      if (claimName === undefined) continue
-      const claim = claims.store.get(`${namespace}/${claimName}`)
-      if (claim === undefined) return `persistentvolumeclaim ${JSON.stringify(claimName)} not found`
-      if (claim.metadata.deletionTimestamp !== undefined)
-        return `persistentvolumeclaim ${JSON.stringify(claimName)} is being deleted`
-      if (claim['status']?.phase === 'Lost')
-        return `persistentvolumeclaim ${JSON.stringify(claimName)} bound to non-existent persistentvolume ${JSON.stringify(claim['spec'].volumeName)}`
-      if (!claim['spec'].volumeName) return 'pod has unbound immediate PersistentVolumeClaims'
-    }
-    return undefined
-  }
-
-  async function bind(info: PodInfo, node: NodeInfo): Promise<void> {
+  async function bind(info: PodInfo, node: NodeInfo, plan: VolumePlan): Promise<void> {
     const { namespace = '', name: podName = '' } = info.pod.metadata
     try {
+      if ((await bindVolumes(info, node, plan)) === 'failed') return
       await client
         .resource(PODS)
         .namespace(namespace)
@@ -205,6 +195,36 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       runtime.log.info(2, 'binding failed', { pod: info.key, node: node.name, err: String(error) })
       queue.failed(info)
       queue.moveAll()
+    }
+  }
+
+  /** Claims that wait for the pod get their volumes before it gets its node. */
+  async function bindVolumes(info: PodInfo, node: NodeInfo, plan: VolumePlan): Promise<'done' | 'failed'> {
+    if (plan.bindings.length === 0 && plan.provisions.length === 0) return 'done'
+    volumes.reserve(plan, node.name)
+    onTheirWay.add(info.key)
+    try {
+      await podStatus.nominate(info, node.name)
+      await volumes.bind(plan, node.name, () => pods.store.get(info.key)?.metadata.uid === info.uid)
+      return 'done'
+    } catch (error) {
+      if (signal.aborted) return 'failed'
+      cluster.removePod(info.key)
+      onTheirWay.delete(info.key)
+      const current = pods.store.get(info.key)
+      if (current?.metadata.uid !== info.uid) {
+        queue.remove(info.key)
+        // Another one of its name has come meanwhile.
+        if (current !== undefined) place(current)
+        return 'failed'
+      }
+      const message = `running PreBind plugin "VolumeBinding": binding volumes: ${messageOf(error)}`
+      refused(info, { reason: 'SchedulerError', message, nominatedNode: null })
+      queue.moveAll()
+      return 'failed'
+    } finally {
+      onTheirWay.delete(info.key)
+      volumes.release(plan)
     }
   }
 
@@ -260,42 +280,14 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   }
 
   function unschedulable(info: PodInfo, message: string, nominatedNode: string | undefined): void {
-    queue.failed(info)
-    recorder.event(info.pod, 'Warning', 'FailedScheduling', message, { action: 'Scheduling' })
-    void writeCondition(info, message, nominatedNode)
+    refused(info, { reason: 'Unschedulable', message, ...(nominatedNode === undefined ? {} : { nominatedNode }) })
   }
 
-  async function writeCondition(info: PodInfo, message: string, nominatedNode: string | undefined): Promise<void> {
-    const current = (pods.store.get(info.key) ?? info.pod)['status'] as Fields | undefined
-    const present = ((current?.['conditions'] ?? []) as readonly Fields[]).find((c) => c['type'] === 'PodScheduled')
-    const same =
-      present?.['status'] === 'False' && present['reason'] === 'Unschedulable' && present['message'] === message
-    if (same && (nominatedNode === undefined || current?.['nominatedNodeName'] === nominatedNode)) return
-    const condition = {
-      lastProbeTime: null,
-      lastTransitionTime:
-        present?.['status'] === 'False' ? present['lastTransitionTime'] : formatTime(runtime.clock.now()),
-      message,
-      observedGeneration: info.pod.metadata.generation ?? 1,
-      reason: 'Unschedulable',
-      status: 'False',
-      type: 'PodScheduled',
-    }
-    const { namespace = '', name: podName = '' } = info.pod.metadata
-    try {
-      await client
-        .resource(PODS)
-        .namespace(namespace)
-        .patch(
-          podName,
-          'strategic',
-          { status: { conditions: [condition], ...(nominatedNode ? { nominatedNodeName: nominatedNode } : {}) } },
-          { subresource: 'status' },
-        )
-    } catch (error) {
-      if (!signal.aborted && !isNotFound(error))
-        runtime.log.info(2, 'the condition was not written', { pod: info.key, err: String(error) })
-    }
+  function refused(info: PodInfo, why: Unscheduled): void {
+    queue.failed(info)
+    const pod = pods.store.get(info.key) ?? info.pod
+    recorder.event(pod, 'Warning', 'FailedScheduling', why.message, { action: 'Scheduling' })
+    void podStatus.unscheduled(info, why)
   }
 }
 

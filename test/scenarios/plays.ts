@@ -14,6 +14,7 @@ import {
   template,
 } from './acts.ts'
 import { autoscalerPlays } from './plays-autoscaler.ts'
+import { consumerPlays } from './plays-consumers.ts'
 import { cronJobPlays } from './plays-cronjob.ts'
 import { daemonSetPlays } from './plays-daemonset.ts'
 import { jobPlays } from './plays-jobs.ts'
@@ -33,7 +34,7 @@ const deleted = (propagationPolicy: 'Orphan' | 'Background' | 'Foreground') => a
 const updated = (tag: string) => async (stage: Stage) => void (await patch(stage, 'deployments', 'a', image(tag)))
 
 /** Those that record.ts can play. */
-export const recordablePlays: Readonly<Record<string, RecordablePlay>> = { ...jobPlays }
+export const recordablePlays: Readonly<Record<string, RecordablePlay>> = { ...consumerPlays, ...jobPlays }
 
 export const plays: Readonly<Record<string, Play>> = {
   ...recordablePlays,

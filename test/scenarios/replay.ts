@@ -14,18 +14,18 @@ export interface Replay {
 }
 
 /** Which of several equal pods goes first is decided by their uids: the names are dealt out until it is the recorded one. */
-export async function replay(recording: Recording, play: Play): Promise<Replay> {
+export async function replay(recording: Recording, play: Play, seed: number): Promise<Replay> {
   const { before, added } = suffixesOf(recording)
   let played: Replay | undefined
   for (const order of permutations(before)) {
-    played = await replayWith(recording, play, [...order, ...added])
+    played = await replayWith(recording, play, [...order, ...added], seed)
     if (played.guide.missing.length === 0) break
   }
   return played as Replay
 }
 
-async function replayWith(recording: Recording, play: Play, names: readonly string[]): Promise<Replay> {
-  const runtime: SimulatedRuntime = simulatedRuntime(0, { order: 'fifo' })
+async function replayWith(recording: Recording, play: Play, names: readonly string[], seed: number): Promise<Replay> {
+  const runtime: SimulatedRuntime = simulatedRuntime(seed, { order: 'fifo' })
   const normalizer = createNormalizer(namespace)
   const guide = createGuide(recording.writes, normalizer, play.isChance)
   let stage: Stage | undefined

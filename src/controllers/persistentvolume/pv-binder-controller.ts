@@ -3,6 +3,17 @@
  * says so. The controller manager starts it. It makes no volumes: that is for provisioners outside.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
+import {
+  claimStatus,
+  isBindCompleted,
+  selectedNode,
+  withClaim,
+  withoutClaim,
+  withProvisioner,
+  withVolume,
+} from '../../api/objects/volume-binding.ts'
+import { bestMatch, claimRefOf, classOf, isFor, mismatch } from '../../api/objects/volume-match.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
@@ -11,9 +22,6 @@ import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
 import { sameJson } from '../same.ts'
-import { claimIndex, claimsOf } from '../volume-protection/pod-claims.ts'
-import { claimStatus, isBindCompleted, withClaim, withoutClaim, withVolume } from './binding.ts'
-import { bestMatch, claimRefOf, classOf, isFor, mismatch } from './match.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
@@ -80,18 +88,21 @@ export function createPvBinderController(context: ControllerContext): Controller
     return volumes.store.get(name)
   }
 
-  async function syncUnbound(claim: KubeObject): Promise<void> {
+  async function syncUnbound(unbound: KubeObject): Promise<void> {
+    let claim = unbound
     const known = volumes.store.list().filter((volume) => {
       return !ownWrites.isBehind(volumeKey(volume.metadata.name ?? ''), volume)
     })
     const className = classOf(claim)
-    const delayed = classes.store.get(className)?.['volumeBindingMode'] === 'WaitForFirstConsumer'
+    const waits = classes.store.get(className)?.['volumeBindingMode'] === 'WaitForFirstConsumer'
+    // The scheduler has chosen: from here on it is like any other claim.
+    const delayed = waits && claim.metadata.annotations?.[selectedNode] === undefined
     const reserved = known.filter((volume) => claimRefOf(volume) !== undefined)
     const volume = bestMatch(delayed ? reserved : known, claim)
     if (volume !== undefined) return bind(volume, claim)
     if (delayed) tellWaiting(claim)
     else if (className === '') recorder.event(claim, 'Normal', 'FailedBinding', nothingThere)
-    else tellProvisioning(claim, className)
+    else claim = await askProvisioner(claim, className)
     await setClaimStatus(claim, claimStatus(claim, 'Pending'))
   }
 
@@ -111,15 +122,22 @@ export function createPvBinderController(context: ControllerContext): Controller
       )
   }
 
-  function tellProvisioning(claim: KubeObject, className: string): void {
+  /** A provisioner outside sees by annotations that the claim is for it. */
+  async function askProvisioner(claim: KubeObject, className: string): Promise<KubeObject> {
     const provisioner: string | undefined = classes.store.get(className)?.['provisioner']
     if (provisioner === undefined) {
       const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`
       recorder.event(claim, 'Warning', 'ProvisioningFailed', message)
-    } else if (provisioner !== 'kubernetes.io/no-provisioner') {
-      const message = `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`
-      recorder.event(claim, 'Normal', 'ExternalProvisioning', message)
+      return claim
     }
+    if (provisioner.startsWith('kubernetes.io/')) {
+      recorder.event(claim, 'Warning', 'ProvisioningFailed', `no volume plugin matched name: ${provisioner}`)
+      return claim
+    }
+    const asked = await writeClaim(claim, withProvisioner(claim, provisioner))
+    const message = `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`
+    recorder.event(claim, 'Normal', 'ExternalProvisioning', message)
+    return asked
   }
 
   /** Its user has chosen the volume. */

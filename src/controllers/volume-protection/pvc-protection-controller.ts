@@ -3,6 +3,7 @@
  * whether a pod refers to them. The controller manager starts it.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
@@ -10,7 +11,6 @@ import { objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
 import { hasFinalizer, withFinalizer, withoutFinalizer } from './finalizers.ts'
-import { claimIndex, claimsOf } from './pod-claims.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const finalizer = 'kubernetes.io/pvc-protection'

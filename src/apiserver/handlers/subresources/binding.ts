@@ -94,27 +94,19 @@ function bound(pod: KubeObject, spec: Fields, binding: KubeObject, target: Field
     ...(annotations === undefined ? {} : { annotations: { ...pod.metadata.annotations, ...annotations } }),
     ...(labels === undefined ? {} : { labels: { ...pod.metadata.labels, ...labels } }),
   }
-  const conditions: readonly Fields[] = pod['status']?.conditions ?? []
+  // It was meant for a node; now it has one.
+  const { nominatedNodeName: _, ...status }: Fields = pod['status'] ?? {}
+  const conditions: readonly Fields[] = status['conditions'] ?? []
   const scheduled = { lastProbeTime: null, lastTransitionTime: now, status: 'True', type: 'PodScheduled' }
   const at = conditions.findIndex((condition) => condition['type'] === 'PodScheduled')
   const next =
     at < 0
       ? [...conditions, scheduled]
-      : conditions.map((condition, i) =>
-          i !== at
-            ? condition
-            : condition['status'] === 'True'
-              ? condition
-              : { ...keepGeneration(condition), ...scheduled },
-        )
+      : conditions.map((condition, i) => (i !== at || condition['status'] === 'True' ? condition : scheduled))
   return {
     ...pod,
     metadata,
     spec: { ...spec, nodeName: target['name'] },
-    status: { ...pod['status'], conditions: next },
+    status: { ...status, conditions: next },
   }
-}
-
-function keepGeneration(condition: Fields): Fields {
-  return condition['observedGeneration'] === undefined ? {} : { observedGeneration: condition['observedGeneration'] }
 }

@@ -1,0 +1,80 @@
+/** What claims and volumes look like when they are bound, half bound and bound no more. Pure. */
+import type { Fields, KubeObject } from '../object.ts'
+import { claimRefOf, isFor } from './volume-match.ts'
+
+const boundByController = 'pv.kubernetes.io/bound-by-controller'
+const bindCompleted = 'pv.kubernetes.io/bind-completed'
+
+const provisionerAnnotations = [
+  'volume.beta.kubernetes.io/storage-provisioner',
+  'volume.kubernetes.io/storage-provisioner',
+]
+
+const annotated = (object: KubeObject, ...names: readonly string[]): KubeObject => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    annotations: { ...object.metadata.annotations, ...Object.fromEntries(names.map((name) => [name, 'yes'])) },
+  },
+})
+
+/** The node that the scheduler has chosen for the claim's first consumer: its volume may be made there. */
+export const selectedNode = 'volume.kubernetes.io/selected-node'
+
+export const isBindCompleted = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, bindCompleted)
+const isBoundByController = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, boundByController)
+
+/** With a reference to the claim; the same object when it has it. */
+export function withClaim(volume: KubeObject, claim: KubeObject): KubeObject {
+  const old = claimRefOf(volume)
+  const { namespace, name, uid, resourceVersion } = claim.metadata
+  if (old !== undefined && isFor(volume, claim) && old['uid'] === uid) return volume
+  const claimRef = { kind: 'PersistentVolumeClaim', namespace, name, uid, apiVersion: 'v1', resourceVersion }
+  const bound = { ...volume, spec: { ...volume['spec'], claimRef } } as KubeObject
+  // What somebody reserved for the claim is not given up with it.
+  return old === undefined ? annotated(bound, boundByController) : bound
+}
+
+/** With the volume's name; the same object when it has it. */
+export function withVolume(claim: KubeObject, volume: KubeObject): KubeObject {
+  const named = claim['spec'].volumeName === volume.metadata.name
+  if (named && isBindCompleted(claim)) return claim
+  const bound = { ...claim, spec: { ...claim['spec'], volumeName: volume.metadata.name } } as KubeObject
+  return named ? annotated(bound, bindCompleted) : annotated(bound, bindCompleted, boundByController)
+}
+
+/** With the name of who is to make its volume; the same object when it has it. */
+export function withProvisioner(claim: KubeObject, provisioner: string): KubeObject {
+  const { annotations = {} } = claim.metadata
+  if (provisionerAnnotations.every((name) => annotations[name] === provisioner)) return claim
+  const asked = Object.fromEntries(provisionerAnnotations.map((name) => [name, provisioner]))
+  return { ...claim, metadata: { ...claim.metadata, annotations: { ...annotations, ...asked } } }
+}
+
+/** With the node of its first consumer. */
+export function withSelectedNode(claim: KubeObject, node: string): KubeObject {
+  const annotations = { ...claim.metadata.annotations, [selectedNode]: node }
+  return { ...claim, metadata: { ...claim.metadata, annotations } }
+}
+
+/** The reference taken away, or what a user had reserved left. */
+export function withoutClaim(volume: KubeObject): KubeObject {
+  const { claimRef, ...spec } = volume['spec'] as Fields
+  if (!isBoundByController(volume)) {
+    const { uid: _, resourceVersion: __, ...reserved } = claimRef
+    return { ...volume, spec: { ...spec, claimRef: reserved } } as KubeObject
+  }
+  const { [boundByController]: _, ...annotations } = volume.metadata.annotations ?? {}
+  return { ...volume, metadata: { ...volume.metadata, annotations }, spec } as KubeObject
+}
+
+/** The claim's status in this phase; with its volume it tells what it got. */
+export function claimStatus(claim: KubeObject, phase: string, volume?: KubeObject): Fields {
+  const { accessModes: _, capacity: __, ...rest } = (claim['status'] ?? {}) as Fields
+  if (volume === undefined) return { ...rest, phase }
+  const { accessModes, capacity } = volume['spec'] as Fields
+  const resized = rest['phase'] === 'Bound' ? (claim['status']?.capacity ?? capacity) : capacity
+  return { ...rest, phase, accessModes, capacity: resized }
+}

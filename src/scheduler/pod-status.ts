@@ -1,0 +1,81 @@
+/** What the scheduler writes on a pod's status: why it has no node yet, and which node it is meant for. */
+import type { Fields, JsonObject, KubeObject } from '../api/object.ts'
+import { isNotFound } from '../api/status.ts'
+import { formatTime } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import type { PodInfo } from './pod-info.ts'
+
+const PODS = { group: '', version: 'v1', resource: 'pods' }
+
+export interface Unscheduled {
+  readonly reason: 'Unschedulable' | 'SchedulerError'
+  readonly message: string
+  /** `null` takes a former one away. */
+  readonly nominatedNode?: string | null
+}
+
+export interface PodStatusWriter {
+  unscheduled(info: PodInfo, why: Unscheduled): Promise<void>
+  /** Rejects when it cannot be written. */
+  nominate(info: PodInfo, node: string): Promise<void>
+}
+
+/** `latest`: the pod as it was last seen. */
+export function createPodStatusWriter(
+  runtime: Runtime,
+  client: Client,
+  latest: (key: string) => KubeObject | undefined,
+  signal: AbortSignal,
+): PodStatusWriter {
+  const patch = async ({ pod }: PodInfo, status: JsonObject) => {
+    const { namespace = '', name = '' } = pod.metadata
+    await client.resource(PODS).namespace(namespace).patch(name, 'strategic', { status }, { subresource: 'status' })
+  }
+
+  return {
+    async unscheduled(info, { reason, message, nominatedNode }) {
+      const current = (latest(info.key) ?? info.pod)['status'] as Fields | undefined
+      const nominated: string | undefined = current?.['nominatedNodeName']
+      const conditions = conditionsPatch(info, current?.['conditions'] ?? [], reason, message, runtime.clock.now())
+      const nomination =
+        nominatedNode === undefined || (nominatedNode ?? undefined) === nominated
+          ? {}
+          : { nominatedNodeName: nominatedNode }
+      if (conditions === undefined && Object.keys(nomination).length === 0) return
+      try {
+        await patch(info, { ...conditions, ...nomination })
+      } catch (error) {
+        if (!signal.aborted && !isNotFound(error))
+          runtime.log.info(2, 'the condition was not written', { pod: info.key, err: String(error) })
+      }
+    },
+    async nominate(info, node) {
+      if (latest(info.key)?.['status']?.nominatedNodeName === node) return
+      await patch(info, { nominatedNodeName: node })
+    },
+  }
+}
+
+/** What changes of the condition PodScheduled; undefined for nothing. */
+function conditionsPatch(
+  { pod }: PodInfo,
+  old: readonly Fields[],
+  reason: string,
+  message: string,
+  nowMs: number,
+): JsonObject | undefined {
+  const type = 'PodScheduled'
+  const present = old.find((condition) => condition['type'] === type)
+  const wanted: Fields = { message, observedGeneration: pod.metadata.generation ?? 1, reason, status: 'False' }
+  if (present === undefined || present['status'] !== 'False') {
+    const condition = { lastProbeTime: null, lastTransitionTime: formatTime(nowMs), type, ...wanted }
+    return { conditions: [condition as JsonObject] }
+  }
+  const changed = Object.entries(wanted).filter(([name, value]) => present[name] !== value)
+  if (changed.length === 0) return undefined
+  return {
+    '$setElementOrder/conditions': old.map((condition) => ({ type: condition['type'] as string })),
+    conditions: [{ ...Object.fromEntries(changed), type } as JsonObject],
+  }
+}

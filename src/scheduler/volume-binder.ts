@@ -1,0 +1,144 @@
+/**
+ * Gives pods their volumes: remembers what was promised to whom, and before a pod is bound writes it down and waits until the
+ * volume controller (or a provisioner outside) has done its part.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { selectedNode, withClaim, withSelectedNode } from '../api/objects/volume-binding.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import type { InformerFactory } from '../client/informer.ts'
+import { objectKey } from '../client/store.ts'
+import { isFullyBound, type VolumePlan, type VolumeView } from './volumes.ts'
+
+const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' }
+const CLASSES = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
+/** How long a pod waits for volumes on its way to a node. */
+const longestMs = 600_000
+
+export interface VolumeBinder {
+  readonly view: VolumeView
+  /** From now on nobody else is offered what the plan takes. */
+  reserve(plan: VolumePlan, node: string): void
+  /** The reservation is over: what has been done can be seen by everybody, the rest is free again. */
+  release(plan: VolumePlan): void
+  /** Resolves when all claims of the plan are bound. @throws what a user can be told */
+  bind(plan: VolumePlan, node: string, isWanted: () => boolean): Promise<void>
+  /** Those that wait look whether their pods are still wanted. */
+  recheck(): void
+  whenSynced(signal: AbortSignal): Promise<void>
+}
+
+/** `changed`: a claim, a volume or a class has, and pods that wait may have another chance. */
+export function createVolumeBinder(
+  runtime: Runtime,
+  client: Client,
+  informers: InformerFactory,
+  changed: () => void,
+): VolumeBinder {
+  const claims = informers.informer(CLAIMS)
+  const volumes = informers.informer(VOLUMES)
+  const classes = informers.informer(CLASSES)
+  const promisedVolumes = new Map<string, KubeObject>()
+  const promisedClaims = new Map<string, KubeObject>()
+  const waiting = new Set<() => void>()
+  const recheck = () => {
+    for (const look of [...waiting]) look()
+  }
+  const noticed = () => {
+    recheck()
+    changed()
+  }
+  // What has gone helps nobody.
+  for (const informer of [claims, volumes])
+    informer.addHandlers({ added: noticed, updated: (old, next) => void (old !== next && noticed()), deleted: recheck })
+  classes.addHandlers({ added: noticed, updated: (old, next) => void (old !== next && noticed()) })
+
+  const claimOf = (claim: KubeObject) => claims.store.get(objectKey(claim))
+
+  async function write(plan: VolumePlan, node: string): Promise<void> {
+    for (const { volume, claim } of plan.bindings) {
+      const bound = withClaim(volume, claim)
+      if (bound !== volume) await client.resource(VOLUMES).update(bound)
+    }
+    for (const claim of plan.provisions) {
+      if (claim.metadata.annotations?.[selectedNode] === node) continue
+      const chosen = withSelectedNode(claim, node)
+      await client
+        .resource(CLAIMS)
+        .namespace(claim.metadata.namespace ?? '')
+        .update(chosen)
+    }
+  }
+
+  /** Whether it has come about; throws when it will not any more. `seen`: provisions whose annotation has come back. */
+  function isDone(plan: VolumePlan, node: string, seen: Set<string>): boolean {
+    let done = true
+    for (const { claim } of plan.bindings) {
+      const now = claimOf(claim)
+      if (now === undefined) throw new Error(`PVC ${JSON.stringify(claim.metadata.name)} not found`)
+      if (!isFullyBound(now)) done = false
+    }
+    for (const claim of plan.provisions) {
+      const now = claimOf(claim)
+      const name = claim.metadata.name ?? ''
+      if (now === undefined) throw new Error(`PVC ${JSON.stringify(name)} not found`)
+      if (isFullyBound(now)) continue
+      done = false
+      const chosen: string | undefined = now.metadata.annotations?.[selectedNode]
+      // The informer may still show the claim as it was before it was written.
+      if (chosen === node) seen.add(name)
+      else if (seen.has(name)) throw new Error(`provisioning failed for PVC ${JSON.stringify(name)}`)
+    }
+    return done
+  }
+
+  return {
+    view: {
+      claim: (key) => promisedClaims.get(key) ?? claims.store.get(key),
+      volume: (name) => promisedVolumes.get(name) ?? volumes.store.get(name),
+      volumes: () =>
+        promisedVolumes.size === 0
+          ? volumes.store.list()
+          : volumes.store.list().map((volume) => promisedVolumes.get(volume.metadata.name ?? '') ?? volume),
+      storageClass: (name) => classes.store.get(name),
+    },
+    reserve({ bindings, provisions }, node) {
+      for (const { volume, claim } of bindings)
+        promisedVolumes.set(volume.metadata.name ?? '', withClaim(volume, claim))
+      for (const claim of provisions) promisedClaims.set(objectKey(claim), withSelectedNode(claim, node))
+    },
+    release({ bindings, provisions }) {
+      for (const { volume } of bindings) promisedVolumes.delete(volume.metadata.name ?? '')
+      for (const claim of provisions) promisedClaims.delete(objectKey(claim))
+    },
+    async bind(plan, node, isWanted) {
+      await write(plan, node)
+      const seen = new Set<string>()
+      await new Promise<void>((resolve, reject) => {
+        const end = (settle: () => void) => {
+          timer.cancel()
+          waiting.delete(look)
+          settle()
+        }
+        const look = () => {
+          try {
+            if (!isWanted()) end(() => reject(new Error('pod does not exist any more')))
+            else if (isDone(plan, node, seen)) end(resolve)
+          } catch (error) {
+            end(() => reject(error))
+          }
+        }
+        const timer = runtime.clock.setTimer(longestMs, 'volume binding', () =>
+          end(() => reject(new Error('context deadline exceeded'))),
+        )
+        waiting.add(look)
+        look()
+      })
+    },
+    recheck,
+    async whenSynced(signal) {
+      await Promise.all([claims, volumes, classes].map((informer) => informer.whenSynced(signal)))
+    },
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Where a pod can have its volumes (plugin VolumeBinding): what is bound must be reachable from the node, what waits for its
+ * first consumer must find a volume there, or somebody who makes it. Pure.
+ */
+import type { Fields, KubeObject } from '../api/object.ts'
+import { isBindCompleted, selectedNode } from '../api/objects/volume-binding.ts'
+import { bestMatch, byRequest, classOf, reachesNode } from '../api/objects/volume-match.ts'
+
+/** What is known of claims and volumes, with what was promised to pods that are about to be bound. */
+export interface VolumeView {
+  claim(key: string): KubeObject | undefined
+  volume(name: string): KubeObject | undefined
+  volumes(): readonly KubeObject[]
+  storageClass(name: string): KubeObject | undefined
+}
+
+/** A pod's claims. */
+export interface PodVolumes {
+  readonly bound: readonly KubeObject[]
+  readonly waiting: readonly KubeObject[]
+}
+
+/** What is to be done before the pod may be bound to a node. */
+export interface VolumePlan {
+  readonly bindings: readonly { readonly volume: KubeObject; readonly claim: KubeObject }[]
+  readonly provisions: readonly KubeObject[]
+}
+
+export const nothingToDo: VolumePlan = { bindings: [], provisions: [] }
+
+const quoted = (text: string) => JSON.stringify(text)
+
+export const isFullyBound = (claim: KubeObject): boolean => Boolean(claim['spec'].volumeName) && isBindCompleted(claim)
+
+/** The claims that the pod needs; undefined for none, and why it cannot have them anywhere. */
+export function volumesOf(pod: KubeObject, view: VolumeView): PodVolumes | string | undefined {
+  const bound: KubeObject[] = []
+  const waiting: KubeObject[] = []
+  for (const volume of (pod['spec'].volumes ?? []) as readonly Fields[]) {
+    const ephemeral = volume['ephemeral'] !== undefined
+    const name: string | undefined = ephemeral
+      ? `${pod.metadata.name}-${volume['name']}`
+      : volume['persistentVolumeClaim']?.claimName
+    if (name === undefined) continue
+    const claim = view.claim(`${pod.metadata.namespace}/${name}`)
+    const refusal = refusalOf(pod, name, claim, ephemeral)
+    if (refusal !== undefined) return refusal
+    if (claim === undefined) continue
+    if (isFullyBound(claim)) bound.push(claim)
+    else if (waitsForConsumer(claim, view)) waiting.push(claim)
+    else return 'pod has unbound immediate PersistentVolumeClaims'
+  }
+  return bound.length === 0 && waiting.length === 0 ? undefined : { bound, waiting: waiting.sort(byRequest) }
+}
+
+function refusalOf(pod: KubeObject, name: string, claim: KubeObject | undefined, ephemeral: boolean) {
+  if (claim === undefined)
+    return ephemeral
+      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted(name)}`
+      : `persistentvolumeclaim ${quoted(name)} not found`
+  if (claim['status']?.phase === 'Lost')
+    return `persistentvolumeclaim ${quoted(name)} bound to non-existent persistentvolume ${quoted(claim['spec'].volumeName)}`
+  if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim ${quoted(name)} is being deleted`
+  if (ephemeral && !isOwnedBy(claim, pod)) {
+    const { namespace, name: podName } = pod.metadata
+    return `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`
+  }
+  return undefined
+}
+
+const isOwnedBy = (claim: KubeObject, pod: KubeObject): boolean =>
+  claim.metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === pod.metadata.uid) === true
+
+function waitsForConsumer(claim: KubeObject, view: VolumeView): boolean {
+  if (claim['spec'].volumeName) return false
+  return view.storageClass(classOf(claim))?.['volumeBindingMode'] === 'WaitForFirstConsumer'
+}
+
+/** What is to be done for the pod to have its volumes on this node; the reasons why that is impossible. */
+export function planFor(
+  { bound, waiting }: PodVolumes,
+  node: KubeObject,
+  view: VolumeView,
+): VolumePlan | readonly string[] {
+  const reasons = new Set<string>()
+  for (const claim of bound) {
+    const volume = view.volume(claim['spec'].volumeName)
+    if (volume === undefined) reasons.add('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
+    else if (!reachesNode(volume, node)) reasons.add("node(s) didn't match PersistentVolume's node affinity")
+    else if (!isInZone(volume, node)) reasons.add('node(s) had no available volume zone')
+  }
+  const bindings: { volume: KubeObject; claim: KubeObject }[] = []
+  const provisions: KubeObject[] = []
+  for (const claim of waiting) {
+    const chosen: string | undefined = claim.metadata.annotations?.[selectedNode]
+    const free = view.volumes().filter((volume) => bindings.every((binding) => binding.volume !== volume))
+    const volume = chosen === undefined ? bestMatch(free, claim, node) : undefined
+    if (volume !== undefined) bindings.push({ volume, claim })
+    else if ((chosen === undefined || chosen === node.metadata.name) && isProvidedOn(claim, node, view))
+      provisions.push(claim)
+    else reasons.add("node(s) didn't find available persistent volumes to bind")
+  }
+  return reasons.size > 0 ? [...reasons] : { bindings, provisions }
+}
+
+/** Volumes say by labels in which zone and region they are; several are joined by `__`. */
+function isInZone(volume: KubeObject, node: KubeObject): boolean {
+  const labels = Object.entries(volume.metadata.labels ?? {})
+  return labels.every(([name, value]) => {
+    if (!zoneLabels.has(name)) return true
+    const own = node.metadata.labels?.[name]
+    return own === undefined ? !hasZone(node) : value.split('__').includes(own)
+  })
+}
+const zoneLabels = new Set(
+  ['zone', 'region'].flatMap((part) => [`topology.kubernetes.io/${part}`, `failure-domain.beta.kubernetes.io/${part}`]),
+)
+const hasZone = ({ metadata }: KubeObject): boolean =>
+  Object.keys(metadata.labels ?? {}).some((name) => zoneLabels.has(name))
+
+/** Somebody makes volumes of the claim's class for this node. */
+function isProvidedOn(claim: KubeObject, node: KubeObject, view: VolumeView): boolean {
+  const storageClass = view.storageClass(classOf(claim))
+  const provisioner: string = storageClass?.['provisioner'] ?? ''
+  if (provisioner === '' || provisioner === 'kubernetes.io/no-provisioner') return false
+  const topologies: readonly Fields[] = storageClass?.['allowedTopologies'] ?? []
+  const labels = node.metadata.labels ?? {}
+  return (
+    topologies.length === 0 ||
+    topologies.some(({ matchLabelExpressions = [] }) =>
+      (matchLabelExpressions as readonly Fields[]).every(({ key, values }) => values.includes(labels[key])),
+    )
+  )
+}
