@@ -49,5 +49,5 @@ export function specAndStatus(emptyStatus: Fields): Required<Pick<Strategy, 'pre
   }
 }
 
-export const RESETS_STATUS: Strategy['resetFields'] = [['f:status']]
-export const RESETS_SPEC: Strategy['resetFields'] = [['f:spec']]
+export const RESETS_STATUS: NonNullable<Strategy['resetFields']> = [['f:status']]
+export const RESETS_SPEC: NonNullable<Strategy['resetFields']> = [['f:spec']]

@@ -10,11 +10,11 @@ export const cronJobs: Strategy = {
   validateUpdate: (object, old) => validateCronJobUpdate(object, old),
   warningsOnCreate: (object) => cronJobWarnings(object),
   warningsOnUpdate: (object, old) => cronJobWarnings(object, old),
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: () => [],
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }

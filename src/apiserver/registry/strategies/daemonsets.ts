@@ -39,12 +39,12 @@ export const daemonSets: Strategy = {
   validateUpdate: (object, old) => validateDaemonSet(object, old),
   warningsOnCreate: (object) => podTemplateWarnings(object['spec']?.template, 'spec.template'),
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
     prepareForUpdate: (object, old) =>
       withTemplateGeneration(withFieldOf(object, old, 'spec'), templateGeneration(old)),
     validateUpdate: (object, old) => validateDaemonSetStatus(object, old),
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }

@@ -24,7 +24,7 @@ export const deployments: Strategy = {
     ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
   ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
     prepareForUpdate: (object, old) => withMeta(withFieldOf(object, old, 'spec'), { labels: old.metadata.labels }),

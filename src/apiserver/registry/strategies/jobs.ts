@@ -61,7 +61,7 @@ export const jobs: Strategy = {
           'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
         ]
       : [],
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'OrphanDependents',
   fieldLabels: ['status.successful'],
   fieldLabelProblem: (label) => `field label "${label}" not supported for Job`,
@@ -69,6 +69,6 @@ export const jobs: Strategy = {
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object, old) => validateJobStatus(object, old),
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }

@@ -27,7 +27,7 @@ export const namespaces: Strategy = {
       : withMeta(object, { labels: { ...object.metadata.labels, [NAME_LABEL]: name } })
   },
   prepareForUpdate: (object, old) => withFieldOf(withFieldOf(object, old, 'status'), old, 'spec'),
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   returnDeletedObject: true,
   fieldLabels: ['status.phase'],
   selectableFields: (object) => ({ 'status.phase': object['status']?.phase ?? '' }),
@@ -50,7 +50,7 @@ export const namespaces: Strategy = {
     finalize: {
       prepareForUpdate: (object, old) => withFieldOf(object, old, 'status'),
       validateUpdate: (object) => validateNamespaceFinalizers(object),
-      resetFields: RESETS_STATUS!,
+      resetFields: RESETS_STATUS,
     },
   },
 }

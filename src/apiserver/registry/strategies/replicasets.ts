@@ -17,11 +17,11 @@ export const replicaSets: Strategy = {
     ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
   ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object, old) => validateReplicaSetStatus(object, old),
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }

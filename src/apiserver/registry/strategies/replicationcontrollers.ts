@@ -22,13 +22,13 @@ export const replicationControllers: Strategy = {
     ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
   ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'OrphanDependents',
   fieldLabels: ['status.replicas'],
   selectableFields: (object) => ({ 'status.replicas': String(object['status']?.replicas ?? 0) }),
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object, old) => validateReplicationControllerStatus(object, old),
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }

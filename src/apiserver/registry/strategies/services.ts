@@ -104,7 +104,7 @@ export const services: Strategy = {
   validateUpdate: (object, old) => validateServiceUpdate(object, old),
   warningsOnCreate: serviceWarnings,
   warningsOnUpdate: serviceWarnings,
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   returnDeletedObject: true,
   fieldLabels: ['spec.clusterIP', 'spec.type'],
   selectableFields: (object) => ({
@@ -114,6 +114,6 @@ export const services: Strategy = {
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object) => validateServiceStatus(object),
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }

@@ -20,11 +20,11 @@ export const statefulSets: Strategy = {
     ...statefulSetWarnings(object),
   ],
   warningsOnUpdate: (object, old) => [...podTemplateUpdateWarnings(object, old), ...statefulSetWarnings(object)],
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object, old) => validateStatefulSetStatus(object, old),
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }

@@ -38,12 +38,12 @@ export const persistentVolumeClaims: Strategy = {
   validateUpdate: (object, old) => validatePersistentVolumeClaimUpdate(object, old),
   warningsOnCreate: claimWarnings,
   warningsOnUpdate: claimWarnings,
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   returnDeletedObject: true,
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object) => validatePersistentVolumeClaimStatus(object),
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }
 
@@ -57,7 +57,7 @@ export const persistentVolumes: Strategy = {
   validateUpdate: (object, old) => validatePersistentVolumeUpdate(object, old),
   warningsOnCreate: persistentVolumeWarnings,
   warningsOnUpdate: persistentVolumeWarnings,
-  resetFields: RESETS_STATUS!,
+  resetFields: RESETS_STATUS,
   returnDeletedObject: true,
   status: {
     prepareForUpdate(object, old, context) {
@@ -67,6 +67,6 @@ export const persistentVolumes: Strategy = {
       if (!phaseChanged || timeGiven) return kept
       return { ...kept, status: { ...kept['status'], lastPhaseTransitionTime: context.now } }
     },
-    resetFields: RESETS_SPEC!,
+    resetFields: RESETS_SPEC,
   },
 }
