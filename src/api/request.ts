@@ -69,6 +69,27 @@ export interface ApiRequest {
   readonly trace?: { step(name: string): void }
   /** Where audited: what later steps have to tell about the request. */
   readonly audit?: AuditRecord
+  /** What is found out about the request while it is answered, for those who count requests. */
+  readonly served?: Served
+}
+
+/** Read once, when the request has been answered. */
+export interface Served {
+  /** What answers it, as it is counted; the same object for the same requests. What nothing answers has none. */
+  as?: ServedAs
+  /** How long it has waited for webhooks. */
+  webhookMs: number
+}
+
+/** The labels of kube-apiserver's request metrics. */
+export interface ServedAs {
+  readonly component: string
+  readonly group: string
+  readonly resource: string
+  readonly scope: string
+  readonly subresource: string
+  readonly verb: string
+  readonly version: string
 }
 
 /** Filled in by the steps a request passes; read once, when its audit event is written. */

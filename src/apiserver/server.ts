@@ -14,6 +14,7 @@ import { createScheme } from '../api/scheme/scheme.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
+import { admissionTimings } from './admission/metrics.ts'
 import type { AdmissionHost, AdmissionPlugin } from './admission/plugin.ts'
 import { type Aggregator, createAggregator, type FrontProxyIdentity } from './aggregation/aggregator.ts'
 import type { Authorizer } from './auth/authorizer.ts'
@@ -47,6 +48,7 @@ import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
 import type { Registry } from './registry/registry.ts'
 import { createStrategyLookup, type Strategies } from './registry/strategies/index.ts'
+import { stateMetrics } from './state-metrics.ts'
 
 /** What finds out who asks, says what they may do, and answers questions about that. */
 export interface ServerAuth {
@@ -131,9 +133,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         await (row.custom === undefined ? conversion.stored([object], row) : conversion.served([object], row))
       )[0] as KubeObject,
   }
+  const timings = admissionTimings(runtime)
   const admission = createAdmissionChain(reads, host, {
     ...options.admission,
     ...(auth?.guard === undefined ? {} : { guards: [auth.guard] }),
+    ...(timings === undefined ? {} : { timings }),
   })
   const registry: Registry = {
     runtime,
@@ -162,7 +166,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   }
   for (const row of scheme.rows()) if (row.storagePrefix !== '') caches.resource(row.storagePrefix)
   const definitions = createDefinitionLoop(runtime, caches, scheme)
-  countObjects(runtime, scheme, caches)
+  if (runtime.metrics !== undefined) stateMetrics(runtime.metrics, { scheme, caches, reads })
 
   const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => {
     const endpoints = ENDPOINTS[name]
@@ -310,18 +314,6 @@ const ENDPOINTS: Readonly<Record<string, HealthCheck['endpoints']>> = {
   'etcd-readiness': ['readyz'],
   'informer-sync': ['readyz'],
   'poststarthook/bootstrap-controller': ['healthz', 'livez'],
-}
-
-/** How many objects there are, by resource. */
-function countObjects(runtime: Runtime, scheme: Scheme, caches: Caches): void {
-  runtime.metrics?.sampled('apiserver_resource_objects', 'Stored objects.', ['group', 'resource'], function* () {
-    const seen = new Set<string>()
-    for (const { storagePrefix, group, resource } of scheme.rows()) {
-      if (storagePrefix === '' || seen.has(storagePrefix)) continue
-      seen.add(storagePrefix)
-      yield [caches.resource(storagePrefix).size, group, resource] as const
-    }
-  })
 }
 
 function conversionContext(

@@ -50,3 +50,25 @@ test('reset, counters and histograms are gone until they are touched again; gaug
   assert.match(metrics.text(), /^hits 1$/m)
   assert.match(metrics.text(), /^s_sum 0.5$/m)
 })
+
+test('what several sample under one name is printed together', () => {
+  const metrics = createMetrics()
+  for (const [name, value] of [
+    ['a', 1],
+    ['b', 2],
+  ] as const)
+    metrics.sampled('open', 'Open.', ['name'], () => [[value, name]])
+  assert.match(metrics.text(), /^open\{name="a"\} 1\nopen\{name="b"\} 2$/m)
+})
+
+test('numbers are printed as Go prints them', () => {
+  const metrics = createMetrics()
+  const numbers = metrics.gauge('n', 'N.', ['of'])
+  for (const value of [0.25, 1e-6, 999_999, 1e6, 1_048_576, Number.POSITIVE_INFINITY])
+    numbers.child(String(value)).set(value)
+  const printed = metrics.text().matchAll(/^n\{.*\} (.*)$/gm)
+  assert.deepEqual(
+    [...printed].map((match) => match[1]),
+    ['0.25', '1e-06', '999999', '1e+06', '1.048576e+06', '+Inf'],
+  )
+})

@@ -24,12 +24,13 @@ export interface Metrics {
   gauge(name: string, help: string, labels?: readonly string[]): Family<Gauged>
   /** `buckets` are upper bounds, rising; +Inf is added. */
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Family<Observed>
-  /** A gauge whose series are asked for when the text is made. */
+  /** A gauge, or counter, whose series are asked for when the text is made; of one name several give their own. */
   sampled(
     name: string,
     help: string,
     labels: readonly string[],
     sample: () => Iterable<readonly [number, ...string[]]>,
+    type?: 'gauge' | 'counter',
   ): void
   /** Counters and histograms begin anew; their series are not printed before they are touched again. */
   reset(): void
@@ -46,6 +47,7 @@ interface Printable {
 export function createMetrics(): Metrics {
   const families = new Map<string, Printable>()
   const made = new Map<string, Family<unknown>>()
+  const samplers = new Map<string, (() => Iterable<readonly [number, ...string[]]>)[]>()
   /** Asked for twice, a family is the same: components of one kind share it. */
   const once = <T>(name: string, make: () => { family: Family<T>; printable: Printable }): Family<T> => {
     const known = made.get(name)
@@ -59,12 +61,20 @@ export function createMetrics(): Metrics {
     counter: (name, help, labels = []) => once(name, () => numbers('counter', help, labels)),
     gauge: (name, help, labels = []) => once(name, () => numbers('gauge', help, labels)),
     histogram: (name, help, labels, buckets) => once(name, () => histograms(help, labels, buckets)),
-    sampled(name, help, labels, sample) {
+    sampled(name, help, labels, sample, type = 'gauge') {
+      const known = samplers.get(name)
+      if (known !== undefined) {
+        known.push(sample)
+        return
+      }
+      const all = [sample]
+      samplers.set(name, all)
       families.set(name, {
-        type: 'gauge',
+        type,
         help,
         *lines() {
-          for (const [value, ...values] of sample()) yield `${name}${braces(labels, values)} ${goNumber(value)}`
+          for (const each of all)
+            for (const [value, ...values] of each()) yield `${name}${braces(labels, values)} ${goNumber(value)}`
         },
       })
     },

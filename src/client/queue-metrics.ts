@@ -32,6 +32,22 @@ export function queueMetrics<T>({ metrics, clock }: Runtime, name: string): Queu
     .child(name)
   const since = new Map<T, number>()
   const started = new Map<T, number>()
+  const seconds = (at: number) => (clock.monotonic() - at) / 1000
+  metrics.sampled('workqueue_unfinished_work_seconds', 'Seconds of all that is being worked on.', ['name'], () => {
+    let sum = 0
+    for (const at of started.values()) sum += seconds(at)
+    return [[sum, name]]
+  })
+  metrics.sampled(
+    'workqueue_longest_running_processor_seconds',
+    'Seconds of what has been worked on the longest.',
+    ['name'],
+    () => {
+      let longest = 0
+      for (const at of started.values()) longest = Math.max(longest, seconds(at))
+      return [[longest, name]]
+    },
+  )
   return {
     added(item) {
       adds.add()

@@ -2,6 +2,8 @@
 import type { ApiRequest, UserInfo } from '../api/request.ts'
 import { unauthorized } from '../api/status.ts'
 import { certificateIdentity } from '../apiserver/auth/x509.ts'
+import { createHealth } from '../apiserver/handlers/health.ts'
+import { createMetricsPages } from '../apiserver/handlers/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createDebugHandler } from '../controllers/debug-handler.ts'
@@ -22,8 +24,16 @@ export async function startDebugServer(
   options: { readonly manager: ControllerManager; readonly client: Client; readonly pki: Pki },
 ): Promise<DebugServer> {
   const { manager, client, pki } = options
+  // What runs is healthy: the process stops when a controller cannot go on.
+  const health = createHealth(manager.names.map((name) => ({ name, check: () => {} })))
   const server = await startHttpServer(runtime, {
-    handler: createDebugHandler({ client, manager, certificateUser: (request) => certificateUser(runtime, request) }),
+    handler: createDebugHandler({
+      client,
+      manager,
+      certificateUser: (request) => certificateUser(runtime, request),
+      health: health.answer,
+      pages: createMetricsPages(runtime.clock, { '/metrics': runtime.metrics, '/metrics/slis': health.metrics }),
+    }),
     host: DEFAULT_HOST,
     port: 0,
     tls: { cert: pki.serving.cert, key: pki.serving.key, clientCas: [pki.ca.cert] },

@@ -65,5 +65,22 @@ test('whom a client certificate names needs no token, but a permission', async (
 test('other paths and methods are refused', async () => {
   const handler = createDebugHandler({ client: reviewing([]), manager })
   await assert.rejects(async () => handler(asking('/debug/pprof', withToken('good'))), { code: 404 })
-  await assert.rejects(async () => handler({ ...asking(graph), method: 'POST' }), { code: 405 })
+  await assert.rejects(async () => handler({ ...asking(graph, withToken('good')), method: 'POST' }), { code: 405 })
+})
+
+test('metrics are for whom the reviews allow the method as a verb, health is what it is given', async () => {
+  const asked: KubeObject[] = []
+  const page = (body: string) => ({ kind: 'bytes' as const, status: 200, contentType: '', bytes: [Buffer.from(body)] })
+  const handler = createDebugHandler({
+    client: reviewing(asked),
+    manager,
+    health: async ({ path }) => page(`whole ${path}`),
+    pages: ({ path, method }) => (path === '/metrics' ? page(`${method} metrics`) : undefined),
+  })
+  assert.equal(await textOf(handler(asking('/healthz'))), 'whole /healthz')
+  await assert.rejects(async () => handler(asking('/metrics')), { code: 401 })
+  const reset = { ...asking('/metrics', withToken('good')), method: 'DELETE' }
+  assert.equal(await textOf(handler(reset)), 'DELETE metrics')
+  const { spec } = asked.at(-1) as KubeObject & { readonly spec: { readonly nonResourceAttributes: object } }
+  assert.deepEqual(spec.nonResourceAttributes, { path: '/metrics', verb: 'delete' })
 })

@@ -1,6 +1,6 @@
 /**
- * What the controller manager answers on its own loopback HTTPS port: health, and the garbage collector's graph as DOT.
- * `cluster` puts the http room's server before it. Who asks is found by TokenReview and allowed by SubjectAccessReview.
+ * What the controller manager answers on its own loopback HTTPS port: health, metrics, and the garbage collector's graph as
+ * DOT. `cluster` puts the http room's server before it. Who asks is found by TokenReview and allowed by SubjectAccessReview.
  */
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.ts'
@@ -19,14 +19,20 @@ export interface DebugHandlerOptions {
   readonly manager: ControllerManager
   /** The user of a verified client certificate, when the server before it takes them. */
   readonly certificateUser?: (request: ApiRequest) => UserInfo | undefined
+  /** Answers health in full; without it health is ok. undefined for what it does not know. */
+  readonly health?: (request: ApiRequest) => Promise<ApiResponse | undefined>
+  /** Pages for whom a role lets see them, by any method: metrics. */
+  readonly pages?: (request: ApiRequest) => ApiResponse | undefined
 }
 
-/** Health needs no identity; the graph needs `get` on its path. */
+/** Health needs no identity; all else needs the method as a verb on its path. */
 export function createDebugHandler(options: DebugHandlerOptions): Handler {
   return async (request) => {
-    if (request.method !== 'GET') throw new StatusError(405, 'MethodNotAllowed', 'only GET is answered here')
-    if (openPaths.has(request.path)) return text('ok')
+    if (openPaths.has(request.path)) return (await options.health?.(request)) ?? text('ok')
     await authorize(options, request)
+    const page = options.pages?.(request)
+    if (page !== undefined) return page
+    if (request.method !== 'GET') throw new StatusError(405, 'MethodNotAllowed', 'only GET is answered here')
     if (request.path !== graphPath || options.manager.garbageCollector === undefined)
       throw new StatusError(404, 'NotFound', 'the server could not find the requested resource')
     const uids = request.query.getAll('uid')
@@ -45,12 +51,16 @@ async function authorize(options: DebugHandlerOptions, request: ApiRequest): Pro
       user: user.name,
       groups: user.groups,
       ...(user.uid === undefined ? {} : { uid: user.uid }),
-      nonResourceAttributes: { path: request.path, verb: 'get' },
+      nonResourceAttributes: { path: request.path, verb: request.method.toLowerCase() },
     },
   }
   const answer = await options.client.resource(accessReviews).create(review)
   if (answer['status']?.allowed !== true)
-    throw new StatusError(403, 'Forbidden', `forbidden: User "${user.name}" cannot get path "${request.path}"`)
+    throw new StatusError(
+      403,
+      'Forbidden',
+      `forbidden: User "${user.name}" cannot ${request.method.toLowerCase()} path "${request.path}"`,
+    )
 }
 
 async function tokenUser(client: Client, request: ApiRequest): Promise<UserInfo | undefined> {

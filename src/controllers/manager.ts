@@ -27,6 +27,8 @@ export interface ControllerManagerOptions {
 }
 
 export interface ControllerManager {
+  /** Names of the controllers that run. */
+  readonly names: readonly string[]
   readonly garbageCollector: GarbageCollector | undefined
   readonly informers: InformerFactory
 }
@@ -64,5 +66,5 @@ export async function startControllerManager(options: ControllerManagerOptions):
   }
   informers.start()
   await Promise.all(controllers.map((controller) => controller.start()))
-  return { garbageCollector, informers }
+  return { names: controllers.map(({ name }) => name), garbageCollector, informers }
 }

@@ -3,6 +3,7 @@
  * once, by the lists of enabled and disabled names; the chain knows no plugin by name but for its place.
  */
 import type { KubeObject } from '../../api/object.ts'
+import type { AdmissionTimings, Step, Timing } from './metrics.ts'
 import type {
   AdmissionAttributes,
   AdmissionHost,
@@ -76,6 +77,20 @@ export interface AdmissionOptions {
   readonly disabled?: readonly string[]
   /** Behind all the others, whatever is enabled. */
   readonly guards?: readonly AdmissionPlugin[]
+  readonly timings?: AdmissionTimings
+}
+
+/** A plugin in its place. Guards, which Kubernetes has elsewhere, are not timed. */
+interface Member {
+  readonly plugin: AdmissionPlugin
+  readonly timing: Timing | undefined
+}
+
+interface Chain {
+  readonly mutating: readonly Member[]
+  readonly validating: readonly Member[]
+  readonly admit: Timing | undefined
+  readonly validate: Timing | undefined
 }
 
 export interface AdmissionChain {
@@ -102,43 +117,101 @@ export function createAdmissionChain(
     ...names.map((name) => (options.plugins[name] as AdmissionPluginFactory)(reads, host)),
     ...(options.guards ?? []),
   ]
-  const chains: Partial<Record<string, { mutating: AdmissionPlugin[]; validating: AdmissionPlugin[] }>> = {}
-  const chainOf = (operation: AdmissionAttributes['operation']) => {
+  const { timings, guards } = options
+  const membersOf = (type: Step, operation: AdmissionAttributes['operation']): readonly Member[] =>
+    plugins
+      .filter((plugin) => plugin[type === 'admit' ? 'mutate' : 'validate'] !== undefined && plugin.handles(operation))
+      .map((plugin) => ({
+        plugin,
+        timing: guards?.includes(plugin) ? undefined : timings?.plugin(plugin.name, operation, type),
+      }))
+  const chains: Partial<Record<string, Chain>> = {}
+  const chainOf = (operation: AdmissionAttributes['operation']): Chain => {
     chains[operation] ??= {
-      mutating: plugins.filter((plugin) => plugin.mutate !== undefined && plugin.handles(operation)),
-      validating: plugins.filter((plugin) => plugin.validate !== undefined && plugin.handles(operation)),
+      mutating: membersOf('admit', operation),
+      validating: membersOf('validate', operation),
+      admit: timings?.step(operation, 'admit'),
+      validate: timings?.step(operation, 'validate'),
     }
     return chains[operation]
+  }
+  const mutateAll = (mutating: readonly Member[], attributes: AdmissionAttributes) => {
+    const object = mutateFrom(mutating, 0, attributes)
+    if (attributes.reinvocation === undefined) return object
+    if (object instanceof Promise) return object.then((first) => again(mutating, attributes, first))
+    return again(mutating, attributes, object)
+  }
+  const validateAll = (validating: readonly Member[], attributes: AdmissionAttributes): void | Promise<void> => {
+    for (let i = 0; i < validating.length; i++) {
+      const answer = timed(validating[i] as Member, validateOne, attributes)
+      if (answer instanceof Promise) return validateFrom(validating, i + 1, answer, attributes)
+    }
   }
   return {
     names,
     // Synchronous as long as every plugin is: most are, and a write should not wait a turn for each of them.
     mutate(attributes) {
-      const { mutating } = chainOf(attributes.operation)
-      const object = mutateFrom(mutating, 0, attributes)
-      if (attributes.reinvocation === undefined) return object
-      if (object instanceof Promise) return object.then((first) => again(mutating, attributes, first))
-      return again(mutating, attributes, object)
+      const { mutating, admit } = chainOf(attributes.operation)
+      return measured(admit, mutateAll, mutating, attributes)
     },
     validate(attributes) {
-      const { validating } = chainOf(attributes.operation)
-      for (let i = 0; i < validating.length; i++) {
-        const answer = validating[i]?.validate?.(attributes)
-        if (answer instanceof Promise) return validateFrom(validating, i + 1, answer, attributes)
-      }
+      const { validating, validate } = chainOf(attributes.operation)
+      return measured(validate, validateAll, validating, attributes)
     },
   }
 }
 
+/** What `run` gives, timed by how it comes out. */
+function measured<T, A>(
+  timing: Timing | undefined,
+  run: (subject: A, attributes: AdmissionAttributes) => T | Promise<T>,
+  subject: A,
+  attributes: AdmissionAttributes,
+): T | Promise<T> {
+  if (timing === undefined) return run(subject, attributes)
+  const began = timing.now()
+  let answer: T | Promise<T>
+  try {
+    answer = run(subject, attributes)
+  } catch (error) {
+    timing.refused(began)
+    throw error
+  }
+  if (!(answer instanceof Promise)) {
+    timing.passed(began)
+    return answer
+  }
+  return answer.then(
+    (value) => {
+      timing.passed(began)
+      return value
+    },
+    (error: unknown) => {
+      timing.refused(began)
+      throw error
+    },
+  )
+}
+
+const timed = <T>(
+  { plugin, timing }: Member,
+  run: (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => T | Promise<T>,
+  attributes: AdmissionAttributes,
+): T | Promise<T> => measured(timing, run, plugin, attributes)
+
+const mutateOne = (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => plugin.mutate?.(attributes)
+const validateOne = (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => plugin.validate?.(attributes)
+
 /** Plugins from the given one on; a promise from the first that needs one. */
 function mutateFrom(
-  plugins: readonly AdmissionPlugin[],
+  plugins: readonly Member[],
   from: number,
   attributes: AdmissionAttributes,
 ): KubeObject | Promise<KubeObject> {
   let object = attributes.object as KubeObject
   for (let i = from; i < plugins.length; i++) {
-    const next = plugins[i]?.mutate?.(object === attributes.object ? attributes : { ...attributes, object })
+    const current = object === attributes.object ? attributes : { ...attributes, object }
+    const next = timed(plugins[i] as Member, mutateOne, current)
     if (next instanceof Promise)
       return next.then((answer) => mutateFrom(plugins, i + 1, { ...attributes, object: answer ?? object }))
     object = next ?? object
@@ -148,7 +221,7 @@ function mutateFrom(
 
 /** The second run, when something asked for it. */
 function again(
-  plugins: readonly AdmissionPlugin[],
+  plugins: readonly Member[],
   attributes: AdmissionAttributes,
   object: KubeObject,
 ): KubeObject | Promise<KubeObject> {
@@ -159,11 +232,11 @@ function again(
 }
 
 async function validateFrom(
-  plugins: readonly AdmissionPlugin[],
+  plugins: readonly Member[],
   from: number,
-  first: Promise<void>,
+  first: Promise<unknown>,
   attributes: AdmissionAttributes,
 ): Promise<void> {
   await first
-  for (let i = from; i < plugins.length; i++) await plugins[i]?.validate?.(attributes)
+  for (let i = from; i < plugins.length; i++) await timed(plugins[i] as Member, validateOne, attributes)
 }

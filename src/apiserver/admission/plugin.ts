@@ -25,6 +25,8 @@ export interface AdmissionAttributes {
   warn(message: string): void
   /** A note in the request's audit event. */
   annotate?(key: string, value: string): void
+  /** Milliseconds that others were waited for: webhooks. */
+  waited?(ms: number): void
   /** What plugins that change objects keep between the runs of mutating admission. */
   readonly reinvocation?: Reinvocation
 }

@@ -93,7 +93,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const afterwards = options.afterAuthentication ?? through
   const fair = options.beforeAuthorization ?? through
   const authenticate = authentication(runtime, authenticator, options.anonymous, afterwards(turnedAway))
-  const authorize = authorization(authorizer)
+  const authorize = authorization(authorizer, runtime)
   const impersonate = impersonation(authorizer)
   return {
     tokens,

@@ -1,23 +1,53 @@
 /** Asks whether the user may do this, or refuses with 403 and Kubernetes' sentence about it. */
 import type { ApiRequest, ApiResponse, Filter, RequestInfo, UserInfo } from '../../api/request.ts'
 import { forbidden, internalError, StatusError } from '../../api/status.ts'
+import type { Runtime } from '../../base/runtime.ts'
 import { type Authorizer, attributesOf, type Decision } from '../auth/authorizer.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
 const REASON = 'authorization.k8s.io/reason'
 
-export function authorization(authorizer: Authorizer): Filter {
+export function authorization(authorizer: Authorizer, runtime?: Pick<Runtime, 'clock' | 'metrics'>): Filter {
+  const count = decisionMetrics(runtime)
   return (next) => (request) => {
     const { user, info } = request
     if (user === undefined || info === undefined) throw internalError('the request was not authenticated')
+    const began = count.now()
     const answer = authorizer.authorize(attributesOf(user, info, request.query))
     const goOn = (decision: Decision): ApiResponse | Promise<ApiResponse> => {
       annotate(request, decision)
+      count.decided(decision, began)
       if (decision.verdict === 'allow') return next(request)
       if (decision.error !== undefined) return undecided(request, decision.error)
       throw refusal(user, info, decision.reason)
     }
     return answer instanceof Promise ? answer.then(goOn) : goOn(answer)
+  }
+}
+
+const RESULTS = { allow: 'allowed', deny: 'denied', 'no opinion': 'no-opinion' } as const
+/** Seconds, doubling: those of kube-apiserver. */
+const SECONDS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
+
+function decisionMetrics(runtime: Pick<Runtime, 'clock' | 'metrics'> | undefined) {
+  if (runtime?.metrics === undefined) return { now: () => 0, decided: () => {} }
+  const { clock, metrics } = runtime
+  const attempts = metrics.counter('authorization_attempts_total', 'Authorization attempts by result.', ['result'])
+  const durations = metrics.histogram(
+    'authorization_duration_seconds',
+    'Time to authorize, in seconds, by result.',
+    ['result'],
+    SECONDS,
+  )
+  const of = (result: string) => ({ attempts: attempts.child(result), duration: durations.child(result) })
+  const allowed = of(RESULTS.allow)
+  return {
+    now: () => clock.monotonic(),
+    decided({ verdict, error }: Decision, began: number) {
+      const series = verdict === 'allow' ? allowed : of(error === undefined ? RESULTS[verdict] : 'error')
+      series.attempts.add()
+      series.duration.observe((clock.monotonic() - began) / 1000)
+    },
   }
 }
 

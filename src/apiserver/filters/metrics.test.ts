@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, ServedAs } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
@@ -18,15 +18,20 @@ function counted() {
         .text()
         .split('\n')
         .filter((line) => line.startsWith(`${metric}{`))
-        .map((line) => [new RegExp(`${label}="([^"]*)"`).exec(line)?.[1], Number(line.split(' ').at(-1))]),
+        .map((line) => [new RegExp(`[{,]${label}="([^"]*)"`).exec(line)?.[1], Number(line.split(' ').at(-1))]),
     )
   return { filter, values }
 }
 
-function requestFor(path: string, query = '', signal = new AbortController().signal): ApiRequest {
+const PODS = { component: 'apiserver', group: '', resource: 'pods', scope: 'cluster', subresource: '', version: 'v1' }
+const WATCHED: ServedAs = { ...PODS, verb: 'WATCH' }
+const LOGGED: ServedAs = { ...PODS, scope: 'resource', subresource: 'log', verb: 'CONNECT' }
+
+function requestFor(path: string, query = '', signal = new AbortController().signal, as?: ServedAs): ApiRequest {
   const parameters = new URLSearchParams(query)
   const info = requestInfoOf('GET', path, parameters)
-  return { method: 'GET', path, query: parameters, headers: {}, signal, info }
+  const served = { webhookMs: 0, ...(as === undefined ? {} : { as }) }
+  return { method: 'GET', path, query: parameters, headers: {}, signal, info, served }
 }
 
 const bytes: ApiResponse = { kind: 'bytes', status: 200, contentType: '', bytes: [] }
@@ -34,7 +39,7 @@ const bytes: ApiResponse = { kind: 'bytes', status: 200, contentType: '', bytes:
 test('a watch that is refused is counted by its code, whether it is told at once or later', async () => {
   const { filter, values } = counted()
   const refused = notFound({ group: '', resource: 'pods' }, 'a')
-  const watch = requestFor('/api/v1/pods', 'watch=1')
+  const watch = requestFor('/api/v1/pods', 'watch=1', undefined, WATCHED)
   const atOnce = filter(() => {
     throw refused
   })
@@ -54,10 +59,37 @@ test('a watch runs until its signal says so; a log that is answered whole does n
     events: new Stream<never>(),
     encode: () => new Uint8Array(),
   }
-  filter(() => watching)(requestFor('/api/v1/pods', 'watch=1', controller.signal))
-  filter(() => bytes)(requestFor('/api/v1/namespaces/a/pods/b/log'))
+  filter(() => watching)(requestFor('/api/v1/pods', 'watch=1', controller.signal, WATCHED))
+  filter(() => bytes)(requestFor('/api/v1/namespaces/a/pods/b/log', '', undefined, LOGGED))
   assert.deepEqual(values('apiserver_longrunning_requests', 'verb'), { WATCH: 1 })
   controller.abort()
   assert.deepEqual(values('apiserver_longrunning_requests', 'verb'), { WATCH: 0 })
-  assert.deepEqual(values('apiserver_request_total', 'verb'), { WATCH: 1, GET: 1 })
+  assert.deepEqual(values('apiserver_request_total', 'verb'), { WATCH: 1, CONNECT: 1 })
+})
+
+test("what nothing answers is not counted: who is turned away, and paths that are nobody's", () => {
+  const { filter, values } = counted()
+  assert.throws(() =>
+    filter(() => {
+      throw notFound({ group: '', resource: 'pods' }, 'a')
+    })(requestFor('/api/v1/nope')),
+  )
+  filter(() => bytes)(requestFor('/version'))
+  assert.deepEqual(values('apiserver_request_total', 'code'), {})
+})
+
+test("answers to reads and bodies of writes are measured, and the time of webhooks is not the server's own", () => {
+  const { filter, values } = counted()
+  const get: ServedAs = { ...PODS, scope: 'resource', verb: 'GET' }
+  filter(() => ({ ...bytes, bytes: [Buffer.alloc(700), Buffer.alloc(800)] }))(requestFor('/x', '', undefined, get))
+  const post: ServedAs = { ...get, verb: 'POST' }
+  const body = { kind: 'bytes', bytes: new Uint8Array(60_000), contentType: 'application/json' } as const
+  const written = { ...requestFor('/x', '', undefined, post), body }
+  filter((request) => {
+    if (request.served !== undefined) request.served.webhookMs = -2000
+    return bytes
+  })(written)
+  assert.deepEqual(values('apiserver_response_sizes_sum', 'verb'), { GET: 1500 })
+  assert.deepEqual(values('apiserver_request_body_size_bytes_sum', 'verb'), { create: 60_000 })
+  assert.deepEqual(values('apiserver_request_sli_duration_seconds_sum', 'verb'), { GET: 0, POST: 2 })
 })

@@ -1,10 +1,14 @@
-/** Counts requests, by what they were about and how they ended, under the names kube-apiserver uses. Outermost of the filters. */
+/**
+ * Counts requests, by what answered them and how they ended, under the names kube-apiserver uses. Outermost of the filters;
+ * what answers is known when the request comes back (`served`): whom nothing answers, who is turned away before, and the
+ * paths of discovery are not counted, as there.
+ */
 import {
   type ApiRequest,
   type ApiResponse,
-  type EagerHandler,
   type Filter,
   type RequestInfo,
+  type ServedAs,
   whenAnswered,
 } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -12,29 +16,35 @@ import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
 import { isLongRunning } from './limits.ts'
 
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
+const PLAIN_LABELS = LABELS.filter((label) => label !== 'dry_run')
 /** Seconds: those of kube-apiserver. */
 const DURATIONS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
+const SLI_DURATIONS = DURATIONS.slice(2)
+/** Bytes. */
+const RESPONSE_SIZES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+const BODY_SIZES = Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000)
 
 interface Series {
   readonly duration: Observed
+  /** Without what webhooks took; of watches and dry runs there is none. */
+  readonly ownDuration: Observed | undefined
   readonly byCode: Map<number, Counted>
+  /** Of what is read. */
+  readonly size: Observed | undefined
+  /** Of what is written. */
+  readonly body: Observed | undefined
   readonly labels: readonly string[]
 }
 
 const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'])
-const known = new Set([
-  'get',
-  'list',
-  'watch',
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-  'connect',
-  'proxy',
-])
-const METHODS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' }
+const READ = new Set(['GET', 'LIST'])
+const BODY_VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  APPLY: 'patch',
+  DELETE: 'delete',
+}
 
 export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   const total = metrics.counter(
@@ -48,36 +58,58 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     LABELS,
     DURATIONS,
   )
+  const ownDurations = metrics.histogram(
+    'apiserver_request_sli_duration_seconds',
+    'Time to answer without that of webhooks, in seconds, by verb, resource, scope and component.',
+    PLAIN_LABELS,
+    SLI_DURATIONS,
+  )
+  const sizes = metrics.histogram(
+    'apiserver_response_sizes',
+    'Bytes of answers to reads, before compression, by verb, resource, scope and component.',
+    PLAIN_LABELS,
+    RESPONSE_SIZES,
+  )
+  const bodies = metrics.histogram(
+    'apiserver_request_body_size_bytes',
+    'Bytes of the bodies of writes, by resource and verb.',
+    ['group', 'resource', 'verb'],
+    BODY_SIZES,
+  )
   const inFlight = metrics.gauge('apiserver_current_inflight_requests', 'Requests being worked on.', ['request_kind'])
   const [mutating, readOnly] = [inFlight.child('mutating'), inFlight.child('readOnly')]
-  const longRunning = metrics.gauge('apiserver_longrunning_requests', 'Watches and other long requests.', [
-    'component',
-    ...LABELS.slice(2),
-  ])
+  const longRunning = metrics.gauge('apiserver_longrunning_requests', 'Watches and other long requests.', PLAIN_LABELS)
   const seriesByKey = new Map<string, Series>()
+  /** Requests for the same thing are served as the same. */
+  const seriesOfServed = new WeakMap<ServedAs, Series>()
 
-  /** Requests for the same thing share their info. */
-  const seriesByInfo = new WeakMap<RequestInfo, Series>()
-
-  const seriesOf = (request: ApiRequest, info: RequestInfo): Series => {
-    if (request.query.size > 0) return namedSeries(request, info)
-    let series = seriesByInfo.get(info)
+  const seriesOf = (request: ApiRequest, as: ServedAs): Series => {
+    const dryRun = request.query.size > 0 ? (request.query.get('dryRun') ?? '') : ''
+    if (dryRun !== '') return namedSeries(as, dryRun)
+    let series = seriesOfServed.get(as)
     if (series === undefined) {
-      series = namedSeries(request, info)
-      seriesByInfo.set(info, series)
+      series = namedSeries(as, '')
+      seriesOfServed.set(as, series)
     }
     return series
   }
-  const namedSeries = (request: ApiRequest, info: RequestInfo): Series => {
-    const dryRun = request.query.size > 0 ? (request.query.get('dryRun') ?? '') : ''
-    const verb = known.has(info.verb) ? (METHODS[info.verb] ?? info.verb.toUpperCase()) : info.verb.toUpperCase()
-    const scope = scopeOf(info)
-    const key = `${verb} ${info.group}/${info.version}/${info.resource}/${info.subresource} ${scope} ${dryRun}`
+  const namedSeries = (as: ServedAs, dryRun: string): Series => {
+    const { component, group, resource, scope, subresource, verb, version } = as
+    const key = `${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`
     let series = seriesByKey.get(key)
     if (series === undefined) {
-      // Paths are not labels: a scanner would fill the memory with them.
-      const labels = ['apiserver', dryRun, info.group, info.resource, scope, info.subresource, verb, info.version]
-      series = { duration: durations.child(...labels), byCode: new Map(), labels }
+      const plain = [component, group, resource, scope, subresource, verb, version]
+      const labels = [component, dryRun, group, resource, scope, subresource, verb, version]
+      const written = component === '' ? undefined : BODY_VERBS[verb]
+      const of = written === 'delete' && scope !== 'resource' ? 'delete_collection' : written
+      series = {
+        duration: durations.child(...labels),
+        ownDuration: verb === 'WATCH' || dryRun !== '' ? undefined : ownDurations.child(...plain),
+        byCode: new Map(),
+        size: READ.has(verb) ? sizes.child(...plain) : undefined,
+        body: of === undefined ? undefined : bodies.child(group, resource, of),
+        labels,
+      }
       if (seriesByKey.size < MAX_SERIES) seriesByKey.set(key, series)
     }
     return series
@@ -93,46 +125,35 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   return (next) => (request) => {
     const { info } = request
     if (info === undefined) return next(request)
-    const series = seriesOf(request, info)
-    if (isLongRunning(info)) return longRunningCounted(next, request, series)
-    const current = MUTATING.has(info.verb) ? mutating : readOnly
+    const isLong = isLongRunning(info)
+    const current = isLong ? undefined : isMutating(info) ? mutating : readOnly
     const start = clock.monotonic()
-    current.add(1)
-    const ended = (code: number) => {
+    current?.add(1)
+    const ended = (code: number, response?: ApiResponse) => {
+      current?.add(-1)
+      const as = request.served?.as
+      if (as === undefined) return
+      const series = seriesOf(request, as)
       count(series, code)
-      current.add(-1)
-      series.duration.observe((clock.monotonic() - start) / 1000)
+      if (response !== undefined && goesOn(response)) {
+        running(request.signal, series)
+        return
+      }
+      const ms = clock.monotonic() - start
+      if (!isLong) series.duration.observe(ms / 1000)
+      series.ownDuration?.observe((ms - (request.served?.webhookMs ?? 0)) / 1000)
+      if (series.body !== undefined) series.body.observe(request.body?.kind === 'bytes' ? request.body.bytes.length : 0)
+      if (series.size !== undefined && response !== undefined) series.size.observe(sizeOf(response))
     }
     return whenAnswered(
       next,
       request,
       (response) => {
-        ended(response.status)
+        ended(response.status, response)
         return response
       },
       (error) => {
         ended(codeOf(error))
-        throw error
-      },
-    )
-  }
-
-  /** What is refused, or is answered after all, is counted like any other request; what goes on runs until its signal says so. */
-  function longRunningCounted(
-    next: EagerHandler,
-    request: ApiRequest,
-    series: Series,
-  ): ApiResponse | Promise<ApiResponse> {
-    return whenAnswered(
-      next,
-      request,
-      (response) => {
-        count(series, response.status)
-        if (goesOn(response)) running(request.signal, series)
-        return response
-      },
-      (error) => {
-        count(series, codeOf(error))
         throw error
       },
     )
@@ -147,14 +168,18 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   }
 }
 
+const isMutating = ({ verb }: RequestInfo): boolean => MUTATING.has(verb)
 const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 500
 const goesOn = ({ kind }: ApiResponse): boolean => kind === 'watch' || kind === 'stream' || kind === 'upgrade'
 
+/** Of what goes over a wire; components of this process get objects. */
+function sizeOf(response: ApiResponse): number {
+  let size = 0
+  if (response.kind === 'bytes') for (const piece of response.bytes) size += piece.length
+  else if (response.kind === 'list')
+    for (const item of response.items) size += item.tail?.().length ?? item.json('item').length
+  return size
+}
+
 /** More than all resources, verbs and scopes make: beyond it somebody is making names up. */
 const MAX_SERIES = 20_000
-
-function scopeOf(info: RequestInfo): string {
-  if (!info.isResource) return ''
-  if (info.name !== '') return 'resource'
-  return info.namespace === '' ? 'cluster' : 'namespace'
-}

@@ -110,7 +110,7 @@ export const withRequestInfo: Filter = (next) => {
     }
     return info
   }
-  return (request) => next({ ...request, info: infoOf(request) })
+  return (request) => next({ ...request, info: infoOf(request), served: { webhookMs: 0 } })
 }
 
 /** Paths kept per method, and their characters: bounds for what a scanner can fill. */

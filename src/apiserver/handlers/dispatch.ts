@@ -1,5 +1,5 @@
 /** The end of the filter chain: a request that may be served finds its handler. */
-import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo, ServedAs } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { ResourceHandler, ResourceRequest, ServerContext } from './context.ts'
 import { handleCreate } from './create.ts'
@@ -10,6 +10,7 @@ import { handleGet } from './get.ts'
 import { handleList } from './list.ts'
 import { handlePatch } from './patch.ts'
 import { pageNotFound, type Route, routeOf } from './route.ts'
+import { pathServedAs, servedAs } from './served-as.ts'
 import { subresourceHandler } from './subresources/index.ts'
 import { handleUpdate } from './update.ts'
 import { handleWatch } from './watch.ts'
@@ -40,9 +41,12 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     if (route === undefined) return undefined
     const { row } = route
     const isPlaced = info.namespace !== '' && !row.namespaced && info.resource !== 'namespaces'
+    const as = servedAs(route, info)
     const plan: Plan = {
       generation,
       route,
+      servedAs: as,
+      appliedAs: { ...as, verb: 'APPLY' },
       handler: handlerOf(context, route),
       info: isPlaced ? { ...info, namespace: '' } : info,
       deprecated: deprecationWarning(row),
@@ -52,6 +56,8 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
   }
 
   async function answerPath(request: ApiRequest): Promise<ApiResponse> {
+    const as = pathServedAs(request.method, request.path)
+    if (as !== undefined && request.served !== undefined) request.served.as = as
     for (const path of paths) {
       const answer = await path(request)
       if (answer !== undefined) return answer
@@ -70,6 +76,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     const plan = planOf(request, info)
     if (plan === undefined) return pageNotFound
     const { row, subresource } = plan.route
+    if (request.served !== undefined) request.served.as = isApply(request) ? plan.appliedAs : plan.servedAs
     const warnings: string[] = plan.deprecated === undefined ? [] : [plan.deprecated]
     const resource: ResourceRequest = { context, request, info: plan.info, user, row, subresource, warnings }
     const failed = (error: unknown): never => {
@@ -89,11 +96,16 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
 interface Plan {
   readonly generation: number
   readonly route: Route
+  readonly servedAs: ServedAs
+  readonly appliedAs: ServedAs
   readonly handler: ResourceHandler
   /** Without the namespace that a cluster-scoped resource was asked for in. */
   readonly info: RequestInfo
   readonly deprecated: string | undefined
 }
+
+const isApply = ({ method, body }: ApiRequest): boolean =>
+  method === 'PATCH' && body?.contentType?.startsWith('application/apply-patch') === true
 
 function handlerOf(context: ServerContext, route: Route): ResourceHandler {
   const own = subresourceHandler(context, route)

@@ -44,7 +44,7 @@ export function writeContext(
 }
 
 export function admissionAttributes(
-  { row, info, user, warnings, request: { audit } }: ResourceRequest,
+  { row, info, user, warnings, request: { audit, served } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
   options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
   object: KubeObject | undefined,
@@ -64,6 +64,9 @@ export function admissionAttributes(
     warn: (message) => warnings.push(message),
     annotate: (key, value) => {
       if (audit !== undefined) audit.annotations[key] = value
+    },
+    waited: (ms) => {
+      if (served !== undefined) served.webhookMs += ms
     },
     reinvocation: noReinvocation(),
   }

@@ -16,7 +16,7 @@ const workers = 5
 export function createClusterRoleAggregationController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
   const roles = informers.informer(clusterRoles)
-  const queue = createWorkQueue<string>(runtime, 'clusterroles')
+  const queue = createWorkQueue<string>(runtime, 'ClusterRoleAggregator')
   const isAggregated = (role: KubeObject) => role['aggregationRule'] !== undefined
   // A role that changes may belong to, or have belonged to, any of them.
   const enqueueAll = () => {

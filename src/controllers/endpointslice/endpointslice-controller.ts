@@ -31,7 +31,7 @@ export function createEndpointSliceController(context: ControllerContext): Contr
   const pods = informers.informer(podsResource)
   const nodes = informers.informer(nodesResource)
   const slices = informers.informer(slicesResource)
-  const queue = createWorkQueue<string>(runtime, 'endpointslice')
+  const queue = createWorkQueue<string>(runtime, 'endpoint_slice')
   const recorder = createEventRecorder(runtime, client, { component: 'endpoint-slice-controller' })
   const triggerTimes = createTriggerTimes()
   const serviceOf = (slice: KubeObject): string | undefined => {

@@ -6,6 +6,8 @@ import type { GroupVersionResource } from '../../client/client.ts'
 export interface ReplicaFlavor {
   /** The controller, its service account and its events' source. */
   readonly name: string
+  /** Its work queue. */
+  readonly queue: string
   readonly kind: string
   readonly apiVersion: string
   readonly resource: GroupVersionResource
@@ -16,6 +18,7 @@ export interface ReplicaFlavor {
 
 export const replicaSets: ReplicaFlavor = {
   name: 'replicaset-controller',
+  queue: 'replicaset',
   kind: 'ReplicaSet',
   apiVersion: 'apps/v1',
   resource: { group: 'apps', version: 'v1', resource: 'replicasets' },
@@ -25,6 +28,7 @@ export const replicaSets: ReplicaFlavor = {
 
 export const replicationControllers: ReplicaFlavor = {
   name: 'replication-controller',
+  queue: 'replicationmanager',
   kind: 'ReplicationController',
   apiVersion: 'v1',
   resource: { group: '', version: 'v1', resource: 'replicationcontrollers' },

@@ -39,7 +39,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   const pods = informers.informer(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
   owners.addIndex(ownerIndexName, ownerIndex)
-  const queue = createWorkQueue<string>(runtime, flavor.kind.toLowerCase())
+  const queue = createWorkQueue<string>(runtime, flavor.queue)
   const expectations = createExpectations(runtime.clock)
   const ownWrites = createOwnWrites()
   const pace = createPace(runtime.clock)

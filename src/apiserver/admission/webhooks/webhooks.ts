@@ -9,6 +9,7 @@ import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
+import { type WebhookMetrics, type WebhookType, webhookMetrics } from '../metrics.ts'
 import type {
   AdmissionAttributes,
   AdmissionHost,
@@ -65,21 +66,31 @@ interface Asker {
   readonly runtime: Runtime
   readonly host: AdmissionHost
   readonly caller: WebhookCaller
+  readonly type: WebhookType
+  readonly metrics: WebhookMetrics
 }
+
+const askerOf = (runtime: Runtime, reads: CacheReads, host: AdmissionHost, type: WebhookType): Asker => ({
+  runtime,
+  host,
+  caller: createWebhookCaller(runtime, reads),
+  type,
+  metrics: webhookMetrics(runtime),
+})
 
 /** @throws StatusError 403 when a match condition cannot be evaluated and the webhook must not be passed by */
 async function matching(
   hooks: readonly Webhook[],
   attributes: AdmissionAttributes,
   reads: CacheReads,
-  host: AdmissionHost,
+  asker: Asker,
 ): Promise<readonly Matched[]> {
   const found: Matched[] = []
   for (const hook of hooks) {
     if (!selects(hook.matcher, attributes, reads)) continue
-    const row = matchingRow(hook.matcher, attributes, host.scheme)
+    const row = matchingRow(hook.matcher, attributes, asker.host.scheme)
     if (row === undefined) continue
-    if (hook.conditions.length > 0 && !(await conditionsHold(hook, row, attributes, reads, host))) continue
+    if (hook.conditions.length > 0 && !(await conditionsHold(hook, row, attributes, reads, asker))) continue
     found.push({ hook, row })
   }
   return found
@@ -90,8 +101,9 @@ async function conditionsHold(
   row: ResourceRow,
   attributes: AdmissionAttributes,
   reads: CacheReads,
-  host: AdmissionHost,
+  { host, metrics, type }: Asker,
 ): Promise<boolean> {
+  const began = metrics.now()
   const object = attributes.object && (await host.convert(attributes.object, row))
   const oldObject = attributes.oldObject && (await host.convert(attributes.oldObject, row))
   const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
@@ -99,6 +111,8 @@ async function conditionsHold(
     const variables = requestVariables(attributes, { object, oldObject, request }, reads, authorizer)
     return evaluateConditions(hook.conditions, variables, { used: 0, limit: POLICY_BUDGET })
   })
+  const result = 'error' in outcome ? 'failed' : outcome.matches ? 'held' : 'excluded'
+  metrics.conditions({ name: hook.name, operation: attributes.operation, type }, began, result)
   if (!('error' in outcome)) return outcome.matches
   if (hook.spec['failurePolicy'] === 'Ignore') return false
   throw forbidden({ group: attributes.row.group, resource: attributes.row.resource }, attributes.name, outcome.error)
@@ -106,8 +120,11 @@ async function conditionsHold(
 
 const isReadOnly = ({ spec }: Webhook) => spec['sideEffects'] === 'None' || spec['sideEffects'] === 'NoneOnDryRun'
 
+/** Counted where there was no answer. */
+const UNREACHABLE = 503
+
 async function ask(
-  { runtime, host, caller }: Asker,
+  { runtime, host, caller, metrics, type }: Asker,
   { hook, row }: Matched,
   attributes: AdmissionAttributes,
   mayPatch: boolean,
@@ -119,17 +136,27 @@ async function ask(
   const object = await shown(attributes.object)
   const oldObject = await shown(attributes.oldObject)
   const review = reviewOf(attributes, { row, object, oldObject }, uid)
+  const call = { name: hook.name, operation: attributes.operation, type }
+  const began = metrics.now()
   let answer: WebhookAnswer
   try {
     answer = await caller.call(hook.spec, review, uid, mayPatch)
   } catch (error) {
+    const isIgnored = !(error instanceof StatusError) && hook.spec['failurePolicy'] === 'Ignore'
+    const code = error instanceof StatusError ? error.code : UNREACHABLE
+    metrics.asked(call, began, code, !isIgnored)
+    if (!isIgnored) metrics.rejected(call, code, 'calling_webhook_error')
     if (error instanceof StatusError) throw error
-    if (hook.spec['failurePolicy'] === 'Ignore') {
+    if (isIgnored) {
+      metrics.failedOpen(call)
       attributes.annotate?.(`failed-open.webhook.admission.k8s.io/${hook.name}`, hook.name)
       return undefined
     }
     throw internalError(new Error(`failed calling webhook ${JSON.stringify(hook.name)}: ${(error as Error).message}`))
   }
+  const code = answer.allowed ? 200 : denial(hook.name, answer.status).code
+  metrics.asked(call, began, code, !answer.allowed)
+  if (!answer.allowed) metrics.rejected(call, code, 'no_error')
   for (const [key, value] of Object.entries(answer.auditAnnotations))
     attributes.annotate?.(`${hook.name}/${key}`, String(value))
   for (const warning of answer.warnings) attributes.warn(warning)
@@ -140,7 +167,7 @@ export const mutatingAdmissionWebhook =
   (runtime: Runtime): AdmissionPluginFactory =>
   (reads, host): AdmissionPlugin => {
     const hooks = webhooksOf(reads, host, 'mutatingwebhookconfigurations')
-    const asker = { runtime, host, caller: createWebhookCaller(runtime, reads) }
+    const asker = askerOf(runtime, reads, host, 'admit')
     return {
       name: 'MutatingAdmissionWebhook',
       handles: () => true,
@@ -153,6 +180,16 @@ export const mutatingAdmissionWebhook =
     }
   }
 
+/** The request is told how long it was held up. */
+async function waited<T>({ metrics }: Asker, attributes: AdmissionAttributes, work: () => Promise<T>): Promise<T> {
+  const began = metrics.now()
+  try {
+    return await work()
+  } finally {
+    attributes.waited?.(metrics.now() - began)
+  }
+}
+
 /** One after the other, each with what those before it made. */
 async function mutateAll(
   asker: Asker,
@@ -164,10 +201,10 @@ async function mutateAll(
   const runs = runsOf(again, 'webhooks', attributes.object)
   let current = attributes
   for (const hook of hooks) {
-    const [matched] = await matching([hook], current, reads, asker.host)
+    const [matched] = await matching([hook], current, reads, asker)
     if (matched === undefined) continue
     if (!mayRun(again, runs, hook.id)) continue
-    const asked = await ask(asker, matched, current, true)
+    const asked = await waited(asker, attributes, () => ask(asker, matched, current, true))
     const ifNeeded = hook.spec['reinvocationPolicy'] === 'IfNeeded'
     if (asked !== undefined) {
       const { answer, object } = asked
@@ -208,14 +245,16 @@ export const validatingAdmissionWebhook =
   (runtime: Runtime): AdmissionPluginFactory =>
   (reads, host): AdmissionPlugin => {
     const hooks = webhooksOf(reads, host, 'validatingwebhookconfigurations')
-    const asker = { runtime, host, caller: createWebhookCaller(runtime, reads) }
+    const asker = askerOf(runtime, reads, host, 'validating')
     return {
       name: 'ValidatingAdmissionWebhook',
       handles: () => true,
       validate(attributes) {
         const all = hooks()
         if (all.length === 0 || configuresAdmission(attributes)) return
-        return matching(all, attributes, reads, host).then((matched) => validateAll(asker, matched, attributes))
+        return matching(all, attributes, reads, asker).then((matched) =>
+          waited(asker, attributes, () => validateAll(asker, matched, attributes)),
+        )
       },
     }
   }
