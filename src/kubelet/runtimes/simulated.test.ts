@@ -5,7 +5,7 @@ import { createPodAddresses, podCIDROf } from '../pod-addresses.ts'
 import { POD_UID_LABEL } from './runtime.ts'
 import { createSimulatedRuntime } from './simulated.ts'
 
-async function setup(annotations: Readonly<Record<string, string>> = {}) {
+async function setup(annotations: Readonly<Record<string, string>> = {}, attempt = 0) {
   const runtime = simulatedRuntime(1)
   const cri = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
   const labels = { [POD_UID_LABEL]: 'u' }
@@ -14,7 +14,7 @@ async function setup(annotations: Readonly<Record<string, string>> = {}) {
     cri.runPodSandbox({ metadata, hostname: 'p', labels, annotations, hostNetwork: false }),
   )
   const config = { image: 'busybox', command: [], args: [], workingDir: '', envs: {}, mounts: [], labels, annotations }
-  const id = await runtime.complete(cri.createContainer(sandbox, { ...config, metadata: { name: 'c', attempt: 0 } }))
+  const id = await runtime.complete(cri.createContainer(sandbox, { ...config, metadata: { name: 'c', attempt } }))
   await runtime.complete(cri.startContainer(id))
   const status = async () => (await cri.listContainers({ labels }))[0]
   return { runtime, cri, sandbox, id, labels, status }
@@ -64,4 +64,69 @@ test('a container that has ended by itself has its code, message and time', asyn
   await runtime.advance(6000)
   const { exitCode, message, startedAt, finishedAt } = (await status())!
   assert.deepEqual([exitCode, message, finishedAt - startedAt], [3, 'why', 5000])
+})
+
+test('only so many of its runs end by themselves as it is asked to', async () => {
+  const annotations = { 'sim.skiff.dev/exit-after': '5s', 'sim.skiff.dev/exit-times': '2' }
+  const after = async (attempt: number) => {
+    const { runtime, status } = await setup(annotations, attempt)
+    await runtime.advance(60_000)
+    return (await status())?.state
+  }
+  assert.deepEqual([await after(0), await after(1), await after(2)], ['exited', 'exited', 'running'])
+})
+
+test('SIGTERM takes its time, and gives the code asked for', async () => {
+  const { runtime, cri, id, status } = await setup({
+    'sim.skiff.dev/stop-delay': '4s',
+    'sim.skiff.dev/sigterm-exit-code': '7',
+  })
+  const stopped = cri.stopContainer(id, 30)
+  await runtime.advance(3999)
+  assert.equal((await status())?.state, 'running')
+  await runtime.advance(1)
+  await stopped
+  assert.equal((await status())?.exitCode, 7)
+})
+
+test('a probe takes its time, fails when that is longer than its timeout, and then says what it is asked to', async () => {
+  const { runtime, cri, id } = await setup({
+    'sim.skiff.dev/readiness-duration': '3s',
+    'sim.skiff.dev/readiness-output': 'no answer',
+    'sim.skiff.dev/liveness': 'failure',
+  })
+  const probed = async (kind: 'readiness' | 'liveness', timeoutSeconds: number) => {
+    const start = runtime.clock.now()
+    const { signal } = new AbortController()
+    const result = await runtime.complete(cri.probe(id, { kind, timeoutSeconds, handler: {} }, signal))
+    return [runtime.clock.now() - start, result.success, result.output]
+  }
+  assert.deepEqual(await probed('readiness', 5), [3000, true, ''])
+  assert.deepEqual(await probed('readiness', 2), [2000, false, 'no answer'])
+  assert.deepEqual(await probed('liveness', 1), [0, false, ''])
+})
+
+test('a hook takes its time and fares as it is asked to', async () => {
+  const { runtime, cri, id } = await setup({
+    'sim.skiff.dev/post-start': 'failure',
+    'sim.skiff.dev/post-start-duration': '2s',
+  })
+  const hook = cri.probe(id, { kind: 'postStart', timeoutSeconds: 60, handler: {} }, new AbortController().signal)
+  const start = runtime.clock.now()
+  assert.equal((await runtime.complete(hook)).success, false)
+  assert.equal(runtime.clock.now() - start, 2000)
+})
+
+test('an image is absent, missing or of a registry that cannot exist, as its pod or its name says', async () => {
+  const { runtime, cri } = await setup()
+  const { signal } = new AbortController()
+  const wish = (image: string) => ({ 'sim.skiff.dev/image': image, 'sim.skiff.dev/pull-delay': '6s' })
+  assert.notEqual(await cri.imageStatus('nginx', {}), undefined)
+  assert.equal(await cri.imageStatus('nginx', wish('absent')), undefined)
+  const start = runtime.clock.now()
+  await runtime.complete(cri.pullImage('nginx', wish('absent'), signal))
+  assert.equal(runtime.clock.now() - start, 6000)
+  await assert.rejects(runtime.complete(cri.pullImage('nginx', wish('missing'), signal)), /not found$/)
+  assert.equal(await cri.imageStatus('registry.invalid/a', {}), undefined)
+  await assert.rejects(runtime.complete(cri.pullImage('registry.invalid/a', {}, signal)), /no such host$/)
 })
