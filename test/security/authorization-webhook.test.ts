@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { answers, authorizers, RBAC, startHooked, until } from './hooked.ts'
+import { answers, authorizers, RBAC, startHooked } from './hooked.ts'
 import type { Answering } from './reviewer.ts'
+import { until } from './until.ts'
 
 const { path, webhook, reviewer, target, ask, post, audited, stop } = await startHooked()
 after(stop)
@@ -366,7 +367,7 @@ test('a changed configuration counts: another version, and who cannot be asked i
   writeFileSync(path('authorization.json'), authorizers(changed, RBAC))
   await until(async () => {
     await ask('/api/v1/nodes')
-    return reviewer.asked.at(-1).apiVersion === 'authorization.k8s.io/v1beta1' || undefined
+    return reviewer.asked.at(-1).apiVersion === 'authorization.k8s.io/v1beta1'
   })
   assert.deepEqual(reviewer.asked.at(-1).spec.group, probe.groups)
   reviewer.answer = answers(404)
@@ -377,7 +378,7 @@ test('a changed configuration counts: another version, and who cannot be asked i
   // Whoever decided at the start still has to: roles must not be lost by a slip of the pen.
   writeFileSync(path('authorization.json'), authorizers(webhook({ failurePolicy: 'Deny' })))
   const refusedReading = /apiserver_authorization_config_controller_automatic_reloads_total\{[^}]*status="failure"\} 1/
-  await until(async () => refusedReading.exec((await target.asAdmin('GET', '/metrics')).body) ?? undefined)
+  await until(async () => refusedReading.test((await target.asAdmin('GET', '/metrics')).body))
   await ask('/api/v1/nodes')
   assert.equal(reviewer.asked.at(-1).apiVersion, 'authorization.k8s.io/v1beta1')
 })

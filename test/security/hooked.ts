@@ -6,17 +6,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startTarget } from './attacker.ts'
 import { authority } from './issuer.ts'
 import { type Answering, startReviewer } from './reviewer.ts'
-
-const PATIENCE_MS = 10_000
+import { until } from './until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an event of the audit log, as JSON
 type AuditEvent = any
-
-export type Hooked = Awaited<ReturnType<typeof startHooked>>
 
 /** An AuthorizationConfiguration of these authorizers. */
 export const authorizers = (...list: readonly object[]) =>
@@ -95,15 +91,6 @@ export async function startHooked() {
       rmSync(directory, { recursive: true, force: true })
     },
   }
-}
-
-/** What is found in the end. @throws when nothing is found in ten seconds */
-export async function until<T>(find: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await sleep(5)) {
-    const found = await find()
-    if (found !== undefined) return found
-  }
-  throw new Error('what was waited for did not come')
 }
 
 /** An answer of this status and body. */

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startTarget, type Target } from './attacker.ts'
 import { authority, type Issuer, publicJwk, signedToken, signingKey, startIssuer } from './issuer.ts'
+import { until } from './until.ts'
 
 const ca = authority()
 const key = signingKey('RS256', 'first')
@@ -356,7 +357,7 @@ test('forged key ids do not make the server attack the issuer', async () => {
   assert.ok(issuer.asked.length - before <= most, `${issuer.asked.length - before} requests`)
 })
 
-async function withKeys(answer: Parameters<Issuer['answers']['set']>[1], body: () => Promise<void>): Promise<void> {
+async function withKeys(answer: Parameters<Issuer['answers']['set']>[1], body: () => Promise<unknown>): Promise<void> {
   issuer.answers.set('/keys', answer)
   try {
     await body()
@@ -442,11 +443,3 @@ test('a changed configuration counts: who was believed is asked again', async ()
   const other = signedToken(key, { ...believed, iss: issuer.url, aud: 'others', sub: 'x', exp: seconds() + 60 })
   assert.equal((await whoami(other)).uid, 'x')
 })
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  assert.fail('it did not come true in five seconds')
-}
