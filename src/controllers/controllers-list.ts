@@ -7,6 +7,7 @@ import { createDeploymentController } from './deployment/deployment-controller.t
 import { createDisruptionController } from './disruption/disruption-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
 import { createEndpointSliceController } from './endpointslice/endpointslice-controller.ts'
+import { createEndpointSliceMirroringController } from './endpointslice-mirroring/endpointslicemirroring-controller.ts'
 import { createEphemeralVolumeController } from './ephemeral-volume/ephemeral-volume-controller.ts'
 import { createJobController } from './job/job-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
@@ -49,6 +50,11 @@ export const controllerEntries: readonly ControllerEntry[] = [
   ),
   entry('endpoints-controller', 'endpoint-controller', createEndpointsController),
   entry('endpointslice-controller', 'endpointslice-controller', createEndpointSliceController),
+  entry(
+    'endpointslice-mirroring-controller',
+    'endpointslicemirroring-controller',
+    createEndpointSliceMirroringController,
+  ),
   entry('job-controller', 'job-controller', createJobController),
   entry('cronjob-controller', 'cronjob-controller', createCronJobController),
   entry('ttl-after-finished-controller', 'ttl-after-finished-controller', createTtlAfterFinishedController),

@@ -18,6 +18,7 @@ import { consumerPlays } from './plays-consumers.ts'
 import { cronJobPlays } from './plays-cronjob.ts'
 import { daemonSetPlays } from './plays-daemonset.ts'
 import { jobPlays } from './plays-jobs.ts'
+import { mirroringPlays } from './plays-mirroring.ts'
 import { quotaPlays } from './plays-quota.ts'
 import { statefulSetPlays } from './plays-statefulset.ts'
 import { volumePlays } from './plays-volumes.ts'
@@ -34,7 +35,11 @@ const deleted = (propagationPolicy: 'Orphan' | 'Background' | 'Foreground') => a
 const updated = (tag: string) => async (stage: Stage) => void (await patch(stage, 'deployments', 'a', image(tag)))
 
 /** Those that record.ts can play. */
-export const recordablePlays: Readonly<Record<string, RecordablePlay>> = { ...consumerPlays, ...jobPlays }
+export const recordablePlays: Readonly<Record<string, RecordablePlay>> = {
+  ...consumerPlays,
+  ...jobPlays,
+  ...mirroringPlays,
+}
 
 export const plays: Readonly<Record<string, Play>> = {
   ...recordablePlays,
