@@ -45,7 +45,7 @@ const definition = (plural: string, kind: string, more: object = {}) => ({
   },
 })
 
-/** Waits for the definition's next state by watching, not by time. */
+/** Asks until the definition is so: the server is in this process, and comes on with every turn of the event loop. */
 async function until(
   api: TestApi,
   name: string,

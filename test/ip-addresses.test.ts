@@ -20,19 +20,17 @@ const ADDRESSES = '/apis/networking.k8s.io/v1/ipaddresses'
 const json = async (m: string, p: string, b?: unknown) =>
   JSON.parse((await asker.call({ m, p, b: b === undefined ? undefined : JSON.stringify(b) })).text)
 
-/** A watch from now that ends after the first event of this type about this name. */
+/** Watches from before the act, a second at a time, until it has seen such an event. */
 async function addressSeen(name: string, type: 'ADDED' | 'DELETED', act: () => Promise<unknown>): Promise<void> {
   const { metadata } = await json('GET', `${ADDRESSES}?limit=1`)
   await act()
   const path = `${ADDRESSES}?watch=1&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=metadata.name%3D${name}`
-  const { text } = await asker.call({ m: 'GET', p: path })
-  assert.ok(
-    text
-      .split('\n')
-      .filter((line) => line !== '')
-      .some((line) => JSON.parse(line).type === type),
-    `${type} ${name}: ${text}`,
-  )
+  for (let i = 0; i < 20; i++) {
+    const { text } = await asker.call({ m: 'GET', p: path })
+    const lines = text.split('\n').filter((line) => line !== '')
+    if (lines.some((line) => JSON.parse(line).type === type)) return
+  }
+  assert.fail(`${name} was never ${type}`)
 }
 
 test('the kubernetes Service has its address in a fresh cluster', async () => {
