@@ -29,11 +29,12 @@ export function readRequest(
   const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : parseQuery(target.slice(mark + 1))
   const named = headers['impersonate-user'] !== undefined || headers['x-remote-user'] !== undefined
   const values = named ? { headerValues: valuesByName(incoming.rawHeaders) } : undefined
-  if (!hasBody(incoming, method)) return { method, path, query, headers, signal, connection, ...values }
+  if (!hasBody(incoming, method)) return { method, path, query, target, headers, signal, connection, ...values }
   return readBody(deadlines, incoming, maxBodyBytes).then((bytes) => ({
     method,
     path,
     query,
+    target,
     headers,
     signal,
     connection,
@@ -63,14 +64,14 @@ function parseQuery(text: string): URLSearchParams {
 }
 
 function originForm(url: string): string {
-  if (url.charCodeAt(0) === 47) return url
+  if (url.charCodeAt(0) === 47 || url === '*') return url
   const absolute = /^https?:\/\/[^/?]*/i.exec(url)
   if (absolute === null) throw badRequest(`invalid request target`)
   const rest = url.slice(absolute[0].length)
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function hasBody(incoming: Incoming, method: string): boolean {
+export function hasBody(incoming: Incoming, method: string): boolean {
   if ('stream' in incoming) return method !== 'GET' && method !== 'HEAD' && !incoming.stream.endAfterHeaders
   const length = incoming.headers['content-length']
   return (length !== undefined && length !== '0') || incoming.headers['transfer-encoding'] !== undefined

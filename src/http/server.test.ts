@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
+import { connect as connectNet } from 'node:net'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
@@ -327,4 +328,57 @@ test('what is not HTTP gets 400 and the connection closes', async () => {
     socket.on('error', reject)
   })
   assert.match(received, /^HTTP\/1.1 400 Bad Request/)
+})
+
+/** What comes back on a socket for bytes as they are sent. */
+async function rawAnswer(port: number, sent: string, tls = true): Promise<string> {
+  const socket = tls
+    ? connectTls({ port, host: '127.0.0.1', ca: ca.cert, ALPNProtocols: ['http/1.1'] })
+    : connectNet({ port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  socket.write(sent)
+  let text = ''
+  for await (const chunk of socket) {
+    text += chunk
+    if (/\r\n\r\n/.test(text) && !/^connection: close/im.test(text) && tls) break
+  }
+  socket.destroy()
+  return text
+}
+
+test('what no server should take is refused in plain words', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const { port } = it.server
+  const firstLine = async (sent: string) => (await rawAnswer(port, sent)).split('\r\n')[0]
+  assert.equal(await firstLine('GET / HTTP/1.1\r\n\r\n'), 'HTTP/1.1 400 Bad Request: missing required Host header')
+  assert.equal(
+    await firstLine('GET / HTTP/1.1\r\nHost: a b\r\n\r\n'),
+    'HTTP/1.1 400 Bad Request: malformed Host header',
+  )
+  assert.equal(await firstLine('GET /\r\n\r\n'), 'HTTP/1.1 400 Bad Request')
+  const other = 'HTTP/1.1 505 HTTP Version Not Supported: unsupported protocol version'
+  for (const version of ['2.0', '3.0']) assert.equal(await firstLine(`GET / HTTP/${version}\r\nHost: a\r\n\r\n`), other)
+  assert.equal(
+    await firstLine('GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n'),
+    'HTTP/1.1 417 Expectation Failed',
+  )
+  const coded = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\nx'
+  assert.equal(await firstLine(coded), 'HTTP/1.1 501 Not Implemented')
+  assert.match(await rawAnswer(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', false), /HTTP request to an HTTPS server/)
+})
+
+test('half a megabyte of headers, and thousands of them, are taken', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const firstLine = async (headers: string) =>
+    (await rawAnswer(it.server.port, `GET / HTTP/1.1\r\nHost: a\r\n${headers}\r\n`)).split('\r\n')[0]
+  assert.equal(await firstLine(`x: ${'y'.repeat(500_000)}\r\n`), 'HTTP/1.1 200 OK')
+  assert.equal(await firstLine(Array.from({ length: 3000 }, (_, i) => `x${i}: y\r\n`).join('')), 'HTTP/1.1 200 OK')
+})
+
+test('who asks before he sends is told to go on only where his body is taken', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const asked = (headers: string) =>
+    rawAnswer(it.server.port, `POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${headers}\r\n`)
+  assert.match(await asked('Content-Length: 2\r\n'), /^HTTP\/1.1 100 Continue/)
+  assert.match(await asked('Content-Length: 99999999\r\n'), /^HTTP\/1.1 413 /)
 })

@@ -8,14 +8,14 @@ import type { IncomingMessage } from 'node:http'
 import { ServerResponse } from 'node:http'
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
 import { createSecureServer } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ApiRequest, ConnectionInfo, EagerHandler } from '../api/request.ts'
-import { StatusError } from '../api/status.ts'
 import { createDeadlines } from '../base/deadlines.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createConnectionTable } from './connections.ts'
-import { BODY_MS, readRequest } from './receive.ts'
+import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
+import { BODY_MS, hasBody, readRequest } from './receive.ts'
 import { createResponder, type Outgoing, type Responder } from './respond.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
@@ -50,13 +50,19 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>
 }
 
+const MAX_HEADER_BYTES = 1024 * 1024
+const MAX_HEADERS = 10_000
+
 /** Clients keep idle connections for up to 90 seconds; a server that closes earlier breaks their next request. */
 const HTTP1 = {
   keepAliveTimeout: 120_000,
   headersTimeout: 32_000,
   requestTimeout: 120_000,
-  // Node's own 16 kB is below what long selectors and tokens need.
-  maxHeaderSize: 256 * 1024,
+  // As in Kubernetes: Node's own 16 kB is below what long selectors and tokens need.
+  maxHeaderSize: MAX_HEADER_BYTES,
+  maxHeadersCount: MAX_HEADERS,
+  // Answered here, in words.
+  requireHostHeader: false,
 }
 
 type Incoming = IncomingMessage | Http2ServerRequest
@@ -75,11 +81,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     minVersion: 'TLSv1.2',
     // Long enough for a thousand clients that come at once on a busy machine.
     handshakeTimeout: 30_000,
-    maxHeaderListPairs: 500,
+    maxHeaderListPairs: MAX_HEADERS,
     settings: {
       maxConcurrentStreams: 250,
       initialWindowSize: 256 * 1024,
-      maxHeaderListSize: 256 * 1024,
+      maxHeaderListSize: MAX_HEADER_BYTES,
       enablePush: false,
     },
     maxSessionMemory: 64,
@@ -96,15 +102,27 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     session.setLocalWindowSize(1024 * 1024)
   })
   server.on('sessionError', () => {})
-  server.on('tlsClientError', (_error, socket) => socket.destroy())
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket))
+  server.on('tlsClientError', refuseHandshake)
+  server.on('clientError', refuseMalformed)
 
-  server.on('request', (incoming, outgoing) => {
+  server.on('request', (incoming: Incoming, outgoing) => {
+    if (!('stream' in incoming) && refusedHead(incoming)) return
+    if (incoming.url === '*' && incoming.method === 'OPTIONS') {
+      // Asked of the server itself, as a sign of life.
+      outgoing.writeHead(200, { 'content-length': 0 })
+      outgoing.end()
+    } else void serve(incoming, outgoing, peerOf(incoming))
+  })
+  // Who asks before he sends is told to go on only where something is to be sent, and taken.
+  server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
+    if (!('stream' in incoming) && refusedHead(incoming)) return
+    if (hasBody(incoming, incoming.method ?? '') && Number(incoming.headers['content-length'] ?? 0) <= maxBodyBytes)
+      outgoing.writeContinue()
     void serve(incoming, outgoing, peerOf(incoming))
   })
-  server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
-    outgoing.writeContinue()
-    void serve(incoming, outgoing, peerOf(incoming))
+  server.on('checkExpectation', (_incoming: Incoming, outgoing: ServerResponse) => {
+    outgoing.writeHead(417, { connection: 'close', 'content-length': 0 })
+    outgoing.end()
   })
   // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
@@ -206,36 +224,6 @@ function peerOf(incoming: Incoming): TLSSocket | ServerHttp2Session | undefined 
 
 function secureContext(tls: HttpServerOptions['tls']) {
   return { cert: tls.cert, key: tls.key, ca: [...tls.clientCas] }
-}
-
-/** Node's parser knows a fixed set of methods; of others the handler never hears. */
-const UNKNOWN_METHOD = new StatusError(
-  405,
-  'MethodNotAllowed',
-  'the server does not allow this method on the requested resource',
-  {},
-)
-
-/** What is not even a request line is a bad request, whatever its first word. */
-const REQUEST_LINE = /^[!-~]+ [!-~]+ HTTP\/1\.[01]\r?\n/
-
-function refuseMalformed(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  if (error.code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(error.rawPacket?.toString('latin1', 0, 8192) ?? '')) {
-    const body = JSON.stringify(UNKNOWN_METHOD.toStatus())
-    socket.end(`HTTP/1.1 405 Method Not Allowed\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${body}`)
-    return
-  }
-  const line =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? '431 Request Header Fields Too Large'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? '408 Request Timeout'
-        : '400 Bad Request'
-  socket.end(`HTTP/1.1 ${line}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${line}`)
 }
 
 function listen(server: Http2SecureServer, options: HttpServerOptions): Promise<void> {
