@@ -28,7 +28,7 @@ import { requestMetrics } from './filters/metrics.ts'
 import { withRequestInfo } from './filters/request-info.ts'
 import { requestLog } from './filters/request-log.ts'
 import type { ComponentHealth } from './handlers/component-status.ts'
-import type { ResourceHandler, ServerContext } from './handlers/context.ts'
+import type { ServerContext } from './handlers/context.ts'
 import { createDiscovery } from './handlers/discovery.ts'
 import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
 import { createHealth, type HealthCheck } from './handlers/health.ts'
@@ -64,6 +64,9 @@ export interface ServerAuth {
 
 const everythingAllowed: Authorizer = { authorize: () => ({ verdict: 'allow', reason: '' }) }
 
+/** As kube-apiserver's. */
+const REQUEST_TIMEOUT_MS = 60_000
+
 export interface ApiServerOptions {
   readonly runtime: Runtime
   readonly storage: Storage
@@ -72,8 +75,6 @@ export interface ApiServerOptions {
   readonly admission: AdmissionOptions
   /** Without it every request is believed to be who it says, and may do anything: for tests. */
   readonly auth?: (reads: ServerReads) => ServerAuth
-  /** Sees every request after authentication. */
-  readonly audit?: Filter
   /** Paths that name no resource (discovery, OpenAPI, version), in the order they are asked. */
   readonly paths?: (server: { readonly scheme: Scheme; readonly reads: ServerReads }) => readonly PathHandler[]
   /** Flags this server was started with, by name: told at /flagz. */
@@ -81,8 +82,6 @@ export interface ApiServerOptions {
   /** `host:port` by which clients of this machine reach the server. */
   readonly serverAddress?: () => string
   readonly decodeProtobuf?: ProtobufDecoder
-  readonly connect?: ResourceHandler
-  readonly subresources?: Readonly<Record<string, ResourceHandler>>
   /** What ComponentStatuses tell of. */
   readonly components?: () => readonly ComponentHealth[]
   /** Keeps an IPAddress for every cluster IP. */
@@ -91,8 +90,6 @@ export interface ApiServerOptions {
   readonly judgeFlowSchemas?: boolean
   /** Who this server is to the servers of aggregated APIs; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
-  /** Default 60 seconds, as kube-apiserver's. */
-  readonly requestTimeoutMs?: number
 }
 
 export interface ApiServer {
@@ -161,7 +158,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...conversionContext(conversion),
     printTable: createTablePrinter(runtime.clock),
     ...(aggregator === undefined ? {} : { forward: aggregator.forward }),
-    ...pick(options, 'decodeProtobuf', 'connect', 'subresources', 'components'),
+    ...pick(options, 'decodeProtobuf', 'components'),
     ...(auth === undefined ? {} : pick(auth, 'reviews', 'answerTokenRequest')),
   }
   for (const row of scheme.rows()) if (row.storagePrefix !== '') caches.resource(row.storagePrefix)
@@ -206,8 +203,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     requestLog(runtime),
     ...(runtime.metrics === undefined ? [] : [requestMetrics(runtime.clock, runtime.metrics)]),
     ...(auth === undefined ? [] : [auth.filter]),
-    ...(options.audit === undefined ? [] : [options.audit]),
-    requestTimeout(runtime, options.requestTimeoutMs ?? 60_000),
+    requestTimeout(runtime, REQUEST_TIMEOUT_MS),
     bodyLimit(MAX_BODY_BYTES),
   ]
   const answer = filters.reduceRight((next, filter) => filter(next), dispatch)

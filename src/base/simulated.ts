@@ -18,8 +18,6 @@ export interface SimulationOptions {
   readonly order?: 'seeded' | 'fifo'
   /** Chance that time passes to the next timer although hand-overs wait, as on a busy machine. Default 0. */
   readonly earlyTimers?: number
-  /** Keeps every label of the trace, not only its hash. */
-  readonly keepTrace?: boolean
   /** Receives what is logged up to `level`; default: nothing is. */
   readonly log?: { readonly level: number; write(line: string): void }
 }
@@ -49,8 +47,6 @@ export interface SimulatedRuntime extends Runtime {
   complete<T>(promise: Promise<T>, options?: Omit<RunOptions, 'until'>): Promise<T>
   /** A hash over the sequence of hand-overs (label and time). Equal seeds give equal traces. */
   trace(): string
-  /** The labels, with `keepTrace`. */
-  readonly labels: readonly string[]
 }
 
 export class SimulationStuckError extends Error {
@@ -71,7 +67,6 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
   const earlyTimers = options.earlyTimers ?? 0
   const pick = seededInts(seed + 0x5eed)
   const timers = createTimers(options.startMs ?? Date.UTC(2026, 0, 1), (label, task) => handOver(label, task))
-  const labels: string[] = []
   let hash1 = 0x811c9dc5
   let hash2 = 0x1b873593
   let steps = 0
@@ -121,7 +116,6 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
   }
 
   function record(label: string): void {
-    if (options.keepTrace) labels.push(label)
     for (let i = 0; i < label.length; i++) {
       hash1 = Math.imul(hash1 ^ label.charCodeAt(i), 0x01000193)
     }
@@ -206,7 +200,6 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
     run,
     complete,
     trace: () => `${steps}:${(hash1 >>> 0).toString(16)}${(hash2 >>> 0).toString(16)}`,
-    labels,
   }
 }
 

@@ -30,17 +30,16 @@ export interface WorkQueueOptions {
   readonly baseDelayMs?: number
   /** Default 1,000 s. */
   readonly maxDelayMs?: number
-  /** Retries a second over all items, and how many at once; default 10 and 100. */
-  readonly retriesPerSecond?: number
-  readonly retryBurst?: number
 }
+
+/** Retries a second over all items of a queue, and how many at once. */
+const RETRIES_PER_SECOND = 10
+const RETRY_BURST = 100
 
 export function createWorkQueue<T>(runtime: Runtime, name: string, options: WorkQueueOptions = {}): WorkQueue<T> {
   const { clock, scheduler } = runtime
   const baseDelay = options.baseDelayMs ?? 5
   const maxDelay = options.maxDelayMs ?? 1_000_000
-  const perSecond = options.retriesPerSecond ?? 10
-  const burst = options.retryBurst ?? 100
   const label = `queue ${name}`
   const metrics = queueMetrics<T>(runtime, name)
   const delayLabel = `delay ${name}`
@@ -52,7 +51,7 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
   const failures = new Map<T, number>()
   const delayed = new Map<T, { at: number; timer: Timer }>()
   const waiting: ((item: T | undefined) => void)[] = []
-  let tokens = burst
+  let tokens = RETRY_BURST
   let tokensAt = clock.monotonic()
   let stopped = false
 
@@ -139,10 +138,10 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
   /** Milliseconds until the bucket has a token for this retry. */
   function takeToken(): number {
     const now = clock.monotonic()
-    tokens = Math.min(burst, tokens + ((now - tokensAt) / 1000) * perSecond)
+    tokens = Math.min(RETRY_BURST, tokens + ((now - tokensAt) / 1000) * RETRIES_PER_SECOND)
     tokensAt = now
     tokens -= 1
-    return tokens >= 0 ? 0 : (-tokens / perSecond) * 1000
+    return tokens >= 0 ? 0 : (-tokens / RETRIES_PER_SECOND) * 1000
   }
   return queue
 }

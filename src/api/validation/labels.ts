@@ -29,8 +29,6 @@ export const labelName: Rule = (value, path, errors) => {
 export const labelSelector: Rule = (selector, path, errors) => validateLabelSelector(selector, path, errors)
 
 export interface LabelSelectorOptions {
-  /** Values of expressions go unchecked: where objects with bad ones were once accepted. */
-  readonly allowInvalidValues?: boolean
   /** Operators that nobody knows are passed over: where whoever reads the selector ignores such expressions. */
   readonly allowUnknownOperators?: boolean
 }
@@ -78,7 +76,6 @@ export function validateLabelRequirement(
     errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'))
   for (const message of qualifiedName(requirement['key'] ?? ''))
     errors.push(invalid(`${path}.key`, requirement['key'] ?? '', message))
-  if (options.allowInvalidValues) return
   values.forEach((value, i) => {
     for (const message of labelValue(value)) errors.push(invalid(`${path}.values[${i}]`, value, message))
   })

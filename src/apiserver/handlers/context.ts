@@ -56,10 +56,6 @@ export interface ServerContext {
   readonly answerTokenRequest?: (namespace: string, name: string, object: KubeObject) => Promise<KubeObject>
   /** What ComponentStatuses tell of; without it there are none. */
   readonly components?: () => readonly ComponentHealth[]
-  /** exec, attach, port-forward, proxy. */
-  readonly connect?: ResourceHandler
-  /** Further subresources by `action resource.group/name` (`get pods/log`). */
-  readonly subresources?: Readonly<Record<string, ResourceHandler>>
 }
 
 /** A request that has found its resource. */

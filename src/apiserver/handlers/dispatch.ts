@@ -47,7 +47,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
       route,
       servedAs: as,
       appliedAs: { ...as, verb: 'APPLY' },
-      handler: handlerOf(context, route),
+      handler: handlerOf(route),
       info: isPlaced ? { ...info, namespace: '' } : info,
       deprecated: deprecationWarning(row),
     }
@@ -107,8 +107,8 @@ interface Plan {
 const isApply = ({ method, body }: ApiRequest): boolean =>
   method === 'PATCH' && body?.contentType?.startsWith('application/apply-patch') === true
 
-function handlerOf(context: ServerContext, route: Route): ResourceHandler {
-  const own = subresourceHandler(context, route)
+function handlerOf(route: Route): ResourceHandler {
+  const own = subresourceHandler(route)
   if (own !== undefined) return own
   const handler = HANDLERS[route.action]
   if (handler === undefined) throw internalError(`no handler for ${route.action}`)

@@ -5,7 +5,7 @@
  */
 import { qualified } from '../../../api/status.ts'
 import { getComponentStatus, listComponentStatuses } from '../component-status.ts'
-import type { ResourceHandler, ServerContext } from '../context.ts'
+import type { ResourceHandler } from '../context.ts'
 import type { Route } from '../route.ts'
 import { createBinding } from './binding.ts'
 import { notConnected } from './connect.ts'
@@ -28,7 +28,7 @@ const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
 const SCALE: Readonly<Record<string, ResourceHandler>> = { get: getScale, update: updateScale, patch: patchScale }
 
 /** undefined: the verb's own handler does it. */
-export function subresourceHandler(context: ServerContext, route: Route): ResourceHandler | undefined {
+export function subresourceHandler(route: Route): ResourceHandler | undefined {
   const { row, subresource, action } = route
   const name = qualified({ group: row.group, resource: row.resource })
   if (subresource === undefined) {
@@ -37,8 +37,6 @@ export function subresourceHandler(context: ServerContext, route: Route): Resour
     return row.storagePrefix === '' && action === 'create' ? createReview : undefined
   }
   if (subresource.name === 'scale') return SCALE[action]
-  if (action === 'connect') return context.connect ?? notConnected
-  return (
-    HANDLERS[`${action} ${name}/${subresource.name}`] ?? context.subresources?.[`${action} ${name}/${subresource.name}`]
-  )
+  if (action === 'connect') return notConnected
+  return HANDLERS[`${action} ${name}/${subresource.name}`]
 }
