@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
 import { clusterDirectory, readState } from '../src/cluster/directory.ts'
 import { type Cluster, startCluster } from '../src/cluster/index.ts'
+import { keyOfJane, requests } from '../src/controllers/certificates/fixtures.ts'
 import { createHttpsClient } from '../src/http/client.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
@@ -91,4 +92,39 @@ test("the controller manager's port: health for all, the garbage collector's gra
   const part = await ask(`${GRAPH}?uid=${uid}`, 'certificate')
   assert.ok(part.body.includes(uid) && part.body.includes(dependent.metadata.uid ?? '?'))
   assert.equal((await ask('/debug/else', 'certificate')).status, 404)
+})
+
+test('kubectl certificate approve gives a certificate that its user can use', async () => {
+  const resource = cluster.client.resource({
+    group: 'certificates.k8s.io',
+    version: 'v1',
+    resource: 'certificatesigningrequests',
+  })
+  const signerName = 'kubernetes.io/kube-apiserver-client'
+  const spec = { request: requests.jane, signerName, usages: ['client auth'], expirationSeconds: 3600 }
+  const metadata = { name: 'jane' }
+  const asked = await resource.create({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata,
+    spec,
+  })
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'KubectlApprove', message: 'by hand' }]
+  const events = await resource.watch({ fieldSelector: 'metadata.name=jane' }, AbortSignal.any([]))
+  await resource.update({ ...asked, status: { conditions } } as never, { subresource: 'approval' })
+  let certificate = ''
+  while (certificate === '') certificate = (await events.next())?.object['status']?.certificate ?? ''
+  const { server, ca = '' } = endpointFromKubeconfig(readFileSync(cluster.kubeconfigFile, 'utf8'))
+  const cert = Buffer.from(certificate, 'base64').toString()
+  const client = createHttpsClient({ server, ca, cert, key: keyOfJane })
+  try {
+    const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
+    const headers = { 'content-type': 'application/json' }
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const answer = await client.send({ method: 'POST', path, headers, body: review })
+    const { userInfo } = JSON.parse(Buffer.from(await answer.bytes()).toString()).status
+    assert.deepEqual([userInfo.username, userInfo.groups], ['jane', ['dev', 'system:authenticated']])
+  } finally {
+    client.close()
+  }
 })

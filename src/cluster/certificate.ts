@@ -36,6 +36,23 @@ export interface CertificateRequest {
 
 const DAY_MS = 86_400_000
 const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'))
+/** By their bit (RFC 5280, 4.2.1.3). */
+const KEY_USAGES = [
+  'digital signature',
+  'content commitment',
+  'key encipherment',
+  'data encipherment',
+  'key agreement',
+  'cert sign',
+  'crl sign',
+  'encipher only',
+  'decipher only',
+]
+const EXTENDED_USAGES: Readonly<Record<string, string>> = {
+  any: '2.5.29.37.0',
+  'server auth': '1.3.6.1.5.5.7.3.1',
+  'client auth': '1.3.6.1.5.5.7.3.2',
+}
 const EXTENDED_USAGE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
 
 /** `issuer` undefined makes a self-signed one. Valid from five minutes ago, for clocks that differ. */
@@ -46,8 +63,7 @@ export function issue(runtime: Runtime, request: CertificateRequest, issuer?: Ke
   const subject = distinguishedName(request)
   const parent = issuer === undefined ? undefined : readIssuer(issuer)
   const now = runtime.clock.now()
-  const serial = Buffer.from(runtime.random.bytes(16))
-  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  const serial = serialOf(runtime)
   const certified = sequence(
     tagged(0, integer(Buffer.from([2]))),
     integer(serial),
@@ -65,6 +81,64 @@ export function issue(runtime: Runtime, request: CertificateRequest, issuer?: Ke
     // SEC 1, as Go's tools write it: clients in Java tell the algorithm by the label, and take PKCS #8 for RSA.
     key: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
   }
+}
+
+function serialOf(runtime: Runtime): Buffer {
+  const serial = Buffer.from(runtime.random.bytes(16))
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  return serial
+}
+
+/** What a CertificateSigningRequest asks for, as the signing controller has found it good. */
+export interface SigningRequest {
+  /** DER, as in the request. */
+  readonly subject: Uint8Array
+  readonly publicKey: Uint8Array
+  readonly subjectAltName?: Uint8Array
+  /** Names of certificates.k8s.io/v1. */
+  readonly usages: readonly string[]
+  readonly validSeconds: number
+}
+
+/** The certificate, PEM: valid from five minutes ago, and not longer than its issuer. */
+export function issueForRequest(runtime: Runtime, request: SigningRequest, issuer: KeyAndCertificate): string {
+  const parent = readIssuer(issuer)
+  const now = runtime.clock.now()
+  const end = Math.min(now + request.validSeconds * 1000, new X509Certificate(issuer.cert).validToDate.getTime())
+  const certified = sequence(
+    tagged(0, integer(Buffer.from([2]))),
+    integer(serialOf(runtime)),
+    ECDSA_WITH_SHA256,
+    parent.subject,
+    sequence(time(now - 300_000), time(end)),
+    request.subject,
+    request.publicKey,
+    tagged(3, sequence(...requestedExtensions(request, parent.keyId))),
+  )
+  const signature = sign('sha256', certified, parent.key)
+  return pem('CERTIFICATE', sequence(certified, ECDSA_WITH_SHA256, bitString(signature)))
+}
+
+function requestedExtensions({ usages, subjectAltName }: SigningRequest, issuerKeyId: Buffer): Buffer[] {
+  const bits = KEY_USAGES.flatMap((usage, bit) => (usages.includes(usage) ? [bit] : []))
+  const extended = usages.flatMap((usage) => EXTENDED_USAGES[usage] ?? [])
+  return [
+    ...(bits.length === 0 ? [] : [extension('2.5.29.15', true, keyUsage(bits))]),
+    ...(extended.length === 0
+      ? []
+      : [extension('2.5.29.37', false, sequence(...extended.map((oid) => objectIdentifier(oid))))]),
+    extension('2.5.29.19', true, sequence()),
+    extension('2.5.29.35', false, sequence(tagged(0, issuerKeyId, false))),
+    ...(subjectAltName === undefined ? [] : [extension('2.5.29.17', false, Buffer.from(subjectAltName))]),
+  ]
+}
+
+/** A named bit list: as short as its last bit allows. */
+function keyUsage(bits: readonly number[]): Buffer {
+  const last = Math.max(...bits)
+  const bytes = Buffer.alloc((last >> 3) + 1)
+  for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7))
+  return bitString(bytes, 7 - (last & 7))
 }
 
 function readIssuer(issuer: KeyAndCertificate): { subject: Buffer; keyId: Buffer; key: KeyObject } {
@@ -85,9 +159,10 @@ function distinguishedName({
   return sequence(...organizations.map((name) => attribute('2.5.4.10', name)), attribute('2.5.4.3', commonName))
 }
 
+const extension = (oid: string, critical: boolean, value: Buffer) =>
+  sequence(objectIdentifier(oid), ...(critical ? [TRUE] : []), octetString(value))
+
 function extensions(request: CertificateRequest, keyId: Buffer, issuerKeyId: Buffer): Buffer[] {
-  const extension = (oid: string, critical: boolean, value: Buffer) =>
-    sequence(objectIdentifier(oid), ...(critical ? [TRUE] : []), octetString(value))
   const isAuthority = request.usage === 'ca'
   const { pathLength } = request
   const constraint = pathLength === undefined ? [] : [integer(Buffer.from([pathLength]))]

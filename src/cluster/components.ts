@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import type { UserInfo } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import { issueForRequest } from './certificate.ts'
 import type { DebugServer } from './debug-server.ts'
 import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
@@ -73,6 +74,7 @@ async function startControllers(runtime: Runtime, options: ComponentsOptions, si
     runtime: own,
     clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
     rootCa: pki.ca.cert,
+    signCertificate: (request) => issueForRequest(own, request, pki.ca),
     signal,
   })
   return startDebugServer(own, { manager, client: clientFor(controllerManagerUser, 'kube-controller-manager'), pki })

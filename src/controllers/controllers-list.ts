@@ -1,4 +1,6 @@
 /** Which controllers the manager runs. */
+import { createCertificateApprover } from './certificates/approving-controller.ts'
+import { createCertificateCleaner } from './certificates/cleaner-controller.ts'
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { createCronJobController } from './cronjob/cronjob-controller.ts'
@@ -32,7 +34,7 @@ export interface ControllerEntry {
   create(context: ControllerContext): Controller
 }
 
-/** All but the garbage collector and the root CA publisher, which the manager makes with what they need besides. */
+/** All but the garbage collector, the root CA publisher and the signer of certificates, which the manager makes with what they need besides. */
 export const controllerEntries: readonly ControllerEntry[] = [
   entry('namespace-controller', 'namespace-controller', createNamespaceController),
   entry('serviceaccount-controller', 'service-account-controller', createServiceAccountController),
@@ -67,6 +69,8 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('daemonset-controller', 'daemon-set-controller', createDaemonSetController),
   entry('statefulset-controller', 'statefulset-controller', createStatefulSetController),
   entry('resourcequota-controller', 'resourcequota-controller', createResourceQuotaController),
+  entry('certificatesigningrequest-approving-controller', 'certificate-controller', createCertificateApprover),
+  entry('certificatesigningrequest-cleaner-controller', 'certificate-controller', createCertificateCleaner),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

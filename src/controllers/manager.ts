@@ -7,6 +7,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { serviceAccountUser } from '../client/transport.ts'
+import { createCertificateSigner, type SignCertificate } from './certificates/signing-controller.ts'
 import type { ControllerContext } from './controller.ts'
 import { controllerEntries } from './controllers-list.ts'
 import { createGarbageCollector, type GarbageCollector } from './garbage-collector/garbage-collector.ts'
@@ -21,6 +22,8 @@ export interface ControllerManagerOptions {
   clientFor(identity: { readonly user: UserInfo; readonly userAgent: string }): Client
   /** PEM of the CA that pods are told to trust; without it no ConfigMap is published. */
   readonly rootCa?: string
+  /** Signs what the certificate controller has found good; without it nothing is signed. */
+  readonly signCertificate?: SignCertificate
   /** Names as in --controllers; default all. */
   readonly controllers?: readonly string[]
   readonly signal: AbortSignal
@@ -59,6 +62,8 @@ export async function startControllerManager(options: ControllerManagerOptions):
     .map((entry) => entry.create(contextOf(entry.serviceAccount)))
   if (options.rootCa !== undefined && wanted('root-ca-certificate-publisher-controller'))
     controllers.push(createRootCaPublisher(contextOf('root-ca-cert-publisher'), options.rootCa))
+  if (options.signCertificate !== undefined && wanted('certificatesigningrequest-signing-controller'))
+    controllers.push(createCertificateSigner(contextOf('certificate-controller'), options.signCertificate))
   let garbageCollector: GarbageCollector | undefined
   if (wanted('garbage-collector-controller')) {
     garbageCollector = createGarbageCollector(contextOf('generic-garbage-collector'))

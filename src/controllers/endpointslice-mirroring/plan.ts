@@ -58,7 +58,7 @@ function groupsOf(subsets: readonly Fields[]): { readonly groups: readonly Group
   const groups = new Map<string, Group>()
   let skipped = 0
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
-    const all = [
+    const all: readonly Fields[] = [
       ...(addresses as readonly Fields[]).map((address) => endpointOf(address, true)),
       ...(notReadyAddresses as readonly Fields[]).map((address) => endpointOf(address, false)),
     ]
@@ -67,7 +67,7 @@ function groupsOf(subsets: readonly Fields[]): { readonly groups: readonly Group
     for (const endpoint of all.slice(0, mostAddresses)) {
       const family = endpoint['addresses'][0].includes(':') ? 'IPv6' : 'IPv4'
       const key = JSON.stringify([family, named])
-      const group = groups.get(key) ?? { family, ports: named, endpoints: [] }
+      const group: Group = groups.get(key) ?? { family, ports: named, endpoints: [] }
       groups.set(key, group)
       group.endpoints.push(endpoint)
     }
