@@ -1,5 +1,6 @@
 /** Defaults of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control, devices. */
 import type { Fields } from '../object.ts'
+import { asGiven } from '../schema/canonical.ts'
 import { type Defaulter, missing } from './rule.ts'
 
 const api = (name: string) => `io.k8s.api.${name}`
@@ -88,6 +89,13 @@ const autoscalerV1: Defaulter = (value) => {
   return added && { spec: { ...spec, ...added } }
 }
 
+/** A list that was given empty stays so: the rules refuse it. */
+function withGivenPolicies(rules: Fields | undefined, added: Fields | undefined): Fields | undefined {
+  if (asGiven(rules, 'policies', []) === null) return added
+  const { policies: _, ...others } = added ?? {}
+  return others
+}
+
 /** Up: at once, by four pods or double every 15 seconds. Down: when the controller's window has passed, as far as needed. */
 function scalingBehavior(value: Fields): Fields | undefined {
   const up = absent(value['scaleUp'] ?? {}, {
@@ -103,8 +111,8 @@ function scalingBehavior(value: Fields): Fields | undefined {
     policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
   })
   return {
-    scaleUp: { ...value['scaleUp'], ...up },
-    scaleDown: { ...value['scaleDown'], ...down },
+    scaleUp: { ...value['scaleUp'], ...withGivenPolicies(value['scaleUp'], up) },
+    scaleDown: { ...value['scaleDown'], ...withGivenPolicies(value['scaleDown'], down) },
   }
 }
 

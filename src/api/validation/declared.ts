@@ -101,7 +101,7 @@ function field(
   errors: FieldError[],
 ): void {
   if (declared.immutable && isUpdate) {
-    if (declared.field.schema.type === 'struct') descend(value ?? null, old, declared.field.schema, path, errors)
+    if (declared.required && !isThere(value, declared.field)) errors.push(required(path))
     errors.push(invalid(path, null, IMMUTABLE))
     return
   }

@@ -116,7 +116,7 @@ function resourceRule(rule: Fields, path: string, errors: FieldError[]): void {
       required(`${path}.namespaces`, 'resource rules that are not cluster scoped must supply at least one namespace'),
     )
   else if (namespaces.length > 1 && namespaces.includes('*'))
-    errors.push(invalid(`${path}.namespaces`, namespaces, "'*' may not be accompanied by anything else"))
+    errors.push(invalid(`${path}.namespaces`, namespaces, "if '*' is present, must not specify other namespaces"))
   else
     namespaces.forEach((name: string, i: number) => {
       if (name !== '*')

@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { addressBits, maskedNetwork, networkContains, parseNetwork } from './address.ts'
-import { IMMUTABLE, same } from './common.ts'
+import { IMMUTABLE } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import {
@@ -259,9 +259,12 @@ export function validateIngressClassUpdate(object: KubeObject, old: KubeObject):
 export function validateIPAddress(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   const { group = '', resource = '', namespace = '', name = '' } = (object['spec']?.parentRef ?? {}) as Fields
+  // Declared too, and told once; at an update only here.
   if (resource !== '') say(pathSegmentName, resource, 'spec.parentRef.resource', errors)
+  else if (object['spec']?.parentRef) errors.push(required('spec.parentRef.resource'))
   if (group !== '') say(dns1123Subdomain, group, 'spec.parentRef.group', errors)
   if (name !== '') say(pathSegmentName, name, 'spec.parentRef.name', errors)
+  else if (object['spec']?.parentRef) errors.push(required('spec.parentRef.name'))
   if (namespace !== '') say(pathSegmentName, namespace, 'spec.parentRef.namespace', errors)
   return errors
 }
@@ -287,7 +290,12 @@ export function validateServiceCIDR(object: KubeObject): readonly FieldError[] {
 }
 
 export function validateServiceCIDRUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  return same(object['spec']?.cidrs, old['spec']?.cidrs)
-    ? []
-    : [invalid('spec.cidrs', asGiven(object['spec'], 'cidrs', []), IMMUTABLE)]
+  const now: readonly string[] = object['spec']?.cidrs ?? []
+  const before: readonly string[] = old['spec']?.cidrs ?? []
+  if (now.length < before.length) return [invalid('spec.cidrs', asGiven(object['spec'], 'cidrs', []), IMMUTABLE)]
+  // A second family may be added.
+  const changed = before.flatMap((text, i) =>
+    now[i] === text ? [] : [invalid(`spec.cidrs[${i}]`, now[i]!, IMMUTABLE)],
+  )
+  return now.length > before.length ? [...changed, ...validateServiceCIDR(object)] : changed
 }

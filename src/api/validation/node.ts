@@ -75,8 +75,10 @@ export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly 
   errors.push(...validateNode({ ...node, spec: { podCIDRs: now }, status: {} }))
   if (before.length > 0 && (now.length !== before.length || now.some((text, i) => text !== before[i])))
     errors.push(forbiddenField('spec.podCIDRs', ONLY_ONCE('podCIDR')))
-  if (old['spec']?.providerID && node['spec']?.providerID !== old['spec'].providerID)
-    errors.push(forbiddenField('spec.providerID', ONLY_ONCE('providerID')))
   taints(node['spec']?.taints ?? [], errors)
+  const provider: string = old['spec']?.providerID ?? ''
+  const given: string = node['spec']?.providerID ?? ''
+  if (provider !== '' && given !== provider)
+    errors.push(invalid('spec.providerID', null, `field cannot be ${given === '' ? 'cleared' : 'modified'} once set`))
   return errors
 }

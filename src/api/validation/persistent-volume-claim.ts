@@ -90,7 +90,10 @@ export function validatePersistentVolumeClaim(object: KubeObject): readonly Fiel
 }
 
 export function validatePersistentVolumeClaimUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
-  const errors: FieldError[] = [...validatePersistentVolumeClaim(object)]
+  // What a source's group may look like is only asked of a new claim.
+  const errors: FieldError[] = validatePersistentVolumeClaim(object).filter(
+    ({ field }) => !/^spec\.dataSource(?:Ref)?\.apiGroup$/.test(field),
+  )
   const now: Fields = object['spec'] ?? {}
   const before: Fields = old['spec'] ?? {}
   const bound = object['status']?.phase === 'Bound'
@@ -114,8 +117,8 @@ export function validatePersistentVolumeClaimUpdate(object: KubeObject, old: Kub
     )
   shrinking(now, before, object, errors)
   if (!same(now['volumeMode'], before['volumeMode']))
-    errors.push(invalid('spec.volumeMode', (now['volumeMode'] ?? null) as Json, IMMUTABLE))
-  attributesClass(now, before, errors)
+    errors.push(invalid('volumeMode', (now['volumeMode'] ?? null) as Json, IMMUTABLE))
+  if (bound) attributesClass(now, before, errors)
   return errors
 }
 

@@ -320,7 +320,10 @@ export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObje
     )
   if (!same(now['volumeMode'], before['volumeMode']))
     errors.push(invalid('volumeMode', now['volumeMode'] ?? null, IMMUTABLE))
-  if (before['nodeAffinity'] && !same(now['nodeAffinity'], before['nodeAffinity']))
+  if (before['volumeAttributesClassName'] && now['volumeAttributesClassName'] === undefined)
+    errors.push(forbiddenField('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden'))
+  const affinity: Fields | undefined = before['nodeAffinity']
+  if (affinity && !same(now['nodeAffinity'], affinity) && !same(now['nodeAffinity'], withNewLabels(affinity)))
     errors.push(
       invalid(
         'nodeAffinity',
@@ -329,6 +332,28 @@ export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObje
       ),
     )
   return errors
+}
+
+const NEW_LABELS: ReadonlyMap<string, string> = new Map([
+  ['beta.kubernetes.io/arch', 'kubernetes.io/arch'],
+  ['beta.kubernetes.io/os', 'kubernetes.io/os'],
+  ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'],
+  ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
+  ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
+])
+
+/** Old labels may become the new ones; Kubernetes looks up every key there, so that others become none. */
+function withNewLabels(affinity: Fields): Fields {
+  const renamed = (requirement: Fields) => ({ ...requirement, key: NEW_LABELS.get(requirement['key']) ?? '' })
+  const terms: readonly Fields[] = affinity['required']?.nodeSelectorTerms ?? []
+  return {
+    required: {
+      nodeSelectorTerms: terms.map((term) => ({
+        ...term,
+        ...(term['matchExpressions'] ? { matchExpressions: term['matchExpressions'].map(renamed) } : {}),
+      })),
+    },
+  }
 }
 
 /** A CSI source may be given its secret for expansion later. */

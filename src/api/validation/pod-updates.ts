@@ -1,6 +1,7 @@
 /** What may change of a pod: by a plain update, and through status, ephemeralcontainers and resize. */
 import type { Fields, KubeObject } from '../object.ts'
 import { qosClass } from '../objects/qos.ts'
+import { asGiven } from '../schema/canonical.ts'
 import { address, familyOf } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
@@ -23,14 +24,14 @@ export function validatePodUpdate(pod: KubeObject, old: KubeObject): FieldError[
     validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
     return errors
   }
-  const errors = validatePodMetadataAndSpec(pod)
+  const errors = validatePodMetadataAndSpec(pod, true)
   const spec: Fields = pod['spec'] ?? {}
   const before: Fields = old['spec'] ?? {}
   for (const list of ['containers', 'initContainers'] as const) {
     const changed = validateContainerSet(spec[list] ?? [], before[list] ?? [], `spec.${list}`, errors)
     if (changed) return errors
   }
-  validateDeadline(spec, before, errors)
+  if (validateDeadline(spec, before, errors)) return errors
   if (before['schedulingGates']?.length || spec['schedulingGates']?.length) validateGates(spec, before, errors)
   validateAddedTolerations(spec, before, errors)
   const compared = withUnchangeable(spec, before, errors)
@@ -57,15 +58,20 @@ function validateContainerSet(
   return false
 }
 
-function validateDeadline(spec: Fields, before: Fields, errors: FieldError[]): void {
+/** True when it may not be so, and nothing else is looked at. */
+function validateDeadline(spec: Fields, before: Fields, errors: FieldError[]): boolean {
   const now: number | undefined = spec['activeDeadlineSeconds'] ?? undefined
   const was: number | undefined = before['activeDeadlineSeconds'] ?? undefined
   const path = 'spec.activeDeadlineSeconds'
+  const known = errors.length
   if (now !== undefined) {
     if (now < 0 || now > 2147483647) errors.push(invalid(path, now, 'must be between 0 and 2147483647, inclusive'))
     else if (was !== undefined && was < now)
       errors.push(invalid(path, now, 'must be less than or equal to previous value'))
-  } else if (was !== undefined) errors.push(invalid(path, null, 'must not update from a positive integer to nil value'))
+    return errors.length > known
+  }
+  if (was !== undefined) errors.push(invalid(path, null, 'must not update from a positive integer to nil value'))
+  return false
 }
 
 /** Gates are only ever taken away. */
@@ -124,28 +130,48 @@ function withUnchangeable(spec: Fields, before: Fields, errors: FieldError[]): F
 /** While a pod is gated it may still be directed elsewhere, but only more narrowly (KEP-3838). */
 function gatedChanges(spec: Fields, before: Fields, compared: Record<string, unknown>, errors: FieldError[]): void {
   const selector: Fields = spec['nodeSelector'] ?? {}
-  if (!same(spec['nodeSelector'], before['nodeSelector'])) {
-    const narrowed = Object.entries(before['nodeSelector'] ?? {}).every(([key, value]) => selector[key] === value)
-    if (narrowed) {
-      if (before['nodeSelector'] === undefined) delete compared['nodeSelector']
-      else compared['nodeSelector'] = before['nodeSelector']
-    } else
-      errors.push(
-        invalid(
-          'spec.nodeSelector',
-          spec['nodeSelector'] ?? null,
-          'only additions are allowed to spec.nodeSelector (no mutations or deletions)',
-        ),
-      )
-  }
+  if (!Object.entries(before['nodeSelector'] ?? {}).every(([key, value]) => selector[key] === value))
+    errors.push(
+      invalid(
+        'spec.nodeSelector',
+        asGiven(spec, 'nodeSelector', {}),
+        'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+      ),
+    )
+  if (before['nodeSelector'] === undefined) delete compared['nodeSelector']
+  else compared['nodeSelector'] = before['nodeSelector']
   const now: Fields | undefined = spec['affinity']?.nodeAffinity
   const was: Fields | undefined = before['affinity']?.nodeAffinity
   if (!same(now, was)) {
+    narrowedNodes(now, was, errors)
     const { nodeAffinity: _, ...others } = spec['affinity'] ?? {}
     const affinity = was === undefined ? others : { ...others, nodeAffinity: was }
     if (before['affinity'] === undefined && Object.keys(affinity).length === 0) delete compared['affinity']
     else compared['affinity'] = affinity
   }
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
+
+/** Terms may be added where there were none; to each of those that are there requirements may be added at the end. */
+function narrowedNodes(now: Fields | undefined, was: Fields | undefined, errors: FieldError[]): void {
+  const before: readonly Fields[] = was?.[REQUIRED]?.nodeSelectorTerms ?? []
+  if (before.length === 0) return
+  const path = `spec.affinity.nodeAffinity.${REQUIRED}.nodeSelectorTerms`
+  const terms: readonly Fields[] = now?.[REQUIRED]?.nodeSelectorTerms ?? []
+  const form = (term: Fields) => internalForm('io.k8s.api.core.v1.NodeSelectorTerm', term)
+  if (terms.length !== before.length) {
+    const shown = terms.length > 0 ? terms.map(form) : asGiven(now?.[REQUIRED], 'nodeSelectorTerms', [])
+    errors.push(invalid(path, shown, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed'))
+    return
+  }
+  terms.forEach((term, i) => {
+    const added = ['matchExpressions', 'matchFields'].every((field) =>
+      (before[i]![field] ?? []).every((requirement: Fields, j: number) => same(requirement, term[field]?.[j])),
+    )
+    if (!added)
+      errors.push(invalid(`${path}[${i}]`, form(term), 'only additions are allowed (no mutations or deletions)'))
+  })
 }
 
 export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): FieldError[] {

@@ -29,12 +29,13 @@ export function validatePod(pod: KubeObject): FieldError[] {
 }
 
 /** What holds for a pod at its creation and at every update. */
-export function validatePodMetadataAndSpec(pod: KubeObject): FieldError[] {
+export function validatePodMetadataAndSpec(pod: KubeObject, isUpdate = false): FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = pod['spec'] ?? {}
   validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
   validatePodSpec(spec, pod.metadata, 'spec', errors)
-  if (!spec['serviceAccountName']) forbidTokens(spec, errors)
+  if (!spec['serviceAccountName'])
+    forbidTokens(spec, isUpdate ? ['serviceAccountToken'] : ['serviceAccountToken', 'podCertificate'], errors)
   for (const list of ['containers', 'initContainers'] as const)
     spec[list]?.forEach((container: Fields, i: number) => {
       const image: string = container['image'] ?? ''
@@ -44,10 +45,10 @@ export function validatePodMetadataAndSpec(pod: KubeObject): FieldError[] {
   return errors
 }
 
-function forbidTokens(spec: Fields, errors: FieldError[]): void {
+function forbidTokens(spec: Fields, kinds: readonly string[], errors: FieldError[]): void {
   spec['volumes']?.forEach((volume: Fields, i: number) => {
     volume['projected']?.sources?.forEach((source: Fields, j: number) => {
-      for (const kind of ['serviceAccountToken', 'podCertificate'] as const)
+      for (const kind of kinds)
         if (source[kind])
           errors.push(
             forbiddenField(

@@ -1,6 +1,8 @@
 /** Rules of LimitRange and ResourceQuota. */
+
 import type { Fields, KubeObject } from '../object.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../objects/quantity.ts'
+import { asGiven } from '../schema/canonical.ts'
 import { entries, same } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, required } from './errors.ts'
 import { qualifiedName } from './names.ts'
@@ -211,7 +213,8 @@ function scopeSelector(spec: Fields, errors: FieldError[]): void {
 export function validateResourceQuotaUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
   const errors = [...validateResourceQuota(object)]
   const set = (o: KubeObject) => [...new Set<string>(o['spec']?.scopes ?? [])].sort()
-  if (!same(set(object), set(old))) errors.push(invalid('spec.scopes', object['spec']?.scopes, 'field is immutable'))
+  if (!same(set(object), set(old)))
+    errors.push(invalid('spec.scopes', asGiven(object['spec'], 'scopes', []), 'field is immutable'))
   return errors
 }
 

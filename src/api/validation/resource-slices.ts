@@ -1,5 +1,5 @@
 /** Rules of ResourceSlice (resource.k8s.io), by which drivers publish their devices, beside what its types declare. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { Fields, Json, KubeObject } from '../object.ts'
 import { addQuantities, compareQuantities, nanosOf } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
@@ -306,7 +306,8 @@ function bindingConditions(device: Fields, path: string, errors: FieldError[]): 
 
 function unchanged(now: Fields, before: Fields, errors: FieldError[]): void {
   const fixed = (path: string, value: unknown, was: unknown) => {
-    if (!same(value || undefined, was || undefined)) errors.push(invalid(path, (value ?? '') as string, IMMUTABLE))
+    if (!same(value || undefined, was || undefined))
+      errors.push(invalid(path, (value ?? (path === 'spec.nodeName' ? null : '')) as Json, IMMUTABLE))
   }
   fixed('spec.pool.name', now['pool']?.name, before['pool']?.name)
   fixed('spec.driver', now['driver'], before['driver'])

@@ -1,5 +1,6 @@
 /** StatefulSet. */
 import type { Fields, KubeObject } from '../object.ts'
+import { asGiven } from '../schema/canonical.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
@@ -30,7 +31,7 @@ export function validateStatefulSet(object: KubeObject, old?: KubeObject): Field
   nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   nonNegativeField(spec['ordinals']?.start, 'spec.ordinals.start', errors)
   if (!old) validateClaimTemplates(spec['volumeClaimTemplates'] ?? [], errors)
-  if (spec['serviceName'])
+  if (!old && spec['serviceName'])
     for (const message of dns1123Label(spec['serviceName']))
       errors.push(invalid('spec.serviceName', spec['serviceName'], message))
   validateSelectorAndTemplate(
@@ -105,7 +106,9 @@ function validateImmutableFields(spec: Fields, old: Fields, errors: FieldError[]
     errors.push(
       invalid(
         'spec.volumeClaimTemplates',
-        claims.map((claim) => internalForm('io.k8s.api.core.v1.PersistentVolumeClaim', withoutKind(claim))),
+        claims.length > 0
+          ? claims.map((claim) => internalForm('io.k8s.api.core.v1.PersistentVolumeClaim', withoutKind(claim)))
+          : asGiven(spec, 'volumeClaimTemplates', []),
         IMMUTABLE,
       ),
     )

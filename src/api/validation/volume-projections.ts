@@ -71,7 +71,6 @@ function validateProjection(part: Fields, at: string, path: string, once: Once, 
       )
     if (!token['path']) errors.push(required(`${path}.path`))
     else localNonReservedPath(token['path'], `${path}.path`, errors)
-    once(token['path'], path)
   }
   const bundle = first('clusterTrustBundle')
   if (bundle) validateTrustBundle(bundle, `${at}.clusterTrustBundle`, once, errors)

@@ -95,7 +95,8 @@ function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   if (group === '') errors.push(required('spec.group'))
   else {
     for (const message of dns1123Subdomain(group)) errors.push(invalid('spec.group', group, message))
-    if (!group.includes('.')) errors.push(invalid('spec.group', group, 'should be a domain with at least one dot'))
+    if (!group.includes('.') && dns1123Subdomain(group).length === 0)
+      errors.push(invalid('spec.group', group, 'should be a domain with at least one dot'))
   }
   if (scope === '') errors.push(required('spec.scope'))
   else if (scope !== 'Cluster' && scope !== 'Namespaced')

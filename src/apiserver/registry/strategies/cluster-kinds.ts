@@ -331,7 +331,7 @@ export const clusterStrategies: Strategies = {
   'clustertrustbundles.certificates.k8s.io': kind({
     validate: certificates.validateClusterTrustBundle,
     validateUpdate: certificates.validateClusterTrustBundleUpdate,
-    more: { validateName: () => [], ...specSelectable('signerName') },
+    more: { ...CONDITIONAL, validateName: () => [], ...specSelectable('signerName') },
   }),
   'podcertificaterequests.certificates.k8s.io': kind({
     validate: certificates.validatePodCertificateRequest,

@@ -92,14 +92,14 @@ export const endpointSlices: Strategy = {
     const object = withoutTopology(given)
     const changed =
       !same(object.metadata.labels, old.metadata.labels) ||
-      !same(object['endpoints'], old['endpoints']) ||
+      // Counted as it was sent: the old topology is dropped afterwards.
+      !same(given['endpoints'], old['endpoints']) ||
       !same(object['ports'], old['ports'])
     return nextGeneration(object, old, changed)
   },
   validate: (object) => validateEndpointSlice(object),
   validateUpdate: (object) => validateEndpointSlice(object),
   warningsOnCreate: endpointSliceWarnings,
-  warningsOnUpdate: endpointSliceWarnings,
 }
 
 const EVENT_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const

@@ -138,7 +138,7 @@ export const pods: Strategy = {
   prepareForCreate,
   validate: (pod) => validatePod(pod),
   warningsOnCreate: (pod) => podWarnings(pod),
-  prepareForUpdate: (pod, old) => specGeneration(withFieldOf(pod, old, 'status'), old),
+  prepareForUpdate: (pod, old) => specGeneration(withPositiveGrace(withFieldOf(pod, old, 'status')), old),
   validateUpdate: (pod, old) => validatePodUpdate(pod, old),
   warningsOnUpdate: (pod, old) => podWarnings(pod, old),
   resetFields: [['f:status']],
