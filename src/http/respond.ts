@@ -166,13 +166,10 @@ function closeAfter(outgoing: Outgoing): void {
   if (outgoing.stream === undefined) outgoing.shouldKeepAlive = false
 }
 
+/** As kube-apiserver: who says how well he likes it is not given it. */
 function acceptsGzip(request: ApiRequest | undefined): boolean {
   const accepted = request?.headers['accept-encoding']
-  return (
-    accepted !== undefined &&
-    request?.method !== 'HEAD' &&
-    /(^|[\s,])gzip\s*(,|$|;(?!\s*q=0(\.0*)?\s*(,|$)))/.test(accepted)
-  )
+  return accepted !== undefined && request?.method !== 'HEAD' && /(^|,)\s*gzip\s*(,|$)/.test(accepted)
 }
 
 function* chain(head: readonly Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
@@ -199,7 +196,7 @@ async function sendGzip(
   headers['content-encoding'] = 'gzip'
   const { vary, ...others } = headers
   // A line for each, as kube-apiserver has it.
-  outgoing.setHeader('vary', vary === undefined ? ['Accept-Encoding'] : [vary, 'Accept-Encoding'])
+  outgoing.setHeader('vary', [...new Set([vary ?? []].flat().map(String)).add('Accept-Encoding')])
   outgoing.writeHead(status, others)
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 })
   const onAbort = () => gzip.destroy()

@@ -120,7 +120,9 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       outgoing.writeContinue()
     void serve(incoming, outgoing, peerOf(incoming))
   })
-  server.on('checkExpectation', (_incoming: Incoming, outgoing: ServerResponse) => {
+  // HTTP/2 passes over what it does not know.
+  server.on('checkExpectation', (incoming: Incoming, outgoing: ServerResponse) => {
+    if ('stream' in incoming) return void serve(incoming, outgoing, peerOf(incoming))
     outgoing.writeHead(417, { connection: 'close', 'content-length': 0 })
     outgoing.end()
   })
