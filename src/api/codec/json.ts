@@ -267,7 +267,7 @@ export const prettyJson = (value: unknown): string =>
   JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? rawJSON(inner.toString()) : inner), 2)
 
 /** Of ECMAScript 2025's JSON, which TypeScript does not know yet. */
-const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
+const rawJSON: (text: string) => unknown = Reflect.get(JSON, 'rawJSON')
 
 function exactText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString()

@@ -31,15 +31,7 @@ function isDate(year: string, month: string, day: string): boolean {
 const dateTime: Check = (text) => {
   const match = DATE_TIME.exec(text)
   if (match === null) return false
-  const [, year, month, day, hour, minute, second] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
+  const [, year = '', month = '', day = '', hour, minute, second] = match
   return isDate(year, month, day) && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60
 }
 
