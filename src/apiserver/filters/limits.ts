@@ -1,5 +1,5 @@
 /** Limits on one request: how long it may take and how large its body may be. */
-import type { Filter, RequestInfo } from '../../api/request.ts'
+import type { ApiResponse, Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { createDeadlines } from '../../base/deadlines.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -39,8 +39,7 @@ export function requestTimeout(runtime: Runtime, defaultMs: number): Filter {
     const answer = next(request)
     if (!(answer instanceof Promise)) return answer
     return new Promise((resolve, reject) => {
-      const onEnd = () =>
-        reject(new StatusError(504, 'Timeout', 'request did not complete within the allotted timeout'))
+      const onEnd = () => resolve(TIMED_OUT)
       const timer = limit === defaultMs ? deadlines.add(onEnd) : clock.setTimer(limit, 'request timeout', onEnd)
       answer.then(
         (response) => {
@@ -54,6 +53,25 @@ export function requestTimeout(runtime: Runtime, defaultMs: number): Filter {
       )
     })
   }
+}
+
+/** As kube-apiserver writes it: a Status that does not say what it is, and calls itself plain text. */
+const TIMED_OUT: ApiResponse = {
+  kind: 'bytes',
+  status: 504,
+  contentType: 'text/plain; charset=utf-8',
+  bytes: [
+    Buffer.from(
+      `${JSON.stringify({
+        metadata: {},
+        status: 'Failure',
+        message: 'Timeout: request did not complete within the allotted timeout',
+        reason: 'Timeout',
+        details: {},
+        code: 504,
+      })}\n`,
+    ),
+  ],
 }
 
 const UNITS: Readonly<Record<string, number>> = {
