@@ -110,7 +110,7 @@ test('kubectl certificate approve gives a certificate that its user can use', as
     spec,
   })
   const conditions = [{ type: 'Approved', status: 'True', reason: 'KubectlApprove', message: 'by hand' }]
-  const events = await resource.watch({ fieldSelector: 'metadata.name=jane' }, AbortSignal.any([]))
+  const events = await resource.watch({ fieldSelector: 'metadata.name=jane' }, new AbortController().signal)
   await resource.update({ ...asked, status: { conditions } } as never, { subresource: 'approval' })
   let certificate = ''
   while (certificate === '') certificate = (await events.next())?.object['status']?.certificate ?? ''

@@ -24,6 +24,7 @@ import { createServiceAccountController } from './serviceaccount/serviceaccount-
 import { createStatefulSetController } from './statefulset/statefulset-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished-controller.ts'
+import { createPolicyStatusController } from './validatingadmissionpolicy-status/policy-status-controller.ts'
 import { createPvProtectionController } from './volume-protection/pv-protection-controller.ts'
 import { createPvcProtectionController } from './volume-protection/pvc-protection-controller.ts'
 
@@ -71,6 +72,11 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('resourcequota-controller', 'resourcequota-controller', createResourceQuotaController),
   entry('certificatesigningrequest-approving-controller', 'certificate-controller', createCertificateApprover),
   entry('certificatesigningrequest-cleaner-controller', 'certificate-controller', createCertificateCleaner),
+  entry(
+    'validatingadmissionpolicy-status-controller',
+    'validatingadmissionpolicy-status-controller',
+    createPolicyStatusController,
+  ),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 

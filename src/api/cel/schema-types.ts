@@ -126,7 +126,7 @@ function stringType(schema: Structural): Type {
 const RESERVED = new Set(['true', 'false', 'null', 'in', ...RESERVED_WORDS])
 
 /** A property's name as expressions write it; undefined when they cannot. */
-function escapeName(name: string): string | undefined {
+export function escapeName(name: string): string | undefined {
   if (RESERVED.has(name)) return `__${name}__`
   if (!/^[A-Za-z_][A-Za-z0-9_./-]*$/.test(name)) return undefined
   return name

@@ -86,11 +86,18 @@ export const param = (name: string): Type => ({ kind: 'param', name })
 
 export const isDyn = (type: Type): boolean => type.kind === 'simple' && type.name === 'dyn'
 
+/** In messages some types go by the names of their conversions. */
+const printedNames: Readonly<Record<string, string>> = {
+  null_type: 'null',
+  'google.protobuf.Timestamp': 'timestamp',
+  'google.protobuf.Duration': 'duration',
+}
+
 export function printType(type: Type): string {
   if (type === ERROR) return '!error!'
   switch (type.kind) {
     case 'simple':
-      return type.name === 'null_type' ? 'null' : type.name
+      return printedNames[type.name] ?? type.name
     case 'list':
       return `list(${printType(type.items)})`
     case 'map':

@@ -207,6 +207,38 @@ function typesFor({ params = false, namespace = false, authorizer = true }: Know
   return types
 }
 
+/** What is known of the objects that a policy is about, where that is known. */
+export interface PolicyTypes {
+  readonly object: Type
+  readonly params?: Type
+}
+
+/**
+ * What cel-go would say of a policy's validations for objects of these types; by `fieldRef`. The policy itself compiles:
+ * where nothing is known of objects, any field goes.
+ */
+export function typeIssues(spec: Fields, known: PolicyTypes): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const types = typesFor({ namespace: true })
+  types.set('object', known.object)
+  types.set('oldObject', known.object)
+  if (spec['paramKind'] !== undefined) types.set('params', known.params ?? DYN)
+  const fields = new Map<string, ObjectField>()
+  types.set('variables', { kind: 'object', name: 'kubernetes.variables', fields })
+  for (const { name, expression } of (spec['variables'] ?? []) as readonly Fields[]) {
+    const { type, issues } = check(parse(expression), { variables: types, ...plain() })
+    fields.set(name, { name, type: issues.length > 0 ? DYN : type })
+  }
+  for (const [at, validation] of ((spec['validations'] ?? []) as readonly Fields[]).entries())
+    for (const field of ['expression', 'messageExpression']) {
+      const source: string = validation[field] ?? ''
+      if (source.trim() === '') continue
+      const { issues } = check(parse(source), { variables: types, ...plain() })
+      if (issues.length > 0) found.set(`spec.validations[${at}].${field}`, printIssues(source, issues))
+    }
+  return found
+}
+
 export interface PolicyExpressions {
   variable(source: string, name: string, path: string): void
   rule(source: string, path: string): void
