@@ -3,7 +3,7 @@
  * (http room) or from a component in this process (client room): see docs/architecture.md.
  */
 import type { StreamReader } from '../base/stream.ts'
-import type { KubeObject } from './object.ts'
+import type { Json, KubeObject } from './object.ts'
 
 export interface UserInfo {
   readonly name: string
@@ -50,6 +50,8 @@ export interface ApiRequest {
   /** The URL's path as sent (not decoded), without the query. */
   readonly path: string
   readonly query: URLSearchParams
+  /** Path and query as they were sent, where they came over a wire. */
+  readonly target?: string
   /** Lower-case names. In-process requests carry user-agent, and accept only if they want bytes. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /**
@@ -98,6 +100,8 @@ export interface AuditRecord {
   /** The right by which he is impersonated, where it is a constrained one. */
   impersonationConstraint?: string
   requestObject?: KubeObject
+  /** What is no object and was asked all the same: a patch, options of a delete. */
+  requestBody?: Json
   readonly annotations: Record<string, string>
 }
 
@@ -146,6 +150,8 @@ export type ApiResponse =
       readonly headers?: Headers
       readonly contentType: string
       readonly bytes: readonly Uint8Array[]
+      /** The object that they are, where they are not JSON. */
+      readonly object?: () => KubeObject
     }
   | {
       readonly kind: 'watch'

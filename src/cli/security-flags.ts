@@ -9,7 +9,10 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
   'Storage and audit:': [
     ['--encryption-provider-config <file>', 'encrypt what is stored by this EncryptionConfiguration'],
     ['--audit-policy-file <file>', 'audit requests by this policy'],
-    ['--audit-log-path <file>', 'where the audit log goes (default: audit.log in the data directory)'],
+    [
+      '--audit-log-path <file>',
+      'where the audit log goes, - for standard output (default: audit.log in the data directory)',
+    ],
     ['--audit-log-maxsize <mb>', 'rotate the audit log at this size', integer(1, 1_000_000)],
     ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integer(0, 1_000_000)],
     ['--audit-log-maxage <days>', 'days to keep them', integer(0, 1_000_000)],

@@ -28,7 +28,9 @@ export async function up(options: UpOptions): Promise<void> {
   if (options.detach === true) return (await import('./detach.ts')).detach(options)
   const { progressOn } = await import('./progress.ts')
   const report = process.send === undefined ? undefined : (message: Report) => process.send?.(message)
-  const progress = report === undefined ? progressOn(process.stdout) : reporting(report)
+  // Standard output is the audit log's where it is sent there.
+  const out = options.auditLogPath === '-' ? process.stderr : process.stdout
+  const progress = report === undefined ? progressOn(out) : reporting(report)
   const directory = clusterDirectory(options.dataDir)
   let release = () => {}
   try {

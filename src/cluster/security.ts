@@ -15,7 +15,7 @@ import { fromFile } from './read-file.ts'
 export interface SecurityOptions extends AuthenticationOptions, AuthorizationOptions {
   /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
   readonly auditPolicyFile?: string
-  /** Default: audit.log beside the cluster's own log. */
+  /** `-` is standard output. Default: audit.log beside the cluster's own log. */
   readonly auditLogPath?: string
   /** Megabytes. */
   readonly auditLogMaxsize?: number

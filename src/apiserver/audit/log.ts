@@ -1,5 +1,5 @@
 /**
- * The audit log: one JSON document a line, appended in batches and rotated by size.
+ * The audit log: one JSON document a line, appended in batches to a file that is rotated by size, or to standard output.
  *
  * Guarantee: `append` resolves after its line was handed to the operating system, or rejects: an event is never lost without
  * its request knowing. What arrives while a batch is being written goes with the next one.
@@ -10,6 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Clock, Timer } from '../../base/clock.ts'
 
 export interface AuditLogOptions {
+  /** `-`: standard output, which is never rotated. */
   readonly path: string
   /** Megabytes after which the file is rotated. Default 100. */
   readonly maxSizeMb?: number
@@ -32,32 +33,17 @@ const SOON_MS = 5
 
 /** @throws when the file cannot be opened */
 export async function openAuditLog(clock: Clock, options: AuditLogOptions): Promise<AuditLog> {
-  const limit = (options.maxSizeMb ?? 100) * 1024 * 1024
-  let file: FileHandle = await open(options.path, 'a', 0o600)
-  let size = (await file.stat()).size
+  const sink = options.path === '-' ? standardOutput() : await rotatedFile(clock, options)
   let behind = 0
   let waiting: { line: string; resolve: () => void; reject: (error: unknown) => void }[] = []
   let writing: Promise<void> | undefined
 
-  const rotate = async () => {
-    await file.close()
-    const stamp = new Date(clock.now()).toISOString().replace(/:/g, '-')
-    const dot = options.path.lastIndexOf('.')
-    const cut = dot > options.path.lastIndexOf('/') + 1 ? dot : options.path.length
-    renameSync(options.path, `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`)
-    removeOld(clock, options)
-    file = await open(options.path, 'a', 0o600)
-    size = 0
-  }
   const write = async () => {
     while (waiting.length > 0) {
       const batch = waiting
       waiting = []
       try {
-        const bytes = Buffer.from(batch.map(({ line }) => `${line}\n`).join(''))
-        if (size > 0 && size + bytes.length > limit) await rotate()
-        await file.appendFile(bytes)
-        size += bytes.length
+        await sink.append(Buffer.from(batch.map(({ line }) => `${line}\n`).join('')))
         behind -= batch.length
         for (const { resolve } of batch) resolve()
       } catch (error) {
@@ -88,7 +74,50 @@ export async function openAuditLog(clock: Clock, options: AuditLogOptions): Prom
     close: async () => {
       begin()
       await writing
-      await file.close()
+      await sink.close()
+    },
+  }
+}
+
+interface Sink {
+  append(bytes: Buffer): Promise<void>
+  close(): Promise<void>
+}
+
+async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink> {
+  const limit = (options.maxSizeMb ?? 100) * 1024 * 1024
+  let file: FileHandle = await open(options.path, 'a', 0o600)
+  let size = (await file.stat()).size
+  const rotate = async () => {
+    await file.close()
+    const stamp = new Date(clock.now()).toISOString().replace(/:/g, '-')
+    const dot = options.path.lastIndexOf('.')
+    const cut = dot > options.path.lastIndexOf('/') + 1 ? dot : options.path.length
+    renameSync(options.path, `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`)
+    removeOld(clock, options)
+    file = await open(options.path, 'a', 0o600)
+    size = 0
+  }
+  return {
+    append: async (bytes) => {
+      if (size > 0 && size + bytes.length > limit) await rotate()
+      await file.appendFile(bytes)
+      size += bytes.length
+    },
+    close: () => file.close(),
+  }
+}
+
+/** Whoever reads it may go away: then writes fail, and the process lives. */
+function standardOutput(): Sink {
+  const { stdout } = process
+  const ignore = () => {}
+  stdout.on('error', ignore)
+  return {
+    append: (bytes) =>
+      new Promise((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve()))),
+    close: async () => {
+      stdout.off('error', ignore)
     },
   }
 }

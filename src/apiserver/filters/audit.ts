@@ -6,22 +6,15 @@
  * answered with an error, and the server's own log says so. One that only reads is answered at once, unless the log is too
  * far behind; that its event could not be written is in the server's own log.
  */
-import { jsonText, parseExactly } from '../../api/codec/json.ts'
-import type { Fields, Json, JsonObject } from '../../api/object.ts'
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type AuditRecord,
-  type Filter,
-  type UserInfo,
-  whenAnswered,
-} from '../../api/request.ts'
+import { jsonText } from '../../api/codec/json.ts'
+import type { JsonObject } from '../../api/object.ts'
+import { type ApiResponse, type AuditRecord, type Filter, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
-import { formatMicroTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { type Answered, answeredWith, eventOf, refusedWith } from '../audit/event.ts'
 import type { AuditLog } from '../audit/log.ts'
-import type { Level, Policy, Stage, Verdict } from '../audit/policy.ts'
-import { userInfoOf } from '../handlers/reviews.ts'
+import type { Policy, Stage } from '../audit/policy.ts'
+import { isLongRunning } from './limits.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])
 /** Lines on their way to the log up to which reads do not wait for theirs. */
@@ -47,10 +40,9 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
       }
     }
     /** undefined: nobody has to wait for it. */
-    const tell = (stage: Stage, response?: JsonObject, responseObject?: Json): Promise<void> | undefined => {
+    const tell = (stage: Stage, answered?: Answered): Promise<void> | undefined => {
       if (verdict.omitStages.has(stage)) return undefined
-      const now = clock.now()
-      const event = eventOf({ request, record, verdict, id, received, now, stage, response, responseObject })
+      const event = eventOf({ request, record, verdict, id, received, now: clock.now(), stage, answered })
       if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event, 'now')
       append(event, 'soon').catch(() => {})
       return undefined
@@ -60,123 +52,41 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
         next,
         { ...request, audit: record },
         (response) => {
-          if (response.kind === 'watch') return after(watched(response), () => response)
-          const body = verdict.level === 'RequestResponse' ? bodyOf(response) : undefined
-          return after(tell('ResponseComplete', { metadata: {}, code: response.status }, body), () => response)
+          const answered = answeredWith(response, verdict)
+          return after(goesOn(response) ? begun(answered) : ended(answered), () => response)
         },
         (error) => {
           const status = error instanceof StatusError ? error : internalError(error)
-          const refused = request.user === undefined ? 'ResponseStarted' : 'ResponseComplete'
-          return after(tell(error instanceof StatusError ? refused : 'Panic', status.toStatus()), (): ApiResponse => {
+          const answered = refusedWith(status, verdict)
+          const told = !(error instanceof StatusError)
+            ? tell('Panic', answered)
+            : request.user === undefined
+              ? tell('ResponseStarted', answered)
+              : ended(answered)
+          return after(told, (): ApiResponse => {
             throw error
           })
         },
       )
-    const watched = ({ status }: ApiResponse) => {
+    /** What may go on has begun even when it ends at once. */
+    const ended = (answered: Answered) => {
+      const started = isLongRunning(info) ? tell('ResponseStarted', answered) : undefined
+      if (started === undefined) return tell('ResponseComplete', answered)
+      return started.then(() => tell('ResponseComplete', answered))
+    }
+    const begun = (answered: Answered) => {
       const { signal } = request
-      const ended = () => void tell('ResponseComplete', { metadata: {}, code: status })?.catch(() => {})
-      const told = tell('ResponseStarted', { metadata: {}, code: status })
-      if (signal.aborted) ended()
-      else signal.addEventListener('abort', ended, { once: true })
+      const over = () => void tell('ResponseComplete', answered)?.catch(() => {})
+      const told = tell('ResponseStarted', answered)
+      if (signal.aborted) over()
+      else signal.addEventListener('abort', over, { once: true })
       return told
     }
+    const goesOn = ({ kind }: ApiResponse) =>
+      kind === 'watch' || ((kind === 'stream' || kind === 'upgrade') && isLongRunning(info))
     return after(request.user === undefined ? undefined : tell('RequestReceived'), ask)
   }
 }
 
 const after = <T>(told: Promise<void> | undefined, then: () => T | Promise<T>): T | Promise<T> =>
   told === undefined ? then() : told.then(then)
-
-/** The answer's object, where it is JSON or an object of this process. */
-function bodyOf(response: ApiResponse): Json | undefined {
-  if (response.kind === 'object') return response.object as Json
-  if (response.kind !== 'bytes' || !response.contentType.startsWith('application/json')) return undefined
-  try {
-    return parseExactly(Buffer.concat(response.bytes).toString()) as Json
-  } catch {
-    return undefined
-  }
-}
-
-interface EventParts {
-  readonly request: ApiRequest
-  readonly record: AuditRecord
-  readonly verdict: Verdict
-  readonly id: string
-  readonly received: number
-  readonly now: number
-  readonly stage: Stage
-  readonly response: JsonObject | undefined
-  readonly responseObject: Json | undefined
-}
-
-const atLeast = (level: Level, wanted: 'Request' | 'RequestResponse') =>
-  level === wanted || (wanted === 'Request' && level === 'RequestResponse')
-
-function eventOf({
-  request,
-  record,
-  verdict,
-  id,
-  received,
-  now,
-  stage,
-  response,
-  responseObject,
-}: EventParts): JsonObject {
-  const query = request.query.toString()
-  const body = (object: Json | undefined) => (verdict.omitManagedFields ? withoutManagedFields(object) : object)
-  const requestObject = atLeast(verdict.level, 'Request') ? body(record.requestObject as Json | undefined) : undefined
-  const answered = body(responseObject)
-  return {
-    kind: 'Event',
-    apiVersion: 'audit.k8s.io/v1',
-    level: verdict.level,
-    auditID: id,
-    stage,
-    requestURI: query === '' ? request.path : `${request.path}?${query}`,
-    verb: request.info?.verb,
-    user: user(request.user),
-    ...(record.impersonatedUser ? { impersonatedUser: user(record.impersonatedUser) } : {}),
-    ...(record.impersonationConstraint
-      ? { authenticationMetadata: { impersonationConstraint: record.impersonationConstraint } }
-      : {}),
-    sourceIPs: [request.connection?.remoteAddress || '127.0.0.1'],
-    ...(request.headers['user-agent'] ? { userAgent: request.headers['user-agent'] } : {}),
-    ...objectRef(request, record),
-    ...(response ? { responseStatus: response } : {}),
-    ...(requestObject === undefined ? {} : { requestObject }),
-    ...(answered === undefined ? {} : { responseObject: answered }),
-    requestReceivedTimestamp: formatMicroTime(received),
-    stageTimestamp: formatMicroTime(now),
-    ...(Object.keys(record.annotations).length ? { annotations: record.annotations } : {}),
-  }
-}
-
-const user = (who: UserInfo | undefined): JsonObject => (who ? (userInfoOf(who) as JsonObject) : {})
-
-/** What the request names, and where it names nothing, what its body does. */
-function objectRef({ info }: ApiRequest, { requestObject }: AuditRecord): { objectRef?: JsonObject } {
-  if (!info?.isResource) return {}
-  const { name: given, uid, resourceVersion } = requestObject?.metadata ?? {}
-  const name = info.name || given
-  return {
-    objectRef: {
-      resource: info.resource,
-      ...(info.namespace ? { namespace: info.namespace } : {}),
-      ...(name ? { name } : {}),
-      ...(uid ? { uid } : {}),
-      ...(info.group ? { apiGroup: info.group } : {}),
-      apiVersion: info.version,
-      ...(resourceVersion ? { resourceVersion } : {}),
-      ...(info.subresource ? { subresource: info.subresource } : {}),
-    },
-  }
-}
-
-function withoutManagedFields(object: Json | undefined): Json | undefined {
-  const metadata = (object as Fields | undefined)?.['metadata']
-  if (metadata?.managedFields === undefined) return object
-  const { managedFields: _, ...rest } = metadata
-  return { ...(object as JsonObject), metadata: rest }
-}

@@ -61,7 +61,14 @@ export interface AppliedBody {
 const nothingToRefuse = () => {}
 
 /** The configuration in the body, YAML or JSON. @throws StatusError 400 */
-export function applyBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteOptions): AppliedBody {
+export function applyBody(resource: ResourceRequest, options: WriteOptions): AppliedBody {
+  const body = decodedBody(resource, options)
+  const { audit } = resource.request
+  if (audit !== undefined) audit.requestBody = body.applied
+  return body
+}
+
+function decodedBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteOptions): AppliedBody {
   const { body } = request
   if (body?.kind === 'object') return { applied: asJson(body.object), refuseDuplicates: nothingToRefuse }
   let parsed: ReturnType<typeof parseYaml>

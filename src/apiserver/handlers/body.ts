@@ -1,7 +1,7 @@
 /** Request bodies: objects of the resource's (or subresource's) kind with their defaults, and delete options. */
 import { decodeBody, decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import { withMetadata } from '../registry/deletion.ts'
@@ -17,9 +17,10 @@ export function decodeObject(
 ): KubeObject {
   const decoded = decodeBody(bodyOf(request), row, decodeWith(context.decodeProtobuf, fieldValidation))
   warnings.push(...decoded.warnings)
-  if (request.audit !== undefined) request.audit.requestObject = decoded.object
   request.trace?.step('decoding')
-  return withoutStrayNamespace(applyDefaults(decoded.object, row.schema), row)
+  const object = withoutStrayNamespace(applyDefaults(decoded.object, row.schema), row)
+  if (request.audit !== undefined) request.audit.requestObject = object
+  return object
 }
 
 /** A custom resource of the cluster forgets the namespace it was sent with. */
@@ -43,6 +44,8 @@ function bodyOf(request: ApiRequest): RequestBody | undefined {
 export function decodeDeleteOptions({ request, context }: ResourceRequest): DeleteOptions {
   const decoded = decodeOptions(request.body, decodeWith(context.decodeProtobuf, 'Ignore'))
   if (decoded === undefined) return deleteOptionsOfQuery(request.query)
+  if (request.audit !== undefined)
+    request.audit.requestBody = { ...asJson(decoded), kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' }
   const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = decoded
   const ignoring = decoded['ignoreStoreReadErrorWithClusterBreakingPotential']
   return {

@@ -3,7 +3,7 @@ import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
 import { unsupportedBody } from '../../api/codec/media-type.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
-import { asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
+import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { CustomVersion } from '../../api/scheme/resource.ts'
@@ -136,10 +136,14 @@ function decoderWords(message: string, kind: string): string | undefined {
 /** @throws StatusError 400 for what is not JSON */
 function patchBody({ request }: ResourceRequest): Json {
   const { body } = request
-  if (body?.kind === 'object') return body.object as Json
-  const text = Buffer.from(body?.bytes ?? []).toString('utf8')
+  const patch = body?.kind === 'object' ? asJson(body.object) : parsedPatch(body?.bytes ?? new Uint8Array())
+  if (request.audit !== undefined) request.audit.requestBody = patch
+  return patch
+}
+
+function parsedPatch(bytes: Uint8Array): Json {
   try {
-    return parseExactly(text) as Json
+    return parseExactly(Buffer.from(bytes).toString('utf8')) as Json
   } catch {
     throw notJson()
   }

@@ -22,9 +22,28 @@ function warningHeader(text: string): string {
   return `299 - "${text.replace(/[\\"]/g, '\\$&').replace(/[\r\n]+/g, ' ')}"`
 }
 
-/** Headers for what was warned about, each text once. */
+/** Characters of all warnings together up to which they are sent whole, and of each of them beyond that. */
+const ALL_WARNINGS = 4096
+const ONE_WARNING = 256
+
+/** Headers for what was warned about, each text once; of too much the beginnings, and not all. */
 export function warningHeaders(warnings: readonly string[]): { readonly headers?: Headers } {
-  return warnings.length === 0 ? {} : { headers: { warning: [...new Set(warnings)].map(warningHeader) } }
+  return warnings.length === 0 ? {} : { headers: { warning: limited([...new Set(warnings)]).map(warningHeader) } }
+}
+
+function limited(warnings: readonly string[]): readonly string[] {
+  let size = 0
+  for (const warning of warnings) size += warning.length
+  if (size <= ALL_WARNINGS) return warnings
+  const kept: string[] = []
+  size = 0
+  for (const warning of warnings) {
+    if (size > ALL_WARNINGS) break
+    const beginning = [...warning.slice(0, ONE_WARNING * 2)].slice(0, ONE_WARNING).join('')
+    kept.push(beginning)
+    size += beginning.length
+  }
+  return kept
 }
 
 /** An object as the answer's body, in its encoding. */
@@ -36,7 +55,9 @@ export function encoded(
 ): ApiResponse {
   const extra = warningHeaders(warnings)
   if (representation.native) return { kind: 'object', status, object, ...extra }
-  return { kind: 'bytes', status, ...extra, ...bodyOf(object, representation) }
+  const body = bodyOf(object, representation)
+  if (representation.encoding === 'json') return { kind: 'bytes', status, ...extra, ...body }
+  return { kind: 'bytes', status, ...extra, ...body, object: () => object }
 }
 
 function bodyOf(object: KubeObject, representation: Representation): { contentType: string; bytes: Uint8Array[] } {
@@ -102,17 +123,14 @@ export function respondStored(
     representation.shape === 'object' &&
     isHub(row) &&
     (representation.encoding === 'protobuf' || (representation.encoding === 'json' && !representation.pretty))
-  )
-    return {
-      kind: 'bytes',
-      status: 200,
-      ...warningHeaders(warnings),
-      contentType: CONTENT_TYPES[representation.encoding],
-      bytes:
-        representation.encoding === 'json'
-          ? [stored.json('full'), NEWLINE]
-          : storedPieces(stored, messageForm(apiVersionOf(row.group, row.version), row.kind)),
-    }
+  ) {
+    const contentType = CONTENT_TYPES[representation.encoding]
+    const extra = warningHeaders(warnings)
+    if (representation.encoding === 'json')
+      return { kind: 'bytes', status: 200, ...extra, contentType, bytes: [stored.json('full'), NEWLINE] }
+    const bytes = storedPieces(stored, messageForm(apiVersionOf(row.group, row.version), row.kind))
+    return { kind: 'bytes', status: 200, ...extra, contentType, bytes, object: () => stored.object }
+  }
   const answer = respondObject(context, request, row, stored.object, representation, { warnings })
   if (row.custom?.conversion !== 'Webhook') return answer
   return answer.catch((error) => {

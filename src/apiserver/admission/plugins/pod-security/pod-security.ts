@@ -46,6 +46,8 @@ export const podSecurity: AdmissionPluginFactory = (reads) => ({
   },
 })
 
+const ENFORCED = 'pod-security.kubernetes.io/enforce-policy'
+
 /** undefined where everything is allowed. */
 function policyIn(namespace: string, reads: CacheReads): ReturnType<typeof policyOf> | undefined {
   const found = policyOf(reads.get('', 'namespaces', '', namespace)?.metadata.labels)
@@ -56,10 +58,14 @@ function validatePod(attributes: AdmissionAttributes, reads: CacheReads): void {
   const { subresource, namespace, object, oldObject, operation, row, name } = attributes
   if (subresource !== '' && subresource !== 'ephemeralcontainers' && subresource !== 'resize') return
   const found = policyIn(namespace, reads)
-  if (found === undefined || object === undefined) return
+  if (found === undefined) {
+    attributes.annotate?.(ENFORCED, 'privileged:latest')
+    return
+  }
+  if (object === undefined) return
   if (operation === 'UPDATE' && oldObject !== undefined && !isSignificant(object, oldObject)) return
   const { enforce, audit, warn } = found.policy
-  attributes.annotate?.('pod-security.kubernetes.io/enforce-policy', printLevel(enforce))
+  attributes.annotate?.(ENFORCED, printLevel(enforce))
   const pod = checkedPod(object as never)
   const refused = evaluate(enforce, pod)
   if (refused.length > 0)
