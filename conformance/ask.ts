@@ -150,7 +150,7 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
       code: answer.code,
       type: answer.headers['content-type'] as string | undefined,
       ...(warning ? { warning: String(normalize(warningsOf(warning, c.anyOrder === true))) } : {}),
-      ...(c.headers === undefined ? {} : { headers: chosen(answer.headers, c.headers) }),
+      ...(c.headers === undefined ? {} : { headers: chosen(answer.headers, c.headers, normalize) }),
       body: normalize(answer.text),
     })
   }
@@ -162,9 +162,10 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
 function chosen(
   headers: Record<string, string | string[] | undefined>,
   names: readonly string[],
+  normalize: (text: string) => unknown,
 ): Record<string, string> {
   const found = names.filter((name) => headers[name] !== undefined)
-  return Object.fromEntries(found.map((name) => [name, [headers[name]].flat().join()]))
+  return Object.fromEntries(found.map((name) => [name, String(normalize([headers[name]].flat().join()))]))
 }
 
 /** As one text; those about custom resources come in no fixed order. */

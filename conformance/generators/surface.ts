@@ -1,6 +1,7 @@
 /** What stands beside objects: discovery, health, version, metrics and issuer by every method, and what proxies refuse. */
 import type { Case, Step } from '../recording.ts'
 import { CM, configMap, DEP, GET, json, POD, POST } from './hostile-requests.ts'
+import { flowCases } from './surface-flows.ts'
 
 /** Headers that say something of these answers. */
 const HEADERS = [
@@ -215,6 +216,7 @@ export function surfaceCases(): readonly Case[] {
     ...methods(),
     ...discovery(),
     ...refusals(),
+    ...flowCases(),
     {
       name: 'a body on a GET',
       headers: HEADERS,
