@@ -10,6 +10,7 @@ import { gzipSync } from 'node:zlib'
 import { type Asker, createAsker } from '../conformance/ask.ts'
 import { type StartedCluster, startApiServer } from '../conformance/server.ts'
 import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import { endless, MEGABYTE } from './endless.ts'
 
 /** Endpoints may not be of the loopback range: the machine's own other address. */
 const address = Object.values(networkInterfaces())
@@ -150,31 +151,10 @@ test("each of a user's groups is a header of its own: none becomes two", { skip 
   assert.deepEqual(groups, ['system:masters', 'system:authenticated'])
 })
 
-const MEGABYTE = 1024 * 1024
-
-/** Answers without end; resolves with how many bytes were taken when the connection is cut, or when `most` were. */
-function endless(response: ServerResponse, most: number): Promise<number> {
-  const block = Buffer.alloc(64 * 1024, ' ')
-  let bytes = 0
-  return new Promise((resolve) => {
-    const done = () => {
-      response.destroy()
-      resolve(bytes)
-    }
-    const write = () => {
-      while (!response.destroyed && bytes < most) {
-        bytes += block.length
-        if (!response.write(block)) {
-          response.once('drain', write)
-          return
-        }
-      }
-      done()
-    }
-    response.on('close', done)
-    response.writeHead(200, { 'content-type': 'application/json' })
-    write()
-  })
+/** Such an answer of JSON. */
+function endlessJson(response: ServerResponse, most: number): Promise<number> {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  return endless(response, most)
 }
 
 test('a server that tells without end what it serves is read no further than a bound', { skip }, async () => {
@@ -182,7 +162,7 @@ test('a server that tells without end what it serves is read no further than a b
     instead = (url, response) => {
       if (url !== '/apis/agg.example.com/v1') return false
       instead = undefined
-      resolve(endless(response, 256 * MEGABYTE))
+      resolve(endlessJson(response, 256 * MEGABYTE))
       return true
     }
   })
@@ -205,7 +185,7 @@ test('an answer without end is passed on as fast as its client reads, and ends w
       if (!url.includes('/things')) return false
       instead = undefined
       response = given
-      resolve(endless(given, 512 * MEGABYTE))
+      resolve(endlessJson(given, 512 * MEGABYTE))
       return true
     }
   })

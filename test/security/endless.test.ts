@@ -1,7 +1,6 @@
 /** Whoever this server asks may answer without end: of none is more read than a bound, and none keeps it waiting for ever. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -14,38 +13,16 @@ import { createWebhookClient } from '../../src/apiserver/webhooks/client.ts'
 import { liveRuntime } from '../../src/base/live.ts'
 import { issue } from '../../src/cluster/certificate.ts'
 import { fetchDocument } from '../../src/http/fetch.ts'
+import { endless, MEGABYTE } from '../endless.ts'
 
 const runtime = liveRuntime({ log: { write: () => {} } })
 const ca = issue(runtime, { commonName: 'endless', usage: 'ca', validDays: 1 })
 const serving = issue(runtime, { commonName: 'x', usage: 'server', hosts: ['127.0.0.1'], validDays: 1 }, ca)
-const MEGABYTE = 1024 * 1024
 /** More than any bound, and little enough to end should there be none. */
 const MOST = 96 * MEGABYTE
 
 /** Bytes that were taken, by the path that was asked. */
 const taken = new Map<string, Promise<number>>()
-
-function endless(response: ServerResponse, block: Buffer): Promise<number> {
-  let bytes = 0
-  return new Promise((resolve) => {
-    const done = () => {
-      response.destroy()
-      resolve(bytes)
-    }
-    const write = () => {
-      while (!response.destroyed && bytes < MOST) {
-        bytes += block.length
-        if (!response.write(block)) {
-          response.once('drain', write)
-          return
-        }
-      }
-      done()
-    }
-    response.on('close', done)
-    write()
-  })
-}
 
 const server = createServer({ cert: serving.cert, key: serving.key }, (request, response) => {
   request.resume()
@@ -58,7 +35,7 @@ const server = createServer({ cert: serving.cert, key: serving.key }, (request, 
   // The beginning of an answer that could become a good one.
   response.writeHead(200, { 'content-type': 'application/json' })
   response.write('{"kind":"x","a":"')
-  taken.set(path, endless(response, Buffer.alloc(64 * 1024, 'x')))
+  taken.set(path, endless(response, MOST, Buffer.alloc(64 * 1024, 'x')))
 })
 let url: string
 before(async () => {
