@@ -44,7 +44,7 @@ function flows(): readonly Case[] {
     headers: FLOW_HEADERS,
     steps: [level('$NS', LIMITED), schema('$NS', '$NS', 200, rules), ...settled(asked), ...remove(FS, PL)],
   })
-  const paths = ['/api', '/version/x', '/api', '/api/', '/api/v1', '/apis', '/livez', '/livez/ping', '/livezz', '/x']
+  const paths = ['/nope', '/nope/x', '/nopex', '/api', '/api/', '/api/v1', '/livez', '/livez/ping', '/livezz', '/x']
   return [
     of(
       'of a user, in all he asks',
