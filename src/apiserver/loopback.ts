@@ -7,23 +7,31 @@ import type { Handler, UserInfo } from '../api/request.ts'
 
 const USER: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
+const APPLY = { contentType: 'application/apply-patch+yaml' }
+
 /**
  * Sends a request with an object, or none, as its body; gives the object that is answered, if one is.
  *
  * @throws StatusError as the handler does
  */
-export type Loopback = (method: string, path: string, object?: KubeObject) => Promise<KubeObject | undefined>
+export type Loopback = (
+  method: string,
+  path: string,
+  object?: KubeObject,
+  /** For an apply: who applies. Nobody's conflicts hinder it. */
+  manager?: string,
+) => Promise<KubeObject | undefined>
 
 /** `signal` ends what is under way. */
 export const loopbackOf =
   (handler: Handler, signal = new AbortController().signal): Loopback =>
-  async (method, path, object) => {
+  async (method, path, object, manager) => {
     const response = await handler({
       method,
       path,
-      query: new URLSearchParams(),
+      query: new URLSearchParams(manager === undefined ? {} : { fieldManager: manager, force: 'true' }),
       headers: { 'user-agent': 'kube-apiserver' },
-      ...(object === undefined ? {} : { body: { kind: 'object', object } }),
+      ...(object === undefined ? {} : { body: { kind: 'object', object, ...(manager === undefined ? {} : APPLY) } }),
       user: USER,
       signal,
     })

@@ -5,6 +5,7 @@ import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
+import { loopbackOf } from '../loopback.ts'
 import { startSettlingLoop } from './settling.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
@@ -50,15 +51,7 @@ async function apply({ handler, signal }: FlowSchemaLoopOptions, schema: KubeObj
     status: { conditions: [condition] },
   }
   try {
-    await handler({
-      method: 'PATCH',
-      path: `/apis/${GROUP}/v1/flowschemas/${name}/status`,
-      query: new URLSearchParams({ fieldManager: MANAGER, force: 'true' }),
-      headers: { 'user-agent': 'kube-apiserver' },
-      body: { kind: 'object', object, contentType: 'application/apply-patch+yaml' },
-      user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
-      signal,
-    })
+    await loopbackOf(handler, signal)('PATCH', `/apis/${GROUP}/v1/flowschemas/${name}/status`, object, MANAGER)
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
