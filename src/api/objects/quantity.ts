@@ -19,7 +19,8 @@ const SUFFIX_ERROR = "unable to parse quantity's suffix"
 const ONE = 1_000_000_000n
 const LARGEST = (2n ** 63n - 1n) * ONE
 
-const decimalExponents: Readonly<Record<string, number>> = {
+/** Of ten, by suffix. */
+export const decimalExponents: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,
   m: -3,
@@ -31,7 +32,8 @@ const decimalExponents: Readonly<Record<string, number>> = {
   P: 15,
   E: 18,
 }
-const binaryExponents: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
+/** Of two, by suffix. */
+export const binaryExponents: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 

@@ -2,7 +2,9 @@
  * A pod template as the text that Kubernetes hashes: every field of the Go struct, set or not, with its type. Made from the
  * generated field table, so that replica sets get the very names that a real cluster gives them.
  */
+
 import type { Fields } from '../../api/object.ts'
+import { binaryExponents, decimalExponents } from '../../api/objects/quantity.ts'
 import { schemaOf } from '../../api/schema/builtin.ts'
 import type { Field, Schema, StructSchema } from '../../api/schema/schema.ts'
 
@@ -108,20 +110,6 @@ function timeText(value: unknown): string {
   return `{Time:(time.Time){wall:(uint64)0 ext:(int64)${seconds} loc:(*time.Location)<nil>}}`
 }
 
-const decimalScales: Readonly<Record<string, number>> = {
-  n: -9,
-  u: -6,
-  m: -3,
-  '': 0,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-}
-const binaryPowers: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n }
-
 /**
  * A quantity in its canonical form (an integer and a suffix), as the API server gives it. The Go value remembers its text
  * (`s`), but for binary numbers that might have a larger suffix: those divisible by eight.
@@ -132,16 +120,16 @@ function quantityText(text: string): string {
   let scale = 0
   let format = 'DecimalSI'
   let remembered = text
-  const power = binaryPowers[suffix]
+  const power = binaryExponents[suffix]
   if (power !== undefined) {
     if ((amount & 7n) === 0n) remembered = ''
-    amount <<= power
+    amount <<= BigInt(power)
     format = 'BinarySI'
   } else if (/^[eE]./.test(suffix)) {
     scale = Number(suffix.slice(1))
     format = 'DecimalExponent'
   } else {
-    scale = decimalScales[suffix] ?? 0
+    scale = decimalExponents[suffix] ?? 0
   }
   return `{i:(resource.int64Amount){value:(int64)${amount} scale:(resource.Scale)${scale}} d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)${remembered} Format:(resource.Format)${format}}`
 }
