@@ -128,9 +128,14 @@ async function loadAudit(
   undo: (() => Promise<void>)[],
 ): Promise<Filter | undefined> {
   if (options.auditPolicyFile === undefined) return undefined
-  const policy = await fromFile(options.auditPolicyFile, async (text) =>
-    (await import('../apiserver/audit/policy.ts')).parsePolicy(text),
-  )
+  const policy = await fromFile(options.auditPolicyFile, async (text) => {
+    const { parsePolicy, unknownFields } = await import('../apiserver/audit/policy.ts')
+    const parsed = parsePolicy(text)
+    const unknown = unknownFields(text)
+    // As kube-apiserver does: told, and passed over.
+    if (unknown.length > 0) runtime.log.named('audit').info(0, 'the audit policy has unknown fields', { unknown })
+    return parsed
+  })
   const [{ openAuditLog }, { audit }] = await Promise.all([
     import('../apiserver/audit/log.ts'),
     import('../apiserver/filters/audit.ts'),

@@ -9,7 +9,7 @@ import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
 import { turnedAway } from '../filters/authentication.ts'
 import { type AuditLog, openAuditLog } from './log.ts'
-import { type Policy, parsePolicy } from './policy.ts'
+import { type Policy, parsePolicy, unknownFields } from './policy.ts'
 
 const alice: UserInfo = { name: 'alice', groups: ['dev', 'system:authenticated'] }
 
@@ -30,6 +30,12 @@ function info(more: Partial<RequestInfo> = {}): RequestInfo {
 
 const policyText = (rules: string) =>
   `apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:\n${rules}`
+
+test('misspelt fields of a policy are named', () => {
+  const text = policyText('- {level: None, user: [a], resources: [{group: "", resource: [pods]}]}\n- {level: Metadata}')
+  assert.deepEqual(unknownFields(`${text}\nomit: []`), ['omit', 'rules[0].user', 'rules[0].resources[0].resource'])
+  assert.deepEqual(unknownFields(policyText('- {level: None, users: [a]}')), [])
+})
 
 test('the first rule that matches decides, and a request that none matches is not told', () => {
   const policy = parsePolicy(
@@ -54,6 +60,10 @@ for (const [what, text, message] of [
   ['without rules', 'apiVersion: audit.k8s.io/v1\nkind: Policy', /no rules/],
   ['with an unknown level', policyText('- {level: Everything}'), /rules\[0\].level: Everything/],
   ['that is not YAML', '{', /not YAML/],
+  ['with a path that is none', policyText('- {level: None, nonResourceURLs: [x]}'), /must begin with a '\/'/],
+  ['with a star within a path', policyText('- {level: None, nonResourceURLs: [/a*b]}'), /final character/],
+  ['with a group that is none', policyText('- {level: None, resources: [{group: a/b}]}'), /a\/b is no API group/],
+  ['with names of nothing', policyText('- {level: None, resources: [{resourceNames: [a]}]}'), /resourceNames/],
   ['that mixes resources and URLs', policyText('- {level: None, nonResourceURLs: [/x], namespaces: [a]}'), /not both/],
 ] as const)
   test(`a policy ${what} is refused with the reason`, () => {

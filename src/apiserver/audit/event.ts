@@ -152,6 +152,7 @@ const isAddress = (text: string): boolean => ipAddress(text).length === 0
 /** Whom proxies say they speak for, and who is at the other end. Nobody has to believe the first ones. */
 function sourcesOf({ headers, connection }: ApiRequest): readonly string[] {
   const remote = connection?.remoteAddress || '127.0.0.1'
+  if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return [remote]
   const sources = (headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((part) => part.trim())

@@ -5,6 +5,7 @@
 import { parse } from 'yaml'
 import type { Fields } from '../../api/object.ts'
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
+import { dns1123Subdomain } from '../../api/validation/names.ts'
 
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type Level = (typeof LEVELS)[number]
@@ -79,6 +80,8 @@ function ruleOf(rule: Fields, where: string, everywhere: readonly Stage[], omitM
     'nonResourceURLs',
   ].map(strings) as [string[], string[], string[], string[], string[]]
   const resources = (rule['resources'] ?? []) as readonly Fields[]
+  for (const [i, url] of urls.entries()) checkUrl(url, `${where}.nonResourceURLs[${i}]`)
+  for (const [i, wanted] of resources.entries()) checkResources(wanted, `${where}.resources[${i}]`)
   if (urls.length > 0 && (resources.length > 0 || namespaces.length > 0))
     throw new PolicyError(`${where}: rules are about resources or about nonResourceURLs, not both`)
   const any = (list: readonly string[], value: string) => list.length === 0 || list.includes(value)
@@ -101,6 +104,44 @@ function ruleOf(rule: Fields, where: string, everywhere: readonly Stage[], omitM
       omitManagedFields: rule['omitManagedFields'] ?? omitManagedFields,
     },
   }
+}
+
+/** A pattern that could never match is a mistake. */
+function checkUrl(url: string, where: string): void {
+  if (url === '*') return
+  if (!url.startsWith('/')) throw new PolicyError(`${where}: ${url}: non-resource URLs must begin with a '/'`)
+  if (url.slice(0, -1).includes('*')) throw new PolicyError(`${where}: ${url}: a '*' must be the final character`)
+}
+
+function checkResources({ group = '', resources = [], resourceNames = [] }: Fields, where: string): void {
+  if (group !== '' && dns1123Subdomain(String(group)).length > 0)
+    throw new PolicyError(`${where}.group: ${group} is no API group`)
+  if (resourceNames.length > 0 && resources.length === 0)
+    throw new PolicyError(`${where}.resourceNames: names need at least one resource whose names they are`)
+}
+
+const POLICY_FIELDS = ['apiVersion', 'kind', 'metadata', 'rules', 'omitStages', 'omitManagedFields']
+const RULE_FIELDS = [
+  ...['level', 'users', 'userGroups', 'verbs', 'resources', 'namespaces', 'nonResourceURLs', 'omitStages'],
+  'omitManagedFields',
+]
+const RESOURCE_FIELDS = ['group', 'resources', 'resourceNames']
+
+/** Fields of a policy file that mean nothing, by their paths: mostly misspelt ones, whose rule is then wider than was meant. */
+export function unknownFields(text: string): readonly string[] {
+  const others = (value: Fields | null, known: readonly string[], where: string) =>
+    Object.keys(value ?? {}).flatMap((name) => (known.includes(name) ? [] : [`${where}${name}`]))
+  const policy = (parse(text, { maxAliasCount: 100 }) ?? {}) as Fields
+  const rules = (policy['rules'] ?? []) as readonly Fields[]
+  return [
+    ...others(policy, POLICY_FIELDS, ''),
+    ...rules.flatMap((rule, i) => [
+      ...others(rule, RULE_FIELDS, `rules[${i}].`),
+      ...((rule['resources'] ?? []) as readonly Fields[]).flatMap((wanted, j) =>
+        others(wanted, RESOURCE_FIELDS, `rules[${i}].resources[${j}].`),
+      ),
+    ]),
+  ]
 }
 
 function resourceMatches(wanted: Fields, info: RequestInfo): boolean {
