@@ -172,6 +172,16 @@ test('events tell what was asked and answered, as those of Kubernetes do', async
   })
   assert.deepEqual(protobuf.responseObject.data, { a: 'b', c: 'd' })
 
+  for (const accept of ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']) {
+    const [all] = await audit({ path: `${CORE}/configmaps?fieldSelector=metadata.name%3Da`, headers: { accept } })
+    const { items, ...list } = all.responseObject
+    assert.deepEqual(
+      [list.kind, items.length, items[0].kind, items[0].data],
+      ['ConfigMapList', 1, undefined, { a: 'b', c: 'd' }],
+    )
+    assert.equal(items[0].metadata.managedFields, undefined)
+  }
+
   const [refused] = await audit({ method: 'POST', path: `${CORE}/configmaps`, body: map, token: 'abc' })
   const status = {
     metadata: {},

@@ -81,7 +81,7 @@ function objectOf(response: ApiResponse): Json | undefined {
     case 'object':
       return asJson(response.object)
     case 'list':
-      return { ...asJson(response.list), items: response.items.map(({ object }) => listed(asJson(object))) }
+      return { ...asJson(response.list), items: response.items.map((item) => parsed([item.json('item')]) ?? null) }
     case 'bytes':
       if (response.object !== undefined) return asJson(response.object())
       return response.contentType.startsWith('application/json') ? parsed(response.bytes) : undefined
@@ -89,9 +89,6 @@ function objectOf(response: ApiResponse): Json | undefined {
       return undefined
   }
 }
-
-/** Items of a list say nothing of their kind. */
-const listed = ({ kind: _kind, apiVersion: _version, ...item }: JsonObject): JsonObject => item
 
 function parsed(bytes: readonly Uint8Array[]): Json | undefined {
   try {

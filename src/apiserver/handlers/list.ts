@@ -197,11 +197,7 @@ export async function respondList(
   }
   if (representation.encoding === 'protobuf')
     return protobufList(resource, envelope, served, messageForm(envelope.apiVersion, row.kind))
-  const whole = served.map((item) => {
-    if (row.custom !== undefined) return item.object
-    const { kind: _, apiVersion: __, ...rest } = item.object
-    return rest
-  })
+  const whole = served.map((item) => (row.custom !== undefined ? item.object : untyped(item.object)))
   return encoded(200, { ...envelope, items: whole }, representation, warnings)
 }
 
@@ -213,7 +209,19 @@ async function protobufList(
 ): Promise<ApiResponse> {
   const turn = () => new Promise<void>((resolve) => runtime.scheduler.later('protobuf list', resolve))
   const bytes = await listBytes(list, items, form, turn)
-  return { kind: 'bytes', status: 200, ...warningHeaders(warnings), contentType: CONTENT_TYPES.protobuf, bytes }
+  return {
+    kind: 'bytes',
+    status: 200,
+    ...warningHeaders(warnings),
+    contentType: CONTENT_TYPES.protobuf,
+    bytes,
+    object: () => ({ ...list, items: items.map(({ object }) => untyped(object)) }),
+  }
+}
+
+/** Items of a list of built-in kinds say nothing of their kind. */
+function untyped({ kind: _, apiVersion: __, ...rest }: KubeObject) {
+  return rest
 }
 
 /** An item with its kind and version. */
