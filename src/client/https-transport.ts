@@ -15,6 +15,7 @@ export function httpsTransport(endpoint: HttpsEndpoint): HttpsTransport {
   const client = createHttpsClient(endpoint)
   return {
     inProcess: false,
+    host: new URL(endpoint.server).host,
     close: () => client.close(),
     async send(request) {
       const query = request.query.toString()

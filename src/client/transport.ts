@@ -3,10 +3,12 @@
  * (https-transport.ts). Who holds a Client does not know which one it is.
  */
 import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.ts'
+import { StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import type { Client } from './client.ts'
 import { discover } from './discovery.ts'
+import { clientRequestMetrics } from './request-metrics.ts'
 import { createResourceClient } from './resource-client.ts'
 import { responseText, statusOf } from './response.ts'
 
@@ -15,6 +17,8 @@ export interface Transport {
   send(request: ApiRequest): Promise<ApiResponse>
   /** Answers carry the server's own objects. */
   readonly inProcess: boolean
+  /** `host:port` of the server; of one in this process there is none. */
+  readonly host?: string
 }
 
 export interface ClientIdentity {
@@ -62,6 +66,18 @@ const never = new AbortController().signal
  */
 export function createClient(runtime: Runtime, transport: Transport, identity: ClientIdentity): Client {
   const baseHeaders = { 'user-agent': identity.userAgent }
+  const metrics = clientRequestMetrics(runtime, transport.host ?? 'in-process')
+  const send = async (request: ApiRequest): Promise<ApiResponse> => {
+    const began = metrics.now()
+    try {
+      const response = await transport.send(request)
+      metrics.ended(request.method, response.status, began)
+      return response
+    } catch (error) {
+      metrics.ended(request.method, error instanceof StatusError ? error.code : undefined, began)
+      throw error
+    }
+  }
   const requester: Requester = {
     inProcess: transport.inProcess,
     async request(parts) {
@@ -74,10 +90,10 @@ export function createClient(runtime: Runtime, transport: Transport, identity: C
         ...(parts.body === undefined ? {} : { body: parts.body }),
         ...(transport.inProcess && identity.user !== undefined ? { user: identity.user } : {}),
       }
-      if (!transport.inProcess) return transport.send(request)
+      if (!transport.inProcess) return send(request)
       await turn(runtime.scheduler, 'request')
       try {
-        return await transport.send(request)
+        return await send(request)
       } finally {
         await turn(runtime.scheduler, 'answer')
       }

@@ -102,7 +102,13 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     session.setLocalWindowSize(1024 * 1024)
   })
   server.on('sessionError', () => {})
-  server.on('tlsClientError', refuseHandshake)
+  const handshakes = runtime.metrics
+    ?.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.')
+    .child()
+  server.on('tlsClientError', (error, socket) => {
+    handshakes?.add()
+    refuseHandshake(error, socket)
+  })
   server.on('clientError', refuseMalformed)
 
   server.on('request', (incoming: Incoming, outgoing) => {

@@ -44,6 +44,12 @@ export interface AuthenticatorOptions {
   readonly others?: readonly TokenAuthenticator[]
 }
 
+const HOUR = 3600
+const DAY = 24 * HOUR
+const REMAINING_SECONDS = [
+  ...[0, HOUR / 2, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 7 * DAY],
+  ...[30 * DAY, 90 * DAY, 180 * DAY, 360 * DAY],
+]
 /** As long as kube-apiserver keeps a token's success. */
 const TOKEN_MS = 10_000
 const TOKENS = 4096
@@ -66,6 +72,14 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     'Tokens looked up among those that proved something lately.',
     ['status'],
   )
+  const remaining = runtime.metrics
+    ?.histogram(
+      'apiserver_client_certificate_expiration_seconds',
+      'Seconds that the certificates of requests are still valid.',
+      [],
+      REMAINING_SECONDS,
+    )
+    .child()
   const looked = { hit: requests?.child('hit'), miss: requests?.child('miss') }
   const inFlight = new Map<string, Promise<UserInfo>>()
   const vouchers: readonly TokenAuthenticator[] = [
@@ -87,6 +101,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     if (found === null) return undefined
     const now = clock.now()
     if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
+    remaining?.observe((found.validTo - now) / 1000)
     return found.isProxy ? behindProxy(found.user, request) : found.user
   }
 

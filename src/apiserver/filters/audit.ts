@@ -13,6 +13,7 @@ import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Answered, answeredWith, eventOf, refusedWith } from '../audit/event.ts'
 import type { AuditLog } from '../audit/log.ts'
+import { auditMetrics } from '../audit/metrics.ts'
 import type { Policy, Stage } from '../audit/policy.ts'
 import { isLongRunning } from './limits.ts'
 
@@ -23,10 +24,12 @@ const MOST_BEHIND = 1000
 export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
   const { clock, random } = runtime
   const serverLog = runtime.log.named('audit')
+  const counts = auditMetrics(runtime)
   return (next) => (request) => {
     const { info } = request
     if (info === undefined) throw internalError('the request has not passed request info')
     const verdict = policy.verdict(request.user, info)
+    counts.judged(verdict.level)
     if (verdict.level === 'None') return next(request)
     const record: AuditRecord = { annotations: {} }
     const id = request.headers['audit-id'] || random.uuid()
@@ -35,6 +38,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
       try {
         await log.append(jsonText(event), when)
       } catch (error) {
+        counts.failed()
         serverLog.error('the audit log cannot be written', error, { auditID: id })
         throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
       }
@@ -42,6 +46,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     /** undefined: nobody has to wait for it. */
     const tell = (stage: Stage, answered?: Answered): Promise<void> | undefined => {
       if (verdict.omitStages.has(stage)) return undefined
+      counts.told()
       const event = eventOf({ request, record, verdict, id, received, now: clock.now(), stage, answered })
       if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event, 'now')
       append(event, 'soon').catch(() => {})

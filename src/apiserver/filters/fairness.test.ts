@@ -111,6 +111,7 @@ test('a full queue is answered with 429 and Retry-After in plain text, other use
   assert.ok(lines.includes(`apiserver_flowcontrol_rejected_requests_total{${labels},reason="queue-full"} 1`))
   assert.ok(lines.includes(`apiserver_flowcontrol_current_inqueue_requests{${labels}} 3`))
   assert.ok(lines.includes(`apiserver_flowcontrol_current_executing_requests{${labels}} 1`))
+  assert.ok(lines.includes('apiserver_current_inqueue_requests{request_kind="readOnly"} 3'))
 })
 
 test('a level that does not queue turns away what it has no seat for', async () => {

@@ -19,7 +19,7 @@ import { createFlows, type Flow } from '../flowcontrol/flows.ts'
 import { createFlowMetrics } from '../flowcontrol/metrics.ts'
 import { createPriorityLevels } from '../flowcontrol/priority-levels.ts'
 import type { ServerReads } from '../reads.ts'
-import { isLongRunning } from './limits.ts'
+import { isLongRunning, isMutating } from './limits.ts'
 
 export interface FairnessOptions {
   /** Requests worked on at once (`--max-requests-inflight` and `--max-mutating-requests-inflight` together). */
@@ -42,6 +42,7 @@ export function fairness(
   const levels = createPriorityLevels(options.inFlight)
   const flowOf = createFlows(reads, levels, createFlowMetrics(runtime.metrics, levels))
   const deadlines = createDeadlines(clock, options.waitMs, 'fair queue')
+  const inQueue = runtime.metrics?.gauge('apiserver_current_inqueue_requests', 'Requests that wait.', ['request_kind'])
 
   return (next) => {
     /** Has a seat, and gives it back. */
@@ -85,6 +86,8 @@ export function fairness(
       if (place === undefined) return refused(level.queues ? 'queue-full' : 'concurrency-limit')
       counts.queueLength?.observe(place.length)
       counts.waiting++
+      const kind = request.info !== undefined && isMutating(request.info) ? 'mutating' : 'readOnly'
+      inQueue?.child(kind).add(1)
       return new Promise<ApiResponse>((resolve, reject) => {
         const gone = () => {
           settle?.(false)
@@ -98,6 +101,7 @@ export function fairness(
         settle = (start) => {
           late.cancel()
           counts.waiting--
+          inQueue?.child(kind).add(-1)
           request.signal.removeEventListener('abort', gone)
           if (!start) return place.leave()
           counts.waited?.executed.observe((clock.monotonic() - joined) / 1000)

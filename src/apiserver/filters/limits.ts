@@ -24,6 +24,10 @@ export function isLongRunning(info: RequestInfo | undefined): boolean {
   return info !== undefined && (LONG_VERBS.has(info.verb) || LONG_SUBRESOURCES.has(info.subresource))
 }
 
+const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'])
+
+export const isMutating = ({ verb }: RequestInfo): boolean => MUTATING.has(verb)
+
 /**
  * Ends a request that takes longer than `defaultMs`, or than its own `timeout=` (a Go duration, which may only be shorter).
  * Applies to requests over a wire: components of this process bring their own signals.

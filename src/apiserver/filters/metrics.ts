@@ -3,17 +3,10 @@
  * what answers is known when the request comes back (`served`): whom nothing answers, who is turned away before, and the
  * paths of discovery are not counted, as there.
  */
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type Filter,
-  type RequestInfo,
-  type ServedAs,
-  whenAnswered,
-} from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, type Filter, type ServedAs, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
-import { isLongRunning } from './limits.ts'
+import { isLongRunning, isMutating } from './limits.ts'
 
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 const PLAIN_LABELS = LABELS.filter((label) => label !== 'dry_run')
@@ -36,7 +29,6 @@ interface Series {
   readonly labels: readonly string[]
 }
 
-const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'])
 const READ = new Set(['GET', 'LIST'])
 const BODY_VERBS: Readonly<Record<string, string>> = {
   POST: 'create',
@@ -168,7 +160,6 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   }
 }
 
-const isMutating = ({ verb }: RequestInfo): boolean => MUTATING.has(verb)
 const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 500
 const goesOn = ({ kind }: ApiResponse): boolean => kind === 'watch' || kind === 'stream' || kind === 'upgrade'
 

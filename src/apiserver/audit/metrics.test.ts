@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiRequest } from '../../api/request.ts'
+import { createMetrics } from '../../base/metrics.ts'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import { audit } from '../filters/audit.ts'
+import { requestInfoOf } from '../filters/request-info.ts'
+import type { Policy } from './policy.ts'
+
+test('events are counted, requests by their level, and what could not be written', async () => {
+  const metrics = createMetrics()
+  const runtime = { ...simulatedRuntime(1), metrics }
+  const levels = ['Metadata', 'None', 'Metadata'] as const
+  let asked = 0
+  const policy: Policy = {
+    verdict: () => ({
+      level: levels[asked++] ?? 'None',
+      omitStages: new Set(['RequestReceived']),
+      omitManagedFields: false,
+    }),
+  }
+  let full = false
+  const log = {
+    behind: 0,
+    append: async () => {
+      if (full) throw new Error('full')
+    },
+    close: async () => {},
+  }
+  const handler = audit(runtime, policy, log)(() => ({ kind: 'bytes', status: 200, contentType: '', bytes: [] }))
+  const query = new URLSearchParams()
+  const path = '/api/v1/namespaces/a/configmaps'
+  const request: ApiRequest = {
+    method: 'POST',
+    path,
+    query,
+    headers: {},
+    signal: new AbortController().signal,
+    user: { name: 'a', groups: [] },
+    info: requestInfoOf('POST', path, query),
+  }
+  await handler(request)
+  await handler(request)
+  full = true
+  await assert.rejects(async () => handler(request), { code: 500 })
+  const lines = metrics.text().split('\n')
+  assert.ok(lines.includes('apiserver_audit_level_total{level="Metadata"} 2'))
+  assert.ok(lines.includes('apiserver_audit_level_total{level="None"} 1'))
+  assert.ok(lines.includes('apiserver_audit_event_total 2'))
+  assert.ok(lines.includes('apiserver_audit_error_total{plugin="log"} 1'))
+})

@@ -1,0 +1,47 @@
+/** What clients tell of their requests, under client-go's names; nothing where nobody reads it. */
+import type { Counted } from '../base/metrics.ts'
+import type { Runtime } from '../base/runtime.ts'
+
+export interface ClientRequestMetrics {
+  now(): number
+  /** A request that began at `began` was answered; without a code none came. */
+  ended(method: string, code: number | undefined, began: number): void
+}
+
+const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
+
+/** `host`: who is asked. */
+export function clientRequestMetrics({ clock, metrics }: Runtime, host: string): ClientRequestMetrics {
+  if (metrics === undefined) return { now: () => 0, ended: () => {} }
+  const total = metrics.counter('rest_client_requests_total', 'Requests of clients by code, method and host.', [
+    ...['code', 'host', 'method'],
+  ])
+  const durations = metrics.histogram(
+    'rest_client_request_duration_seconds',
+    'Seconds until clients were answered, by verb and host.',
+    ['host', 'verb'],
+    SECONDS,
+  )
+  /** By method, then by code. */
+  const counters = new Map<string, Map<number | undefined, Counted>>()
+  const counterOf = (method: string, code: number | undefined): Counted => {
+    let byCode = counters.get(method)
+    if (byCode === undefined) {
+      byCode = new Map()
+      counters.set(method, byCode)
+    }
+    let counter = byCode.get(code)
+    if (counter === undefined) {
+      counter = total.child(code === undefined ? '<error>' : String(code), host, method)
+      byCode.set(code, counter)
+    }
+    return counter
+  }
+  return {
+    now: () => clock.monotonic(),
+    ended(method, code, began) {
+      counterOf(method, code).add()
+      durations.child(host, method).observe((clock.monotonic() - began) / 1000)
+    },
+  }
+}
