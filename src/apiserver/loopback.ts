@@ -24,7 +24,7 @@ export type Loopback = (
 
 /** `signal` ends what is under way. */
 export const loopbackOf =
-  (handler: Handler, signal = new AbortController().signal): Loopback =>
+  (handler: Handler, signal: AbortSignal = new AbortController().signal): Loopback =>
   async (method, path, object, manager) => {
     const response = await handler({
       method,
