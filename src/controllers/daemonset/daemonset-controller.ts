@@ -7,20 +7,20 @@ import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
-import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
+import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { createExpectations } from '../pods/expectations.ts'
-import { podHandlers } from '../pods/owned-pods.ts'
-import { orphanIndexValue, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
+import { minReadySecondsOf, orphanIndexValue, ownerIndexName, podsResource } from '../pods/pod.ts'
 import { createPodControl } from '../pods/pod-control.ts'
+import { watchSetsOfPods } from '../pods/set-handlers.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { sameJson } from '../same.ts'
 import { createBackoff } from './backoff.ts'
 import { currentRevision, HashCollision, surplusRevisions } from './history.ts'
 import { hashLabel, placementOn, podFor } from './nodes.ts'
-import { minReadySecondsOf, type Plan, type PlanInput, planManage, planRoll } from './plan.ts'
+import { type Plan, type PlanInput, planManage, planRoll } from './plan.ts'
 import { daemonStatus } from './status.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'daemonsets' }
@@ -162,32 +162,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
   return {
     name: 'daemon-set-controller',
     async start() {
-      pods.addIndex(ownerIndexName, ownerIndex)
-      sets.addIndex(namespaceIndex, indexNamespace)
-      sets.addHandlers({
-        added: enqueue,
-        updated(old, set) {
-          if (old.metadata.uid !== set.metadata.uid) expectations.forget(old)
-          enqueue(set)
-        },
-        deleted(set) {
-          expectations.forget(set)
-          enqueue(set)
-        },
-      })
-      pods.addHandlers(
-        podHandlers({
-          kind: 'DaemonSet',
-          store: sets.store,
-          selects,
-          changed: enqueue,
-          created: (set) => expectations.creationObserved(set),
-          goes: (set, pod) => expectations.deletionObserved(set, objectKey(pod)),
-          becameReady(set) {
-            if (minReadySecondsOf(set) > 0) queue.addAfter(objectKey(set), (minReadySecondsOf(set) + 1) * 1000)
-          },
-        }),
-      )
+      watchSetsOfPods({ kind: 'DaemonSet', sets, pods, queue, expectations, selects })
       nodes.addHandlers({ added: nodeCameOrWent, updated: nodeUpdated, deleted: nodeCameOrWent })
       await Promise.all([sets, pods, nodes, revisionInformer].map((informer) => informer.whenSynced(signal)))
       runWorkers(runtime, queue, workers, sync, signal)

@@ -1,13 +1,9 @@
 /** The revisions of a DaemonSet's template: found, made, numbered anew on a rollback, and forgotten beyond the limit. */
 import type { KubeObject } from '../../api/object.ts'
-import { isAlreadyExists } from '../../api/status.ts'
-import { dataOf, holding, nextNumber, revisionNumber, revisionOf } from '../revisions/controller-revision.ts'
+import { holding, nextNumber, revisionNumber, revisionOf } from '../revisions/controller-revision.ts'
 import { templateHash } from '../revisions/hash.ts'
-import type { OwnedRevisions } from '../revisions/owned-revisions.ts'
-import { sameJson } from '../same.ts'
+import { historyLimitOf, type OwnedRevisions } from '../revisions/owned-revisions.ts'
 import { hashLabel } from './nodes.ts'
-
-const defaultLimit = 10
 
 /** Another template's revision has the name: the count of collisions is to go up, and the set to be synced again. */
 export class HashCollision extends Error {}
@@ -22,14 +18,9 @@ export async function currentRevision(revisions: OwnedRevisions, set: KubeObject
   const { template } = set['spec']
   const draft = revisionOf(set, hashLabel, templateHash(template, set['status']?.collisionCount), number)
   const { namespace = '' } = set.metadata
-  try {
-    return await revisions.client(set).create({ ...draft, metadata: { ...draft.metadata, namespace } })
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-    const existing = await revisions.client(set).get(draft.metadata.name ?? '')
-    if (sameJson(existing['data'], dataOf(template))) return existing
-    throw new HashCollision(`another template has the revision ${draft.metadata.name}`)
-  }
+  const made = await revisions.make(set, { ...draft, metadata: { ...draft.metadata, namespace } })
+  if (made === undefined) throw new HashCollision(`another template has the revision ${draft.metadata.name}`)
+  return made
 }
 
 /** As many old ones as there are beyond the limit, oldest first, but none that a pod is made of. */
@@ -39,8 +30,9 @@ export function surplusRevisions(
   current: KubeObject,
   pods: readonly KubeObject[],
 ): readonly KubeObject[] {
-  const limit: number = set['spec'].revisionHistoryLimit ?? defaultLimit
   const old = sorted.filter(({ metadata }) => metadata.name !== current.metadata.name)
   const live = new Set(pods.map(({ metadata }) => metadata.labels?.[hashLabel]))
-  return old.filter(({ metadata }) => !live.has(metadata.labels?.[hashLabel])).slice(0, Math.max(0, old.length - limit))
+  return old
+    .filter(({ metadata }) => !live.has(metadata.labels?.[hashLabel]))
+    .slice(0, Math.max(0, old.length - historyLimitOf(set)))
 }

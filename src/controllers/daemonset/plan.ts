@@ -3,7 +3,7 @@
  * the update strategy lets (roll). Pure.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { isAvailable, isReady, isTerminated } from '../pods/pod.ts'
+import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
 import { scaled } from '../scaled.ts'
 import { isUpdated, nodeOf, placementOn } from './nodes.ts'
 
@@ -25,8 +25,6 @@ export interface Plan {
 }
 
 const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
-export const minReadySecondsOf = (set: KubeObject): number => set['spec'].minReadySeconds ?? 0
-
 export function podsByNode(pods: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
   const byNode = new Map<string, KubeObject[]>()
   for (const pod of pods) {

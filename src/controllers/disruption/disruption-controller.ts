@@ -6,6 +6,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
+import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -27,6 +28,7 @@ export function createDisruptionController(context: ControllerContext): Controll
     ReplicationController: informers.informer({ group: '', version: 'v1', resource: 'replicationcontrollers' }),
   }
   const queue = createWorkQueue<string>(runtime, 'disruption')
+  const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'controllermanager' })
   const selects = (budget: KubeObject, pod: KubeObject): boolean =>
     budget['spec'].selector !== undefined && labelSelectorOf(budget['spec'].selector).matches(pod.metadata.labels)
@@ -39,7 +41,8 @@ export function createDisruptionController(context: ControllerContext): Controll
 
   async function sync(key: string): Promise<void> {
     const budget = budgets.store.get(key)
-    if (budget === undefined) return
+    if (budget === undefined) return ownWrites.forget(key)
+    if (ownWrites.isBehind(key, budget)) return
     const { namespace } = splitKey(key)
     const covered = pods.store.byIndex(namespaceIndex, namespace).filter((pod) => selects(budget, pod))
     if (covered.length === 0) recorder.event(budget, 'Normal', 'NoPods', 'No matching pods found')
@@ -75,7 +78,8 @@ export function createDisruptionController(context: ControllerContext): Controll
   async function write(budget: KubeObject, status: Fields): Promise<void> {
     if (sameJson(status, budget['status'] ?? {})) return
     const resource = client.resource(budgetsResource).namespace(budget.metadata.namespace ?? '')
-    await resource.update({ ...budget, status } as KubeObject, { subresource: 'status' })
+    const written = await resource.update({ ...budget, status } as KubeObject, { subresource: 'status' })
+    ownWrites.wrote(objectKey(budget), written)
   }
 
   /** Replicas that the pods' controllers want, each controller once. @throws ScaleError when one cannot be told */

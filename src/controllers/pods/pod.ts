@@ -23,6 +23,9 @@ export function podCondition(pod: KubeObject, type: string): Fields | undefined 
 
 export const isReady = (pod: KubeObject): boolean => podCondition(pod, 'Ready')?.['status'] === 'True'
 
+/** Of a workload: how long a pod is to be ready before it counts as available. */
+export const minReadySecondsOf = (owner: KubeObject): number => owner['spec'].minReadySeconds ?? 0
+
 /** Ready, and for `minReadySeconds` already. */
 export function isAvailable(pod: KubeObject, minReadySeconds: number, nowMs: number): boolean {
   const ready = podCondition(pod, 'Ready')

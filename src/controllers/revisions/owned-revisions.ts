@@ -1,11 +1,12 @@
 /** The revisions of one object among all: its own, and those that one of its name and selector has left behind. */
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
-import { isNotFound } from '../../api/status.ts'
+import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import type { Client, ResourceClient } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
 import { claim } from '../pods/claim.ts'
 import { controllerOf, orphanIndexValue, ownerIndex } from '../pods/pod.ts'
+import { sameJson } from '../same.ts'
 import { revisionsResource, sortedRevisions } from './controller-revision.ts'
 
 const ownerIndexName = 'controller'
@@ -15,6 +16,8 @@ export interface OwnedRevisions {
   of(owner: KubeObject): readonly KubeObject[]
   adopt(owner: KubeObject, liveController: () => Promise<KubeObject>): Promise<void>
   remove(revisions: readonly KubeObject[]): Promise<void>
+  /** Made; or the one that is there with the same template. undefined when another template's has the name. */
+  make(owner: KubeObject, draft: KubeObject): Promise<KubeObject | undefined>
   /** For revisions of the owner's namespace. */
   client(owner: KubeObject): ResourceClient
 }
@@ -37,6 +40,16 @@ export function createOwnedRevisions(client: Client, informer: Informer): OwnedR
       const orphans = of(controller).filter((revision) => controllerOf(revision) === undefined)
       await claim(orphans, { controller, objects: clientOf(controller), matches: () => true, liveController })
     },
+    async make(owner, draft) {
+      const resource = clientOf(owner)
+      try {
+        return await resource.create(draft)
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error
+        const existing = await resource.get(draft.metadata.name ?? '')
+        return sameJson(existing['data'], draft['data']) ? existing : undefined
+      }
+    },
     async remove(revisions) {
       for (const revision of revisions) {
         await clientOf(revision)
@@ -48,3 +61,8 @@ export function createOwnedRevisions(client: Client, informer: Informer): OwnedR
     },
   }
 }
+
+const defaultLimit = 10
+
+/** How many old ones are kept. */
+export const historyLimitOf = (owner: KubeObject): number => owner['spec'].revisionHistoryLimit ?? defaultLimit

@@ -1,15 +1,13 @@
 /** The revisions of a StatefulSet's template: found, made, numbered anew on a rollback, and forgotten beyond the limit. */
 import type { KubeObject } from '../../api/object.ts'
-import { isAlreadyExists } from '../../api/status.ts'
 import { dataOf, holding, nextNumber, revisionName, revisionOf, templateOf } from '../revisions/controller-revision.ts'
 import { dataHash } from '../revisions/hash.ts'
-import type { OwnedRevisions } from '../revisions/owned-revisions.ts'
+import { historyLimitOf, type OwnedRevisions } from '../revisions/owned-revisions.ts'
 import { sameJson } from '../same.ts'
 import type { Templates } from './actions.ts'
 import type { RevisionNames } from './status.ts'
 
 const hashLabel = 'controller.kubernetes.io/hash'
-const defaultLimit = 10
 
 export interface SetRevisions {
   readonly names: RevisionNames
@@ -37,20 +35,13 @@ async function create(
   set: KubeObject,
   number: number,
 ): Promise<{ revision: KubeObject; collisionCount: number }> {
-  const resource = revisions.client(set)
   const data = dataOf(set['spec'].template)
   const first: number = set['status']?.collisionCount ?? 0
   const draft = revisionOf(set, hashLabel, dataHash(data, first), number)
   for (let collisionCount = first; ; collisionCount++) {
     const name = revisionName(set, dataHash(data, collisionCount))
-    try {
-      const revision = await resource.create({ ...draft, metadata: { ...draft.metadata, name } })
-      return { revision, collisionCount }
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error
-      const existing = await resource.get(name)
-      if (sameJson(existing['data'], data)) return { revision: existing, collisionCount }
-    }
+    const revision = await revisions.make(set, { ...draft, metadata: { ...draft.metadata, name } })
+    if (revision !== undefined) return { revision, collisionCount }
   }
 }
 
@@ -60,7 +51,6 @@ export function surplusRevisions(
   sorted: readonly KubeObject[],
   needed: ReadonlySet<string | undefined>,
 ): readonly KubeObject[] {
-  const limit: number = set['spec'].revisionHistoryLimit ?? defaultLimit
   const unneeded = sorted.filter(({ metadata }) => !needed.has(metadata.name))
-  return unneeded.slice(0, Math.max(0, unneeded.length - limit))
+  return unneeded.slice(0, Math.max(0, unneeded.length - historyLimitOf(set)))
 }

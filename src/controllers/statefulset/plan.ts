@@ -3,7 +3,7 @@
  * claims to the steps of one sync. OrderedReady does one thing at a time and waits for it, Parallel all at once.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { isAvailable, isReady, isTerminated } from '../pods/pod.ts'
+import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
 import { scaled } from '../scaled.ts'
 import { isInRange, ordinalOf, replicasOf, revisionOfPod, startOf, withIdentity } from './identity.ts'
 
@@ -46,7 +46,6 @@ const isTerminating = (pod: KubeObject): boolean => pod.metadata.deletionTimesta
 export const isRunningAndReady = (pod: KubeObject): boolean => pod['status']?.phase === 'Running' && isReady(pod)
 const isHealthy = (pod: KubeObject | undefined): boolean =>
   pod !== undefined && isRunningAndReady(pod) && !isTerminating(pod)
-export const minReadySecondsOf = (set: KubeObject): number => set['spec'].minReadySeconds ?? 0
 export const isParallel = (set: KubeObject): boolean => set['spec'].podManagementPolicy === 'Parallel'
 
 export function planSync(input: PlanInput): Plan {

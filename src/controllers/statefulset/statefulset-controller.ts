@@ -7,12 +7,12 @@ import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
-import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
+import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/claim.ts'
 import { createExpectations } from '../pods/expectations.ts'
-import { podHandlers } from '../pods/owned-pods.ts'
-import { isActive, orphanIndexValue, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
+import { isActive, minReadySecondsOf, orphanIndexValue, ownerIndexName, podsResource } from '../pods/pod.ts'
+import { watchSetsOfPods } from '../pods/set-handlers.ts'
 import { slowStart } from '../pods/slow-start.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
@@ -21,7 +21,7 @@ import { claimFacts, perform } from './actions.ts'
 import { claimsResource } from './claims.ts'
 import { revisionsOf, type SetRevisions, surplusRevisions } from './history.ts'
 import { ordinalOf, replicasOf, revisionOfPod } from './identity.ts'
-import { isParallel, minReadySecondsOf, planSync, type Step } from './plan.ts'
+import { isParallel, planSync, type Step } from './plan.ts'
 import { setStatus } from './status.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'statefulsets' }
@@ -126,33 +126,7 @@ export function createStatefulSetController(context: ControllerContext): Control
   return {
     name: 'statefulset-controller',
     async start() {
-      pods.addIndex(ownerIndexName, ownerIndex)
-      sets.addIndex(namespaceIndex, indexNamespace)
-      const enqueue = (set: KubeObject) => queue.add(objectKey(set))
-      sets.addHandlers({
-        added: enqueue,
-        updated(old, set) {
-          if (old.metadata.uid !== set.metadata.uid) expectations.forget(old)
-          enqueue(set)
-        },
-        deleted(set) {
-          expectations.forget(set)
-          enqueue(set)
-        },
-      })
-      pods.addHandlers(
-        podHandlers({
-          kind: 'StatefulSet',
-          store: sets.store,
-          selects,
-          changed: enqueue,
-          created: (set) => expectations.creationObserved(set),
-          goes: (set, pod) => expectations.deletionObserved(set, objectKey(pod)),
-          becameReady(set) {
-            if (minReadySecondsOf(set) > 0) queue.addAfter(objectKey(set), (minReadySecondsOf(set) + 1) * 1000)
-          },
-        }),
-      )
+      watchSetsOfPods({ kind: 'StatefulSet', sets, pods, queue, expectations, selects })
       await Promise.all([sets, pods, claims, revisionInformer].map((informer) => informer.whenSynced(signal)))
       runWorkers(runtime, queue, workers, sync, signal)
     },

@@ -1,8 +1,8 @@
 /** The status of a StatefulSet, from its pods as a sync found them. */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { isAvailable } from '../pods/pod.ts'
+import { isAvailable, minReadySecondsOf } from '../pods/pod.ts'
 import { replicasOf, revisionOfPod } from './identity.ts'
-import { isRunningAndReady, minReadySecondsOf } from './plan.ts'
+import { isRunningAndReady } from './plan.ts'
 
 export interface RevisionNames {
   readonly current: string

@@ -1,0 +1,49 @@
+/** What a controller of sets of pods (DaemonSet, StatefulSet) listens to: its sets, and their pods. */
+import type { KubeObject } from '../../api/object.ts'
+import type { Informer } from '../../client/informer.ts'
+import type { WorkQueue } from '../../client/queue.ts'
+import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
+import type { Expectations } from './expectations.ts'
+import { podHandlers } from './owned-pods.ts'
+import { minReadySecondsOf, ownerIndex, ownerIndexName } from './pod.ts'
+
+export interface SetsOfPods {
+  readonly kind: string
+  readonly sets: Informer
+  readonly pods: Informer
+  readonly queue: WorkQueue<string>
+  readonly expectations: Expectations
+  selects(set: KubeObject, pod: KubeObject): boolean
+}
+
+/** Each change of a set or of its pods queues the set; what was expected of it and has come is taken note of. */
+export function watchSetsOfPods({ kind, sets, pods, queue, expectations, selects }: SetsOfPods): void {
+  const enqueue = (set: KubeObject) => queue.add(objectKey(set))
+  pods.addIndex(ownerIndexName, ownerIndex)
+  sets.addIndex(namespaceIndex, indexNamespace)
+  sets.addHandlers({
+    added: enqueue,
+    updated(old, set) {
+      if (old.metadata.uid !== set.metadata.uid) expectations.forget(old)
+      enqueue(set)
+    },
+    deleted(set) {
+      expectations.forget(set)
+      enqueue(set)
+    },
+  })
+  pods.addHandlers(
+    podHandlers({
+      kind,
+      store: sets.store,
+      selects,
+      changed: enqueue,
+      created: (set) => expectations.creationObserved(set),
+      goes: (set, pod) => expectations.deletionObserved(set, objectKey(pod)),
+      becameReady(set) {
+        const seconds = minReadySecondsOf(set)
+        if (seconds > 0) queue.addAfter(objectKey(set), (seconds + 1) * 1000)
+      },
+    }),
+  )
+}
