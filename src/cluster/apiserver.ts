@@ -11,7 +11,7 @@ import { reviewToken } from '../apiserver/auth/tokenreview.ts'
 import { defaultFairness, fairness } from '../apiserver/filters/fairness.ts'
 import type { ComponentHealth } from '../apiserver/handlers/component-status.ts'
 import { createReviews } from '../apiserver/handlers/reviews.ts'
-import { ensureBootstrapObjects } from '../apiserver/loops/bootstrap.ts'
+import { ensureBootstrapObjects, keepTrust } from '../apiserver/loops/bootstrap.ts'
 import { startIdentityLease } from '../apiserver/loops/identity.ts'
 import type { ServerReads } from '../apiserver/reads.ts'
 import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
@@ -132,7 +132,9 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         url = at.url
         const { handler, reads } = server
         const authorities = { clients: pki.ca.cert, frontProxies: pki.frontProxy.ca.cert }
-        await ensureBootstrapObjects({ runtime, handler, reads, scheme, port: at.port, authorities })
+        const wanted = { runtime, handler, reads, scheme, port: at.port, authorities }
+        await ensureBootstrapObjects(wanted)
+        keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), stopping.signal)
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
         startIdentityLease({ runtime, handler, hostname: hostname(), address, signal: stopping.signal })
         ready = true

@@ -10,6 +10,7 @@ import { endpointFromKubeconfig } from '../../src/client/kubeconfig.ts'
 import { issue, type KeyAndCertificate } from '../../src/cluster/certificate.ts'
 import { type Cluster, startCluster } from '../../src/cluster/index.ts'
 import { createHttpsClient } from '../../src/http/client.ts'
+import { until } from './until.ts'
 
 const runtime = liveRuntime({ log: { write: () => {} } })
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
@@ -158,6 +159,22 @@ test('extension servers are told whom to trust, in each authority’s place', as
     'requestheader-username-headers': '["X-Remote-User"]',
   })
   assert.notEqual(pki('ca.crt'), pki('front-proxy-ca.crt'))
+})
+
+test('what extension servers are told is put right when somebody changes or removes it', async () => {
+  const maps = cluster.client.resource(configMaps).namespace('kube-system')
+  const before = await trust()
+  const forged = { ...before, 'requestheader-allowed-names': '[]' }
+  await maps.update({ ...(await maps.get('extension-apiserver-authentication')), data: forged })
+  await until(async () => (await trust())['requestheader-allowed-names'] === before['requestheader-allowed-names'])
+  await maps.delete('extension-apiserver-authentication')
+  await until(async () =>
+    trust().then(
+      () => true,
+      () => false,
+    ),
+  )
+  assert.deepEqual(await trust(), before)
 })
 
 test('a directory from before there was an authority of proxies gets one, and its old proxy is nobody’s any more', async () => {

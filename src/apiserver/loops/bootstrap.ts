@@ -13,6 +13,7 @@ import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { loopbackOf } from '../loopback.ts'
+import { type SettlingLoop, startSettlingLoop } from './settling.ts'
 
 export interface BootstrapOptions {
   readonly runtime: Runtime
@@ -27,6 +28,8 @@ export interface BootstrapOptions {
 
 /** Names whom extension servers are to trust (API concept: aggregation layer). */
 const TRUST = 'extension-apiserver-authentication'
+const TRUST_MS = 1000
+const TRUST_RETRY_MS = 30_000
 
 /** @throws what a write failed with: a cluster without its roles must not become ready. */
 export async function ensureBootstrapObjects(options: BootstrapOptions): Promise<void> {
@@ -37,6 +40,16 @@ export async function ensureBootstrapObjects(options: BootstrapOptions): Promise
   await Promise.all(objects.filter(isNamespace).map((object) => ensure(options, writer, object)))
   await Promise.all(objects.filter((object) => !isNamespace(object)).map((object) => ensure(options, writer, object)))
   await Promise.all(serverObjects(options).map((object) => ensure(options, writer, object)))
+}
+
+/** Extension servers must not be told to trust somebody else, nor be left without a word: what changes it is undone. */
+export function keepTrust(options: BootstrapOptions, onChange: SettlingLoop['onChange'], signal: AbortSignal): void {
+  const wanted = serverObjects(options).find(({ metadata }) => metadata.name === TRUST)
+  if (wanted === undefined) return
+  const writer = createWriter(options)
+  const work = () => ensure(options, writer, wanted)
+  const timing = { settleMs: TRUST_MS, retryMs: TRUST_RETRY_MS }
+  startSettlingLoop({ runtime: options.runtime, name: 'trusted authorities', work, onChange, signal, ...timing })
 }
 
 interface Writer {
