@@ -94,6 +94,19 @@ test("the controller manager's port: health for all, the garbage collector's gra
   assert.equal((await ask('/debug/else', 'certificate')).status, 404)
 })
 
+test("the controller manager's port: its controllers by name, and metrics for who may see them", async () => {
+  const health = await ask('/healthz?verbose', 'nobody')
+  assert.match(health.body, /^\[\+\]garbage-collector-controller ok$/m)
+  assert.match(health.body, /\nhealthz check passed\n$/)
+  assert.equal((await ask('/metrics', 'nobody')).status, 401)
+  const metrics = await ask('/metrics', 'certificate')
+  assert.match(metrics.body, /^workqueue_adds_total\{name="serviceaccount"\} \d+$/m)
+  assert.match(metrics.body, /^workqueue_unfinished_work_seconds\{name="serviceaccount"\} 0$/m)
+  assert.match(metrics.body, /^rest_client_requests_total\{code="201",host="in-process",method="POST"\} \d+$/m)
+  const indicators = await ask('/metrics/slis', 'certificate')
+  assert.match(indicators.body, /^kubernetes_healthcheck\{name="garbage-collector-controller",type="healthz"\} 1$/m)
+})
+
 test('kubectl certificate approve gives a certificate that its user can use', async () => {
   const resource = cluster.client.resource({
     group: 'certificates.k8s.io',

@@ -8,7 +8,7 @@ import type { Client } from '../client/client.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { serviceAccountUser } from '../client/transport.ts'
 import { createCertificateSigner, type SignCertificate } from './certificates/signing-controller.ts'
-import type { ControllerContext } from './controller.ts'
+import type { Controller, ControllerContext } from './controller.ts'
 import { controllerEntries } from './controllers-list.ts'
 import { createGarbageCollector, type GarbageCollector } from './garbage-collector/garbage-collector.ts'
 import { createRootCaPublisher } from './serviceaccount/root-ca-publisher.ts'
@@ -30,7 +30,7 @@ export interface ControllerManagerOptions {
 }
 
 export interface ControllerManager {
-  /** Names of the controllers that run. */
+  /** The controllers that run, by their names in --controllers. */
   readonly names: readonly string[]
   readonly garbageCollector: GarbageCollector | undefined
   readonly informers: InformerFactory
@@ -56,20 +56,32 @@ export async function startControllerManager(options: ControllerManagerOptions):
     informers,
     signal,
   })
-  const wanted = (name: string) => options.controllers === undefined || options.controllers.includes(name)
-  const controllers = controllerEntries
-    .filter(({ name }) => wanted(name))
-    .map((entry) => entry.create(contextOf(entry.serviceAccount)))
-  if (options.rootCa !== undefined && wanted('root-ca-certificate-publisher-controller'))
-    controllers.push(createRootCaPublisher(contextOf('root-ca-cert-publisher'), options.rootCa))
-  if (options.signCertificate !== undefined && wanted('certificatesigningrequest-signing-controller'))
-    controllers.push(createCertificateSigner(contextOf('certificate-controller'), options.signCertificate))
-  let garbageCollector: GarbageCollector | undefined
-  if (wanted('garbage-collector-controller')) {
-    garbageCollector = createGarbageCollector(contextOf('generic-garbage-collector'))
-    controllers.push(garbageCollector)
+  const names: string[] = []
+  const controllers: Controller[] = []
+  const { rootCa, signCertificate } = options
+  /** Nothing for a controller that is not wanted. */
+  const add = <T extends Controller>(
+    name: string,
+    serviceAccount: string,
+    create: (context: ControllerContext) => T,
+  ) => {
+    if (options.controllers !== undefined && !options.controllers.includes(name)) return undefined
+    const controller = create(contextOf(serviceAccount))
+    names.push(name)
+    controllers.push(controller)
+    return controller
   }
+  for (const { name, serviceAccount, create } of controllerEntries) add(name, serviceAccount, create)
+  if (rootCa !== undefined)
+    add('root-ca-certificate-publisher-controller', 'root-ca-cert-publisher', (context) =>
+      createRootCaPublisher(context, rootCa),
+    )
+  if (signCertificate !== undefined)
+    add('certificatesigningrequest-signing-controller', 'certificate-controller', (context) =>
+      createCertificateSigner(context, signCertificate),
+    )
+  const garbageCollector = add('garbage-collector-controller', 'generic-garbage-collector', createGarbageCollector)
   informers.start()
   await Promise.all(controllers.map((controller) => controller.start()))
-  return { names: controllers.map(({ name }) => name), garbageCollector, informers }
+  return { names, garbageCollector, informers }
 }

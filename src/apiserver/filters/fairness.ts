@@ -62,7 +62,9 @@ export function fairness(
         request,
         (response) => {
           ended()
-          return { ...response, headers: { ...response.headers, ...flow.headers } }
+          // Most answers have no headers of their own.
+          const headers = response.headers === undefined ? flow.headers : { ...response.headers, ...flow.headers }
+          return { ...response, headers }
         },
         (error) => {
           ended()
