@@ -75,7 +75,8 @@ export function createResponder(runtime: Runtime): Responder {
   ): Promise<void> | undefined {
     let size = 0
     for (const piece of pieces) size += piece.length
-    if (size > GZIP_FROM_BYTES && acceptsGzip(request)) {
+    // A part's place is told in bytes as they are.
+    if (size > GZIP_FROM_BYTES && status !== 206 && acceptsGzip(request)) {
       return sendGzip(request as ApiRequest, outgoing, status, headers, sliced(pieces, SLICE_BYTES))
     }
     headers['content-length'] = size

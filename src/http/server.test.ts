@@ -382,3 +382,21 @@ test('who asks before he sends is told to go on only where his body is taken', a
   assert.match(await asked('Content-Length: 2\r\n'), /^HTTP\/1.1 100 Continue/)
   assert.match(await asked('Content-Length: 99999999\r\n'), /^HTTP\/1.1 413 /)
 })
+
+test('a part of a document is never compressed: its place is told in bytes as they are', async () => {
+  const bytes = [Buffer.alloc(300_000, 'x')]
+  await using it = await started(async ({ path }) => ({
+    kind: 'bytes',
+    status: path === '/part' ? 206 : 200,
+    contentType: 'text/plain',
+    bytes,
+  }))
+  for (const [path, encoding] of [
+    ['/part', undefined],
+    ['/whole', 'gzip'],
+  ] as const) {
+    const answer = await it.client.send({ method: 'GET', path, headers: { 'accept-encoding': 'gzip' } })
+    await answer.bytes()
+    assert.equal(answer.headers['content-encoding'], encoding)
+  }
+})

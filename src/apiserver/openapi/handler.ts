@@ -12,6 +12,7 @@ import type { CustomSchema } from './custom.ts'
 import { createDocuments, hashOf } from './documents.ts'
 import { encodeV2, V2_PROTOBUF } from './protobuf-v2.ts'
 import { encodeV3, V3_PROTOBUF } from './protobuf-v3.ts'
+import { served } from './served.ts'
 
 export interface OpenApiOptions {
   readonly scheme: Scheme
@@ -26,6 +27,7 @@ const CONTENT_TYPES = {
   v3: { json: 'application/json', protobuf: V3_PROTOBUF },
 } as const
 
+const MOST_KNOWN = 1000
 const YEAR_MS = 365 * 24 * 3600 * 1000
 const V2 = '/openapi/v2'
 const V3 = '/openapi/v3'
@@ -35,6 +37,14 @@ const LATER = { 'cache-control': 'no-cache, private' }
 export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) => ApiResponse | undefined {
   const documents = createDocuments(options.scheme, options.customSchema ?? (() => undefined))
   let v2Hash: { readonly generation: number; readonly hash: string } | undefined
+  /** Since when a document is as it is, by its hash. */
+  const since = new Map<string, number>()
+  const modified = (hash: string): number => {
+    const known = since.get(hash) ?? options.clock.now()
+    if (since.size > MOST_KNOWN) since.clear()
+    since.set(hash, known)
+    return known
+  }
 
   const v3 = (request: ApiRequest, name: string): ApiResponse => {
     const hash = documents.index().get(name)
@@ -53,7 +63,12 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       headers['expires'] = httpDate(options.clock.now() + YEAR_MS)
     }
     const encode = form === 'protobuf' ? encodeV3 : encodeJson
-    return document(request, headers, CONTENT_TYPES.v3[form], () => encode(documents.v3(name) as JsonObject))
+    return served(request, {
+      headers,
+      contentType: CONTENT_TYPES.v3[form],
+      modified: modified(hash),
+      bytes: () => encode(documents.v3(name) as JsonObject),
+    })
   }
 
   const v2 = (request: ApiRequest): ApiResponse => {
@@ -67,9 +82,12 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       v2Hash = { generation, hash: hashOf(bytes) }
     }
     const headers = { vary, etag: `"${v2Hash.hash}"`, ...LATER }
-    return document(request, headers, CONTENT_TYPES.v2[form], () =>
-      form === 'protobuf' ? encodeV2(documents.v2()) : (bytes ?? encodeJson(documents.v2())),
-    )
+    return served(request, {
+      headers,
+      contentType: CONTENT_TYPES.v2[form],
+      modified: modified(v2Hash.hash),
+      bytes: () => (form === 'protobuf' ? encodeV2(documents.v2()) : (bytes ?? encodeJson(documents.v2()))),
+    })
   }
 
   return (request) => {
@@ -79,26 +97,16 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       const paths = Object.fromEntries(
         [...documents.index()].map(([name, hash]) => [name, { serverRelativeURL: `${V3}/${name}?hash=${hash}` }]),
       )
-      return bytesOf({ ...LATER }, 'text/plain; charset=utf-8', Buffer.from(JSON.stringify({ paths })))
+      return served(request, {
+        headers: LATER,
+        contentType: 'text/plain; charset=utf-8',
+        modified: options.clock.now(),
+        bytes: () => Buffer.from(JSON.stringify({ paths })),
+      })
     }
     return path.startsWith(`${V3}/`) ? v3(request, path.slice(V3.length + 1)) : undefined
   }
 }
-
-function document(request: ApiRequest, headers: Headers, contentType: string, make: () => Uint8Array): ApiResponse {
-  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim())
-  if (known?.includes(headers['etag'] as string) || known?.includes('*'))
-    return { kind: 'bytes', status: 304, headers, contentType, bytes: [] }
-  return bytesOf(headers, contentType, make())
-}
-
-const bytesOf = (headers: Headers, contentType: string, bytes: Uint8Array): ApiResponse => ({
-  kind: 'bytes',
-  status: 200,
-  headers,
-  contentType,
-  bytes: [bytes],
-})
 
 const nothing = (status: number, headers: Headers = {}) => ({
   kind: 'bytes' as const,

@@ -1,0 +1,70 @@
+/** A document as a file is served (RFC 9110, 13 and 14): whole, a part of it, or not again for who has it already. */
+import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
+
+export interface ServedDocument {
+  readonly headers: Headers
+  readonly contentType: string
+  /** Milliseconds since the epoch. */
+  readonly modified: number
+  /** Asked only when something of it is sent. */
+  readonly bytes: () => Uint8Array
+}
+
+export function served(request: ApiRequest, document: ServedDocument): ApiResponse {
+  const { contentType, modified } = document
+  const headers: Headers = {
+    ...document.headers,
+    'accept-ranges': 'bytes',
+    'last-modified': new Date(modified).toUTCString(),
+  }
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  if (isKnown(request.headers, document, isRead))
+    return { kind: 'bytes', status: isRead ? 304 : 412, headers, contentType, bytes: [] }
+  const bytes = document.bytes()
+  const ifRange = request.headers['if-range']
+  const isAsked = ifRange === undefined || ifRange === headers['etag'] || ifRange === headers['last-modified']
+  const range = isAsked ? rangeOf(request.headers['range'], bytes.length) : undefined
+  if (range === undefined) return { kind: 'bytes', status: 200, headers, contentType, bytes: [bytes] }
+  if (typeof range === 'string') return unsatisfiable(range, document.headers, bytes.length)
+  const [start, end] = range
+  return {
+    kind: 'bytes',
+    status: 206,
+    headers: { ...headers, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` },
+    contentType,
+    bytes: [bytes.subarray(start, end)],
+  }
+}
+
+function isKnown(asked: ApiRequest['headers'], { headers, modified }: ServedDocument, isRead: boolean): boolean {
+  const tags = asked['if-none-match']?.split(',').map((one) => one.trim())
+  if (tags !== undefined) return tags.includes('*') || tags.includes(String(headers['etag']))
+  const since = isRead ? Date.parse(asked['if-modified-since'] ?? '') : Number.NaN
+  return Math.floor(modified / 1000) * 1000 <= since
+}
+
+const NO_OVERLAP = 'invalid range: failed to overlap'
+
+/** From and to where; undefined: all of it, as for several ranges at once; or why there is no such part. */
+function rangeOf(header: string | undefined, size: number): readonly [number, number] | string | undefined {
+  if (header === undefined || header.includes(',')) return undefined
+  const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/.exec(header)
+  const [first = '', last = ''] = match?.slice(1) ?? []
+  if (first === '' && last === '') return 'invalid range'
+  if (first === '') return [Math.max(0, size - Number(last)), size]
+  const start = Number(first)
+  const end = last === '' ? size : Math.min(size, Number(last) + 1)
+  if (last !== '' && Number(last) < start) return 'invalid range'
+  return start >= size ? NO_OVERLAP : [start, end]
+}
+
+function unsatisfiable(why: string, { etag: _, ...headers }: Headers, size: number): ApiResponse {
+  const range = why === NO_OVERLAP ? { 'content-range': `bytes */${size}` } : {}
+  return {
+    kind: 'bytes',
+    status: 416,
+    headers: { ...headers, ...range, 'x-content-type-options': 'nosniff' },
+    contentType: 'text/plain; charset=utf-8',
+    bytes: [Buffer.from(`${why}\n`)],
+  }
+}
