@@ -22,6 +22,8 @@ const result = spawnSync(
   [
     '--test',
     '--disable-warning=ExperimentalWarning',
+    // Three reporters are more listeners than Node itself thinks usual.
+    '--disable-warning=MaxListenersExceededWarning',
     '--test-reporter=dot',
     '--test-reporter-destination=stdout',
     '--test-reporter=spec',
