@@ -18,7 +18,7 @@ import {
 export interface KeyAndCertificate {
   /** PEM. */
   readonly cert: string
-  /** PEM, PKCS #8. */
+  /** PEM, SEC 1. */
   readonly key: string
 }
 
