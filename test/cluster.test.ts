@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { after, before, test } from 'node:test'
+import type { KubeObject } from '../src/api/object.ts'
 import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
 import { clusterDirectory, readState } from '../src/cluster/directory.ts'
 import { type Cluster, startCluster } from '../src/cluster/index.ts'
@@ -140,4 +141,44 @@ test('kubectl certificate approve gives a certificate that its user can use', as
   } finally {
     client.close()
   }
+})
+
+test('a Secret of a service account gets a token, which ends with it; one of nobody goes', async () => {
+  const core = (resource: string) =>
+    cluster.client.resource({ group: '', version: 'v1', resource }).namespace('default')
+  const secret = (name: string, account: string) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, annotations: { 'kubernetes.io/service-account.name': account } },
+    type: 'kubernetes.io/service-account-token' as never,
+  })
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } }
+  const { uid } = (await core('serviceaccounts').create(account)).metadata
+  const events = await core('secrets').watch({}, new AbortController().signal)
+  const next = async (
+    name: string,
+    found: (event: { readonly type: string; readonly object: KubeObject }) => boolean,
+  ) => {
+    for (;;) {
+      const event = await events.next()
+      assert.ok(event)
+      if (event.object.metadata.name === name && found(event)) return event.object
+    }
+  }
+  await core('secrets').create(secret('nobodys', 'nobody'))
+  await next('nobodys', ({ type }) => type === 'DELETED')
+  await core('secrets').create(secret('robots', 'robot'))
+  const { data, metadata } = await next('robots', ({ object }) => object['data']?.token !== undefined)
+  assert.equal(metadata.annotations?.['kubernetes.io/service-account.uid'], uid)
+  assert.deepEqual(Object.keys(data).sort(), ['ca.crt', 'namespace', 'token'])
+  const token = Buffer.from(data.token, 'base64').toString()
+  const review = async () => {
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }
+    return JSON.parse((await cluster.client.raw('POST', '/apis/authentication.k8s.io/v1/tokenreviews', body)).body)
+      .status
+  }
+  assert.equal((await review()).user.username, 'system:serviceaccount:default:robot')
+  await core('serviceaccounts').delete('robot')
+  await next('robots', ({ type }) => type === 'DELETED')
+  assert.match((await review()).error, /Token has been invalidated/)
 })

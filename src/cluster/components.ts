@@ -1,6 +1,7 @@
 /** Starts what runs beside the API server, each component in this process under its own user. */
 import { setMaxListeners } from 'node:events'
 import type { UserInfo } from '../api/request.ts'
+import { jwtKey, signJwt } from '../apiserver/auth/jwt.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { issueForRequest } from './certificate.ts'
@@ -70,10 +71,12 @@ async function startControllers(runtime: Runtime, options: ComponentsOptions, si
   const { startDebugServer } = await import('./debug-server.ts')
   const { clientFor, pki } = options
   const own = { ...runtime, log: runtime.log.named('controllers') }
+  const tokenKey = jwtKey(pki.serviceAccount.privateKey)
   const manager = await startControllerManager({
     runtime: own,
     clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
     rootCa: pki.ca.cert,
+    signToken: (claims) => signJwt(tokenKey, claims),
     signCertificate: (request) => issueForRequest(own, request, pki.ca),
     signal,
   })

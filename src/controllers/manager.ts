@@ -12,6 +12,7 @@ import type { Controller, ControllerContext } from './controller.ts'
 import { controllerEntries } from './controllers-list.ts'
 import { createGarbageCollector, type GarbageCollector } from './garbage-collector/garbage-collector.ts'
 import { createRootCaPublisher } from './serviceaccount/root-ca-publisher.ts'
+import { createTokenController, type SignToken } from './serviceaccount/token-controller.ts'
 
 export interface ControllerManagerOptions {
   readonly runtime: Runtime
@@ -24,6 +25,8 @@ export interface ControllerManagerOptions {
   readonly rootCa?: string
   /** Signs what the certificate controller has found good; without it nothing is signed. */
   readonly signCertificate?: SignCertificate
+  /** A JWT of these claims, by the key of service accounts; without it no Secret gets a token. */
+  readonly signToken?: SignToken
   /** Names as in --controllers; default all. */
   readonly controllers?: readonly string[]
   readonly signal: AbortSignal
@@ -58,7 +61,7 @@ export async function startControllerManager(options: ControllerManagerOptions):
   })
   const names: string[] = []
   const controllers: Controller[] = []
-  const { rootCa, signCertificate } = options
+  const { rootCa, signCertificate, signToken } = options
   /** Nothing for a controller that is not wanted. */
   const add = <T extends Controller>(
     name: string,
@@ -80,6 +83,12 @@ export async function startControllerManager(options: ControllerManagerOptions):
     add('certificatesigningrequest-signing-controller', 'certificate-controller', (context) =>
       createCertificateSigner(context, signCertificate),
     )
+  if (rootCa !== undefined && signToken !== undefined)
+    add('serviceaccount-token-controller', 'serviceaccount-token-controller', (context) => {
+      // It hands out what others are known by: as the manager itself.
+      const client = options.clientFor({ user: controllerManagerUser, userAgent })
+      return createTokenController({ ...context, client }, rootCa, signToken)
+    })
   const garbageCollector = add('garbage-collector-controller', 'generic-garbage-collector', createGarbageCollector)
   informers.start()
   await Promise.all(controllers.map((controller) => controller.start()))

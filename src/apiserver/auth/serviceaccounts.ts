@@ -1,6 +1,7 @@
 /**
  * Bound service account tokens (KEP-1205): minted for TokenRequest, and verified against what they are bound to — a token
- * ends with its service account, and with the Pod, Secret or Node it was bound to.
+ * ends with its service account, and with the Pod, Secret or Node it was bound to. Tokens of the old kind, which a controller
+ * keeps in Secrets, end with their Secret.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
@@ -76,18 +77,19 @@ export function createServiceAccountTokens(
     verify: async (token, wanted = apiAudiences) => {
       const jws = parseJws(token)
       if (jws === undefined || (jws.claims['iss'] !== issuer && jws.claims['iss'] !== LEGACY_ISSUER)) return undefined
-      // What looks like one of the old tokens, kept in Secrets, is none: this server makes none.
-      if (jws.claims['iss'] === LEGACY_ISSUER || !signedBy(keys, jws))
-        throw new TokenError('go-jose/go-jose: error in cryptographic primitive')
+      if (!signedBy(keys, jws)) throw new TokenError('go-jose/go-jose: error in cryptographic primitive')
       const { claims } = jws
       const now = runtime.clock.now()
-      const expiresAt = checkedTimes(claims, now)
-      const meant = strings(claims['aud'])
+      // One of the old kind is for this server alone, and lives as long as the Secret it is kept in.
+      const isLegacy = claims['iss'] === LEGACY_ISSUER
+      const expiresAt = isLegacy ? Number.POSITIVE_INFINITY : checkedTimes(claims, now)
+      const meant = isLegacy ? apiAudiences : strings(claims['aud'])
       const audiences = wanted.filter((audience) => meant.includes(audience))
       if (audiences.length === 0) {
         throw new TokenError(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(wanted)}`)
       }
-      return { user: await checkedUser(reads, claims, now), audiences, expiresAt }
+      const user = isLegacy ? await legacyUser(reads, token, claims) : await checkedUser(reads, claims, now)
+      return { user, audiences, expiresAt }
     },
   }
 }
@@ -160,6 +162,34 @@ async function checkedUser(reads: CacheReads, claims: Claims, nowMs: number): Pr
     ...(account.uid === undefined ? {} : { uid: account.uid }),
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
     extra,
+  }
+}
+
+const LEGACY = 'kubernetes.io/serviceaccount'
+
+/** A token of the Secret that still holds it, for the account that it was made for. */
+async function legacyUser(reads: CacheReads, token: string, claims: Claims): Promise<UserInfo> {
+  const [namespace, secretName, name, uid] = [
+    'namespace',
+    'secret.name',
+    'service-account.name',
+    'service-account.uid',
+  ].map((part) => claims[`${LEGACY}/${part}`])
+  const invalidated = new TokenError('Token has been invalidated')
+  if (typeof namespace !== 'string' || typeof secretName !== 'string' || typeof name !== 'string') throw invalidated
+  const find = async (resource: string, own: string) =>
+    reads.get('', resource, namespace, own) ?? (await reads.getLive('', resource, namespace, own))
+  const secret = await find('secrets', secretName)
+  const kept: string = secret?.['data']?.token ?? ''
+  if (secret?.metadata.deletionTimestamp !== undefined || Buffer.from(kept, 'base64').toString() !== token)
+    throw invalidated
+  const account = await find('serviceaccounts', name)
+  if (account === undefined || account.metadata.deletionTimestamp !== undefined || account.metadata.uid !== uid)
+    throw invalidated
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    uid: account.metadata.uid ?? '',
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
   }
 }
 

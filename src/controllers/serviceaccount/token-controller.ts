@@ -1,0 +1,107 @@
+/**
+ * The token controller: Secrets of type kubernetes.io/service-account-token get a token of the account that they name, and go
+ * with it. The controller manager starts it with what holds the key.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { isNotFound } from '../../api/status.ts'
+import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { objectKey } from '../../client/store.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+
+export type SignToken = (claims: Readonly<Record<string, string>>) => string
+
+const secretsResource = { group: '', version: 'v1', resource: 'secrets' }
+const accountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
+const fieldSelector = 'type=kubernetes.io/service-account-token'
+const nameAnnotation = 'kubernetes.io/service-account.name'
+const uidAnnotation = 'kubernetes.io/service-account.uid'
+const claim = 'kubernetes.io/serviceaccount'
+const accountIndex = 'service account'
+const workers = 5
+
+export function createTokenController(context: ControllerContext, rootCa: string, signToken: SignToken): Controller {
+  const { runtime, client, informers, signal } = context
+  const secrets = informers.informer(secretsResource, { fieldSelector })
+  const accounts = informers.informer(accountsResource)
+  const queue = createWorkQueue<string>(runtime, 'serviceaccount_tokens_secret')
+  const accountKeyOf = ({ metadata }: KubeObject) =>
+    `${metadata.namespace}/${metadata.annotations?.[nameAnnotation] ?? ''}`
+  const clientOf = (resource: typeof secretsResource, { metadata }: KubeObject) =>
+    client.resource(resource).namespace(metadata.namespace ?? '')
+
+  async function sync(key: string): Promise<void> {
+    const secret = secrets.store.get(key)
+    if (secret === undefined || !secret.metadata.annotations?.[nameAnnotation]) return
+    const account = await accountOf(secret)
+    const meant: string | undefined = secret.metadata.annotations[uidAnnotation]
+    if (account === undefined || (meant !== undefined && meant !== account.metadata.uid)) return remove(secret)
+    const next = filled(secret, account)
+    if (next === undefined) return
+    await clientOf(secretsResource, secret)
+      .update(next)
+      .catch((error) => {
+        if (!isNotFound(error)) throw error
+      })
+  }
+
+  /** The informer may not have heard of it yet. */
+  async function accountOf(secret: KubeObject): Promise<KubeObject | undefined> {
+    const known = accounts.store.get(accountKeyOf(secret))
+    if (known !== undefined) return known
+    return clientOf(accountsResource, secret)
+      .get(secret.metadata.annotations?.[nameAnnotation] ?? '')
+      .catch((error) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      })
+  }
+
+  async function remove(secret: KubeObject): Promise<void> {
+    const { name = '', uid = '' } = secret.metadata
+    await clientOf(secretsResource, secret)
+      .delete(name, { preconditions: { uid } })
+      .catch((error) => {
+        if (!isNotFound(error)) throw error
+      })
+  }
+
+  /** undefined when nothing is missing. */
+  function filled(secret: KubeObject, account: KubeObject): KubeObject | undefined {
+    const { namespace = '', name = '', annotations } = secret.metadata
+    const { name: accountName = '', uid = '' } = account.metadata
+    const data: Readonly<Record<string, string>> = secret['data'] ?? {}
+    const encode = (text: string) => Buffer.from(text).toString('base64')
+    const ca = encode(rootCa)
+    if (annotations?.[uidAnnotation] === uid && data['token'] && data['namespace'] && data['ca.crt'] === ca)
+      return undefined
+    const token = () =>
+      signToken({
+        iss: 'kubernetes/serviceaccount',
+        [`${claim}/namespace`]: namespace,
+        [`${claim}/secret.name`]: name,
+        [`${claim}/service-account.name`]: accountName,
+        [`${claim}/service-account.uid`]: uid,
+        sub: `system:serviceaccount:${namespace}:${accountName}`,
+      })
+    return {
+      ...secret,
+      metadata: { ...secret.metadata, annotations: { ...annotations, [uidAnnotation]: uid } },
+      data: { ...data, 'ca.crt': ca, namespace: encode(namespace), token: data['token'] ?? encode(token()) },
+    } as KubeObject
+  }
+
+  return {
+    name: 'serviceaccount-token-controller',
+    async start() {
+      secrets.addIndex(accountIndex, (secret) => [accountKeyOf(secret)])
+      const enqueue = (secret: KubeObject) => queue.add(objectKey(secret))
+      secrets.addHandlers({ added: enqueue, updated: (_, secret) => enqueue(secret) })
+      const enqueueOf = (account: KubeObject) => {
+        for (const secret of secrets.store.byIndex(accountIndex, objectKey(account))) enqueue(secret)
+      }
+      accounts.addHandlers({ added: enqueueOf, deleted: enqueueOf })
+      await Promise.all([secrets.whenSynced(signal), accounts.whenSynced(signal)])
+      runWorkers(runtime, queue, workers, sync, signal)
+    },
+  }
+}
