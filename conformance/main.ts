@@ -19,6 +19,7 @@ import { lifecycleCases } from './generators/crd-lifecycle.ts'
 import { managerCases } from './generators/crd-managers.ts'
 import { refusalCases } from './generators/crd-refusals.ts'
 import { schemaCases } from './generators/crd-schemas.ts'
+import { fieldCreates, fieldUpdates } from './generators/fields.ts'
 import { gadgetCases } from './generators/gadgets.ts'
 import { hostile } from './generators/hostile.ts'
 import { identityCases } from './generators/identity.ts'
@@ -29,6 +30,7 @@ import { chance } from './generators/random.ts'
 import { reads } from './generators/reads.ts'
 import { richObjects } from './generators/rich/objects.ts'
 import { semantics } from './generators/semantics.ts'
+import { mutatedStates, states } from './generators/states.ts'
 import { surfaceCases } from './generators/surface.ts'
 import { walks } from './generators/walks.ts'
 import { webhookFailureCases } from './generators/webhook-failures.ts'
@@ -103,6 +105,14 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return mutatedCreates(richObjects, rand, count)
     case 'rich-update':
       return mutatedUpdates(richObjects, rand, count)
+    case 'field-create':
+      return fieldCreates([...corpus, ...richObjects], rand, count)
+    case 'field-update':
+      return fieldUpdates([...corpus, ...richObjects], rand, count)
+    case 'states':
+      return states(corpus)
+    case 'state-mutate':
+      return mutatedStates(corpus, rand, count)
     case 'walk':
       return walks(rand, count)
     case 'access':

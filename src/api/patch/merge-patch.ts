@@ -42,7 +42,17 @@ export function mergePatchPaths(document: Json, patch: Json): Touched {
   if (!isMap(document) || !isMap(patch)) return touched
   for (const name of Object.keys(patch)) {
     const change = patch[name]
-    if (isMap(change)) touched.set(name, mergePatchPaths(own(document, name) ?? {}, change))
+    const current = own(document, name)
+    if (isMap(change)) touched.set(name, mergePatchPaths(current ?? {}, change))
+    else if (isList(change) && !isMap(current)) touched.set(name, everyPath(change))
   }
   return touched
+}
+
+/** A list that is new is looked through for nulls, all the way down. */
+function everyPath(value: readonly Json[] | JsonObject): Touched {
+  const inner: readonly (readonly [string, Json | undefined])[] = isList(value)
+    ? value.map((item, index) => [String(index), item] as const)
+    : Object.entries(value)
+  return new Map(inner.flatMap(([key, item]) => (isList(item) || isMap(item) ? [[key, everyPath(item)] as const] : [])))
 }

@@ -230,11 +230,3 @@ function withResourcesOf(
     return same ? { ...container, resources: same['resources'] } : container
   })
 }
-
-export function validateJobStatus(object: KubeObject, _old: KubeObject): FieldError[] {
-  const errors: FieldError[] = []
-  const status: Fields = object['status'] ?? {}
-  for (const field of ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const)
-    nonNegativeField(status[field], `status.${field}`, errors)
-  return errors
-}

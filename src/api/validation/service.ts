@@ -217,6 +217,7 @@ export function validateClusterIPs(service: Fields): readonly FieldError[] {
       }
       return
     }
+    if (ip === 'None' && ips[0] === 'None') return
     const before = errors.length
     address(ip, `spec.clusterIPs[${i}]`, errors, { root: service })
     bad ||= errors.length > before

@@ -1,4 +1,5 @@
 /** From an object of the storage version to the answer that was asked for. */
+
 import { encodeJson, prettyJson } from '../../api/codec/json.ts'
 import { apiVersionOf, asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
@@ -10,6 +11,7 @@ import { storageKey } from '../registry/registry.ts'
 import { unreadableObject } from '../registry/unreadable.ts'
 import type { ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation, requireMetadataForm } from './negotiate.ts'
+import { ownMetadata } from './own-metadata.ts'
 import { messageForm, objectBytes, storedPieces } from './protobuf.ts'
 import { encodeYaml } from './yaml.ts'
 
@@ -174,7 +176,7 @@ export function isHub(row: ResourceRow): boolean {
 }
 
 export function partialMetadata(object: KubeObject, apiVersion: string = META_V1): KubeObject {
-  return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata }
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata: ownMetadata(object) }
 }
 
 const metadataViews = new Map<string, WeakMap<ResourceRow, View>>()

@@ -142,7 +142,7 @@ function shouldDeleteInForeground(strategy: Strategy, finalizers: readonly strin
 /**
  * The object's finalizers with the two of the garbage collector as the options want them; the same array when nothing changes.
  */
-function deletionFinalizersForGarbageCollection(
+export function deletionFinalizersForGarbageCollection(
   strategy: Strategy,
   object: KubeObject,
   options: DeleteOptions,

@@ -49,7 +49,7 @@ function externalAddress(service: KubeObject): string {
   if (spec['type'] === 'ExternalName') return spec['externalName'] ?? ''
   if (spec['type'] !== 'LoadBalancer') return external.join(',') || NONE
   const balanced = list(service['status']?.loadBalancer?.ingress).map((ingress) => ingress['ip'] || ingress['hostname'])
-  return [...balanced, ...external].join(',') || '<pending>'
+  return [...[...new Set(balanced)].sort(), ...external].join(',') || '<pending>'
 }
 
 const printService: Printer = (service, nowMs) => {
@@ -88,7 +88,9 @@ const printNode: Printer = (node, nowMs) => {
     address('InternalIP'),
     address('ExternalIP'),
     info['osImage'] || UNKNOWN,
-    info['kernelVersion'] || UNKNOWN,
+    info['kernelVersion']
+      ? `${info['kernelVersion']}${info['architecture'] ? ` (${info['architecture']})` : ''}`
+      : UNKNOWN,
     info['containerRuntimeVersion'] || UNKNOWN,
   ]
 }

@@ -9,6 +9,7 @@ import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { customPrinter } from '../../customresources/columns.ts'
 import type { PrintTable } from '../context.ts'
+import { ownMetadata } from '../own-metadata.ts'
 import { clusterPrinters } from './cluster.ts'
 import { corePrinters } from './core.ts'
 import { age } from './format.ts'
@@ -108,6 +109,6 @@ function included(object: KubeObject, what: 'None' | 'Metadata' | 'Object', apiV
     case 'Object':
       return { object }
     case 'Metadata':
-      return { object: { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata } }
+      return { object: { kind: 'PartialObjectMetadata', apiVersion, metadata: ownMetadata(object) } }
   }
 }

@@ -28,6 +28,9 @@ import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 import type { Strategies } from './index.ts'
 
+/** A PUT must say which version it replaces. */
+const CONDITIONAL = { allowUnconditionalUpdate: false }
+
 type Validate = (object: KubeObject) => readonly FieldError[]
 type ValidateUpdate = (object: KubeObject, old: KubeObject) => readonly FieldError[]
 
@@ -40,10 +43,13 @@ interface Traits {
   /** The status of a new object; kinds with one have a status endpoint. */
   readonly status?: Fields
   readonly validateStatus?: ValidateUpdate
+  /** A write of the status may not touch labels, annotations, finalizers and owners. */
+  readonly statusAlone?: boolean
   readonly more?: Partial<Strategy>
 }
 
-function kind({ validate, validateUpdate, counts, status, validateStatus, more }: Traits): Strategy {
+function kind(traits: Traits): Strategy {
+  const { validate, validateUpdate, counts, status, validateStatus, statusAlone, more } = traits
   return {
     prepareForCreate(object) {
       const first = counts ? withMeta(object, { generation: 1 }) : object
@@ -65,14 +71,24 @@ function kind({ validate, validateUpdate, counts, status, validateStatus, more }
       ? {
           resetFields: RESETS_STATUS!,
           status: {
-            prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+            prepareForUpdate: (object, old) => {
+              const kept = withFieldOf(object, old, 'spec')
+              return statusAlone ? withMetadataOf(kept, old) : kept
+            },
+            ...(more?.allowUnconditionalUpdate === false ? CONDITIONAL : {}),
             ...(validateStatus ? { validateUpdate: validateStatus } : {}),
-            resetFields: RESETS_SPEC!,
+            resetFields: statusAlone ? [...RESETS_SPEC!, ['f:metadata']] : RESETS_SPEC!,
           },
         }
       : {}),
     ...more,
   }
+}
+
+/** What a write of the status leaves alone where it may only write the status. */
+const withMetadataOf = (object: KubeObject, old: KubeObject): KubeObject => {
+  const { labels, annotations, finalizers, ownerReferences } = old.metadata
+  return withMeta(object, { labels, annotations, finalizers, ownerReferences })
 }
 
 /** The same is told of a new object and of an updated one. */
@@ -82,7 +98,6 @@ const warned = (tell: (object: KubeObject) => readonly string[]): Partial<Strate
 })
 
 const SPEC = ['spec'] as const
-const CONDITIONAL: Partial<Strategy> = { allowUnconditionalUpdate: false }
 const ROLES: Partial<Strategy> = {
   allowCreateOnUpdate: true,
   validateName: (name, prefix) => pathName(name, prefix),
@@ -218,11 +233,11 @@ const customResourceDefinitions: Strategy = {
     validateUpdate: validateDefinitionUpdate,
     counts: SPEC,
     status: NEW_DEFINITION,
+    more: CONDITIONAL,
   }),
   prepareForCreate: (object) => withStoredVersions({ ...withMeta(object, { generation: 1 }), status: NEW_DEFINITION }),
   beginDeletion: beginDefinitionDeletion,
   preconditionFailed: 'precondition failed',
-  allowUnconditionalUpdate: false,
   standardFinalizersOnly: false,
   warningsOnCreate: definitionWarnings,
   warningsOnUpdate: definitionWarnings,
@@ -265,6 +280,7 @@ export const clusterStrategies: Strategies = {
   'volumeattachments.storage.k8s.io': kind({
     validate: storage.validateVolumeAttachment,
     status: { attached: false },
+    statusAlone: true,
     more: CONDITIONAL,
   }),
   'csidrivers.storage.k8s.io': csiDrivers,
@@ -309,6 +325,7 @@ export const clusterStrategies: Strategies = {
     validate: networking.validateServiceCIDR,
     validateUpdate: networking.validateServiceCIDRUpdate,
     status: {},
+    statusAlone: true,
   }),
   'poddisruptionbudgets.policy': kind({
     validate: policy.validatePodDisruptionBudget,
@@ -345,6 +362,7 @@ export const clusterStrategies: Strategies = {
     validate: policies.validateValidatingAdmissionPolicy,
     counts: SPEC,
     status: {},
+    statusAlone: true,
     more: CONDITIONAL,
   }),
   'mutatingadmissionpolicies.admissionregistration.k8s.io': kind({
@@ -366,17 +384,20 @@ export const clusterStrategies: Strategies = {
     validate: flowcontrol.validateFlowSchema,
     counts: SPEC,
     status: {},
+    statusAlone: true,
   }),
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': kind({
     validate: flowcontrol.validatePriorityLevelConfiguration,
     counts: SPEC,
     status: {},
+    statusAlone: true,
   }),
   'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitions,
   'apiservices.apiregistration.k8s.io': kind({
     validate: extension.validateAPIService,
     status: {},
-    more: { validateName: (name, prefix) => pathName(name, prefix) },
+    statusAlone: true,
+    more: { ...CONDITIONAL, validateName: (name, prefix) => pathName(name, prefix) },
   }),
   'deviceclasses.resource.k8s.io': kind({
     validate: devices.validateDeviceClass,
@@ -387,6 +408,7 @@ export const clusterStrategies: Strategies = {
     validate: devices.validateResourceClaim,
     validateUpdate: () => [],
     status: {},
+    statusAlone: true,
   }),
   'resourceclaimtemplates.resource.k8s.io': kind({
     validate: devices.validateResourceClaimTemplate,
@@ -408,6 +430,7 @@ export const clusterStrategies: Strategies = {
     validate: small.validateStorageVersionMigration,
     validateUpdate: small.validateStorageVersionMigrationUpdate,
     status: {},
+    statusAlone: true,
     more: CONDITIONAL,
   }),
 }

@@ -22,6 +22,13 @@ import { endpointSliceWarnings, nodeWarnings } from '../../../api/validation/war
 import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 
+/** Kubelets no longer take their configuration from the API, nor tell of it. */
+function withoutConfig(node: KubeObject): KubeObject {
+  if (node['status']?.config === undefined) return node
+  const { config: _, ...status } = node['status']
+  return { ...node, status }
+}
+
 export const nodes: Strategy = {
   validate: (object) => validateNode(object),
   warningsOnCreate: nodeWarnings,
@@ -32,7 +39,7 @@ export const nodes: Strategy = {
   fieldLabels: ['spec.unschedulable'],
   selectableFields: (object) => ({ 'spec.unschedulable': String(object['spec']?.unschedulable === true) }),
   status: {
-    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
+    prepareForUpdate: (object, old) => withoutConfig(withFieldOf(object, old, 'spec')),
     validateUpdate: (object, old) => validateNodeUpdate(object, old),
     resetFields: RESETS_SPEC!,
   },
@@ -136,8 +143,11 @@ export const events: Strategy = {
 }
 
 export const limitRanges: Strategy = {
-  /** One without a name is named by its uid. */
-  prepareForCreate: (object) => (object.metadata.name ? object : withMeta(object, { name: object.metadata.uid })),
+  /** One without a name gets one that looks like a uid. */
+  beginCreate: (object, _context, { random }) => ({
+    object: object.metadata.name ? object : withMeta(object, { name: random.uuid() }),
+    finish: () => {},
+  }),
   validate: (object) => validateLimitRange(object),
   validateUpdate: (object) => validateLimitRange(object),
   allowCreateOnUpdate: true,

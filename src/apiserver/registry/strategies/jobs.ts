@@ -1,7 +1,8 @@
 /** Job. */
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import { validateJobStatus } from '../../../api/validation/job-status.ts'
 import { jobWarnings } from '../../../api/validation/job-warnings.ts'
-import { validateJob, validateJobStatus, validateJobUpdate } from '../../../api/validation/jobs.ts'
+import { validateJob, validateJobUpdate } from '../../../api/validation/jobs.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { createdWith, RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf, withMeta } from './common.ts'

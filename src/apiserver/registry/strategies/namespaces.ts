@@ -5,6 +5,7 @@
 import type { KubeObject } from '../../../api/object.ts'
 import { validateNamespaceFinalizers, validateNamespaceStatus } from '../../../api/validation/core-config.ts'
 import { labelName } from '../../../api/validation/names.ts'
+import { deletionFinalizersForGarbageCollection } from '../deletion.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 
@@ -32,11 +33,12 @@ export const namespaces: Strategy = {
   fieldLabels: ['status.phase'],
   selectableFields: (object) => ({ 'status.phase': object['status']?.phase ?? '' }),
   preconditionFailed: 'Precondition failed',
-  beginDeletion(object, _options, context): KubeObject | undefined {
+  beginDeletion(object, options, context): KubeObject | undefined {
     if (!object['spec']?.finalizers?.length) return undefined
     if (object.metadata.deletionTimestamp !== undefined) return object
+    const finalizers = deletionFinalizersForGarbageCollection(namespaces, object, options)
     return {
-      ...withMeta(object, { deletionTimestamp: context.now }),
+      ...withMeta(object, { deletionTimestamp: context.now, ...(finalizers.length > 0 ? { finalizers } : {}) }),
       status: { ...object['status'], phase: 'Terminating' },
     }
   },

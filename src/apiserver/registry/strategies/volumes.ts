@@ -63,7 +63,8 @@ export const persistentVolumes: Strategy = {
     prepareForUpdate(object, old, context) {
       const kept = withFieldOf(object, old, 'spec')
       const phaseChanged = kept['status']?.phase !== old['status']?.phase
-      const timeGiven = kept['status']?.lastPhaseTransitionTime !== old['status']?.lastPhaseTransitionTime
+      const time: string | undefined = kept['status']?.lastPhaseTransitionTime
+      const timeGiven = time !== undefined && time !== old['status']?.lastPhaseTransitionTime
       if (!phaseChanged || timeGiven) return kept
       return { ...kept, status: { ...kept['status'], lastPhaseTransitionTime: context.now } }
     },
