@@ -232,3 +232,16 @@ test('a schema that names no level there is takes nothing, and says so', async (
   assert.equal((await condition('False')).reason, 'Found')
   assert.equal(await uidOf(), made.metadata.uid)
 })
+
+test('what every cluster has is whose it is in Kubernetes: who makes it, and who judges it', async () => {
+  for (;;) {
+    const { metadata } = JSON.parse((await ask('GET', `${FLOW}/flowschemas/exempt`)).text)
+    const managers: string[] = metadata.managedFields.map(({ manager }: { manager: string }) => manager).sort()
+    if (managers.length < 2) continue
+    const of = (what: string) => `api-priority-and-fairness-config-${what}-v1`
+    assert.deepEqual(managers, [of('consumer'), of('producer')])
+    break
+  }
+  const { metadata } = JSON.parse((await ask('GET', '/api/v1/namespaces/default')).text)
+  assert.deepEqual(Object.keys(metadata.managedFields[0].fieldsV1), ['f:metadata'])
+})

@@ -18,7 +18,7 @@ export type Loopback = (
   method: string,
   path: string,
   object?: KubeObject,
-  /** For an apply: who applies. Nobody's conflicts hinder it. */
+  /** Whose the fields become, where it is not the server. A patch with one is an apply, and nobody's conflicts hinder it. */
   manager?: string,
 ) => Promise<KubeObject | undefined>
 
@@ -26,12 +26,17 @@ export type Loopback = (
 export const loopbackOf =
   (handler: Handler, signal: AbortSignal = new AbortController().signal): Loopback =>
   async (method, path, object, manager) => {
+    const applies = method === 'PATCH'
+    const options = {
+      ...(manager === undefined ? {} : { fieldManager: manager }),
+      ...(applies ? { force: 'true' } : {}),
+    }
     const response = await handler({
       method,
       path,
-      query: new URLSearchParams(manager === undefined ? {} : { fieldManager: manager, force: 'true' }),
+      query: new URLSearchParams(options),
       headers: { 'user-agent': 'kube-apiserver' },
-      ...(object === undefined ? {} : { body: { kind: 'object', object, ...(manager === undefined ? {} : APPLY) } }),
+      ...(object === undefined ? {} : { body: { kind: 'object', object, ...(applies ? APPLY : {}) } }),
       user: USER,
       signal,
     })

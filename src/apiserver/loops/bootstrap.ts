@@ -55,18 +55,26 @@ export function keepTrust(options: BootstrapOptions, onChange: SettlingLoop['onC
 interface Writer {
   /** Creates; an object that is there already counts as created. */
   create(object: KubeObject): Promise<KubeObject | undefined>
-  update(object: KubeObject, subresource?: string): Promise<void>
+  update(object: KubeObject): Promise<void>
+  /** `status` becomes that of the object, as what looks after such objects writes it. */
+  writeStatus(object: KubeObject, status: Fields): Promise<void>
 }
+
+/** Whose objects of a group are, and their statuses by kind, where they are not the server's own. */
+const MANAGERS: Readonly<Record<string, string>> = {
+  'flowcontrol.apiserver.k8s.io': 'api-priority-and-fairness-config-producer-v1',
+}
+const STATUS_MANAGERS: Readonly<Record<string, string>> = { ServiceCIDR: 'kubernetes-service-cidr-controller' }
 
 function createWriter({ handler, scheme }: BootstrapOptions): Writer {
   const loopback = loopbackOf(handler)
-  const send = async (method: string, object: KubeObject, suffix: string): Promise<KubeObject | undefined> => {
+  const send = async (method: string, object: KubeObject, suffix: string, manager?: string) => {
     const { group, version } = parseApiVersion(object.apiVersion)
     const row = scheme.findKind(group, version, object.kind)
     if (row === undefined) throw new Error(`bootstrap: ${object.apiVersion} ${object.kind} is not served`)
     const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
     const namespace = row.namespaced ? `/namespaces/${object.metadata.namespace}` : ''
-    return loopback(method, `${base}${namespace}/${row.resource}${suffix}`, object)
+    return loopback(method, `${base}${namespace}/${row.resource}${suffix}`, object, manager ?? MANAGERS[group])
   }
   return {
     create: async (object) => {
@@ -77,8 +85,15 @@ function createWriter({ handler, scheme }: BootstrapOptions): Writer {
         throw error
       }
     },
-    update: async (object, subresource) => {
-      await send('PUT', object, `/${object.metadata.name}${subresource ? `/${subresource}` : ''}`)
+    update: async (object) => {
+      await send('PUT', object, `/${object.metadata.name}`)
+    },
+    writeStatus: async (object, status) => {
+      const { apiVersion, kind } = object
+      const { name = '' } = object.metadata
+      const manager = STATUS_MANAGERS[kind]
+      if (manager === undefined) await send('PUT', { ...object, status }, `/${name}/status`)
+      else await send('PATCH', { apiVersion, kind, metadata: { name }, status }, `/${name}/status`, manager)
     },
   }
 }
@@ -90,8 +105,7 @@ async function ensure(options: BootstrapOptions, writer: Writer, wanted: KubeObj
     row && options.reads.get(group, row.resource, wanted.metadata.namespace ?? '', wanted.metadata.name ?? '')
   if (existing === undefined) {
     const created = await writer.create(wanted)
-    if (created && hasStatusOfItsOwn(wanted))
-      await writer.update({ ...created, status: statusOf(options, wanted) }, 'status')
+    if (created && hasStatusOfItsOwn(wanted)) await writer.writeStatus(created, statusOf(options, wanted))
     return
   }
   const reconciled = reconcile(existing, wanted)
@@ -154,8 +168,6 @@ function serverObjects({ runtime, port, authorities }: BootstrapOptions): readon
       spec: {
         type: 'ClusterIP',
         clusterIP: '10.96.0.1',
-        clusterIPs: ['10.96.0.1'],
-        ipFamilies: ['IPv4'],
         ipFamilyPolicy: 'SingleStack',
         internalTrafficPolicy: 'Cluster',
         sessionAffinity: 'None',
