@@ -23,6 +23,7 @@ import { createResourceQuotaController } from './resourcequota/resourcequota-con
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
 import { createStatefulSetController } from './statefulset/statefulset-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
+import { createTtlController } from './ttl/ttl-controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished-controller.ts'
 import { createPolicyStatusController } from './validatingadmissionpolicy-status/policy-status-controller.ts'
 import { createPvProtectionController } from './volume-protection/pv-protection-controller.ts'
@@ -77,6 +78,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
     'validatingadmissionpolicy-status-controller',
     createPolicyStatusController,
   ),
+  entry('ttl-controller', 'ttl-controller', createTtlController),
   entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
 ]
 
