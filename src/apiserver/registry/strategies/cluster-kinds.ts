@@ -25,6 +25,7 @@ import { beginDefinitionDeletion } from '../../customresources/definition.ts'
 import { validateDefinition, validateDefinitionUpdate } from '../../customresources/validate-definition.ts'
 import { definitionWarnings } from '../../customresources/warnings.ts'
 import type { Strategy } from '../strategy.ts'
+import { withAvailability } from './apiservices.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 import type { Strategies } from './index.ts'
 
@@ -397,7 +398,11 @@ export const clusterStrategies: Strategies = {
     validate: extension.validateAPIService,
     status: {},
     statusAlone: true,
-    more: { ...CONDITIONAL, validateName: (name, prefix) => pathName(name, prefix) },
+    more: {
+      ...CONDITIONAL,
+      prepareForCreate: withAvailability,
+      validateName: (name, prefix) => pathName(name, prefix),
+    },
   }),
   'deviceclasses.resource.k8s.io': kind({
     validate: devices.validateDeviceClass,

@@ -1,0 +1,15 @@
+/** An APIService without a service is this server's own: it is available as soon as it is made. */
+import type { KubeObject } from '../../../api/object.ts'
+import type { StrategyContext } from '../strategy.ts'
+
+export function withAvailability(object: KubeObject, { now }: StrategyContext): KubeObject {
+  if (object['spec']?.service) return { ...object, status: {} }
+  const local = {
+    type: 'Available',
+    status: 'True',
+    lastTransitionTime: now,
+    reason: 'Local',
+    message: 'Local APIServices are always available',
+  }
+  return { ...object, status: { conditions: [local] } }
+}
