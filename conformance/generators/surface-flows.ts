@@ -4,7 +4,7 @@ import { CM, configMap, POST } from './hostile-requests.ts'
 
 const FLOW = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const API = 'flowcontrol.apiserver.k8s.io/v1'
-export const FLOW_HEADERS = ['x-kubernetes-pf-flowschema-uid', 'x-kubernetes-pf-prioritylevel-uid']
+const FLOW_HEADERS = ['x-kubernetes-pf-flowschema-uid', 'x-kubernetes-pf-prioritylevel-uid']
 
 const level = (name: string, spec: object) =>
   POST(`${FLOW}/prioritylevelconfigurations`, {

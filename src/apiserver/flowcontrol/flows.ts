@@ -17,8 +17,8 @@ export interface Flow {
 type Candidate = readonly [flow: Flow, matches: (info: RequestInfo) => boolean]
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
-export const FLOW_SCHEMAS = { group: GROUP, resource: 'flowschemas' }
-export const PRIORITY_LEVELS = { group: GROUP, resource: 'prioritylevelconfigurations' }
+const FLOW_SCHEMAS = { group: GROUP, resource: 'flowschemas' }
+const PRIORITY_LEVELS = { group: GROUP, resource: 'prioritylevelconfigurations' }
 
 export function createFlows(
   reads: Pick<ServerReads, 'list' | 'generationOf'>,
