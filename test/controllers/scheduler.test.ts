@@ -56,7 +56,7 @@ const term = (more: Fields) => ({
 })
 
 test('a pod that fits nowhere is told why, node by node', async () => {
-  const { stage, create, node, why } = await stageOf(2)
+  const { stage, advance, create, node, why } = await stageOf(2)
   await create('selector', { nodeSelector: { none: 'such' } })
   assert.equal(
     await why('selector'),
@@ -71,6 +71,8 @@ test('a pod that fits nowhere is told why, node by node', async () => {
   )
   await node('kwok-1', { spec: { unschedulable: true } })
   await node('kwok-2', { spec: { taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }] } })
+  // The scheduler may hear of a pod before it hears of what happened to a node before.
+  await advance(1)
   await create('plain')
   const message = await why('plain')
   assert.match(message, /^0\/2 nodes are available: 1 node\(s\) (had untolerated taint|were unschedulable)/)

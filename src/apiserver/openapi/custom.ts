@@ -23,7 +23,14 @@ export function customDefinition({ group, version, kind }: ResourceRow): string 
 }
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-const typed = { apiVersion: { type: 'string' }, kind: { type: 'string' } }
+/** What every object has is described here, in words of our own: no definition does. */
+const typed = {
+  apiVersion: {
+    type: 'string',
+    description: 'APIVersion defines the version of the schema this object is written in.',
+  },
+  kind: { type: 'string', description: 'Kind names the type of this object, in CamelCase.' },
+}
 const referTo = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${META}.${name}` }] })
 
 /** A custom resource's kind and its list. */

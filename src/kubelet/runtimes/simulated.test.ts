@@ -5,7 +5,7 @@ import { createPodAddresses, podCIDROf } from '../pod-addresses.ts'
 import { POD_UID_LABEL } from './runtime.ts'
 import { createSimulatedRuntime } from './simulated.ts'
 
-async function setup(annotations: Readonly<Record<string, string>> = {}, attempt = 0) {
+async function setup(annotations: Readonly<Record<string, string>> = {}, attempt = 0, script = 'serve') {
   const runtime = simulatedRuntime(1)
   const cri = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
   const labels = { [POD_UID_LABEL]: 'u' }
@@ -13,7 +13,8 @@ async function setup(annotations: Readonly<Record<string, string>> = {}, attempt
   const sandbox = await runtime.complete(
     cri.runPodSandbox({ metadata, hostname: 'p', labels, annotations, hostNetwork: false }),
   )
-  const config = { image: 'busybox', command: [], args: [], workingDir: '', envs: {}, mounts: [], labels, annotations }
+  const command = ['sh', '-c', script]
+  const config = { image: 'busybox', command, args: [], workingDir: '', envs: {}, mounts: [], labels, annotations }
   const id = await runtime.complete(cri.createContainer(sandbox, { ...config, metadata: { name: 'c', attempt } }))
   await runtime.complete(cri.startContainer(id))
   const status = async () => (await cri.listContainers({ labels }))[0]
@@ -64,6 +65,33 @@ test('a container that has ended by itself has its code, message and time', asyn
   await runtime.advance(6000)
   const { exitCode, message, startedAt, finishedAt } = (await status())!
   assert.deepEqual([exitCode, message, finishedAt - startedAt], [3, 'why', 5000])
+})
+
+test('a plain command ends its container as it says, and annotations say it better', async () => {
+  const script = 'echo why > /dev/termination-log; sleep 2; exit 3'
+  const outcome = async (annotations: Record<string, string>) => {
+    const { runtime, status } = await setup(annotations, 0, script)
+    await runtime.advance(1_000_000)
+    const { exitCode, message, startedAt, finishedAt } = (await status())!
+    return [exitCode, message, finishedAt - startedAt]
+  }
+  assert.deepEqual(await outcome({}), [3, 'why\n', 2000])
+  assert.deepEqual(await outcome({ 'sim.skiff.dev/exit-after': '5s' }), [0, 'why\n', 5000])
+})
+
+test('a command that traps SIGTERM does what it says, unless an annotation says otherwise', async () => {
+  const loop = 'while true; do sleep 1; done'
+  const code = async (trap: string, annotations: Record<string, string> = {}) => {
+    const { runtime, cri, id, status } = await setup(annotations, 0, `trap '${trap}' TERM; ${loop}`)
+    const stopped = cri.stopContainer(id, 30)
+    await runtime.advance(30_000)
+    await stopped
+    return (await status())?.exitCode
+  }
+  assert.equal(await code('exit 5'), 5)
+  assert.equal(await code(''), 137)
+  assert.equal(await code('', { 'sim.skiff.dev/ignore-sigterm': 'false' }), 0)
+  assert.equal(await code('exit 5', { 'sim.skiff.dev/sigterm-exit-code': '6' }), 6)
 })
 
 test('only so many of its runs end by themselves as it is asked to', async () => {

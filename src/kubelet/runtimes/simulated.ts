@@ -7,6 +7,7 @@ import { sleep, type Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { turn } from '../../base/scheduler.ts'
 import type { PodAddresses } from '../pod-addresses.ts'
+import { type PlainCommand, plainCommand } from './command.ts'
 import { fullImageName, imageHost } from './image-names.ts'
 import {
   type ContainerConfig,
@@ -36,6 +37,8 @@ interface Sandbox {
 interface Container {
   readonly sandbox: Sandbox
   readonly config: ContainerConfig
+  /** What its command says; annotations say it better. */
+  readonly plain: PlainCommand | undefined
   status: RuntimeContainerStatus
   exit?: Timer
   /** Of a container that was asked to stop: when it is killed. */
@@ -68,7 +71,8 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
     if (status.state === 'exited') return
     container.exit?.cancel()
     container.kill?.cancel()
-    const message = simulationOf(config.annotations, 'termination-message', config.metadata.name) ?? ''
+    const asked = simulationOf(config.annotations, 'termination-message', config.metadata.name)
+    const message = asked ?? container.plain?.terminationMessage ?? ''
     change(container, {
       state: 'exited',
       exitCode,
@@ -112,8 +116,10 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
   /** What the container does with SIGTERM. */
   function terminate(container: Container): void {
     const { annotations, metadata } = container.config
-    if (simulatedFlag(annotations, 'ignore-sigterm', metadata.name)) return
-    const code = simulatedNumber(annotations, 'sigterm-exit-code', metadata.name) ?? 0
+    const onSigterm = container.plain?.onSigterm
+    if (simulatedFlag(annotations, 'ignore-sigterm', metadata.name, onSigterm === 'ignored')) return
+    const said = onSigterm === 'ignored' ? undefined : onSigterm
+    const code = simulatedNumber(annotations, 'sigterm-exit-code', metadata.name) ?? said ?? 0
     const delay = simulatedDelay(annotations, 'stop-delay', metadata.name)
     if (delay === 0) {
       end(container, code)
@@ -181,6 +187,7 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       const container: Container = {
         sandbox,
         config,
+        plain: plainCommand(config.command, config.args),
         ended: [],
         status: {
           id,
@@ -226,10 +233,11 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       change(container, { state: 'running', startedAt: clock.now() })
       tell('started', uidOf(container), id)
       const runs = simulatedNumber(annotations, 'exit-times', metadata.name) ?? Number.POSITIVE_INFINITY
-      const after = simulationOf(annotations, 'exit-after', metadata.name)
-      if (after !== undefined && metadata.attempt < runs) {
-        const code = simulatedNumber(annotations, 'exit-code', metadata.name) ?? 0
-        const ms = simulatedDelay(annotations, 'exit-after', metadata.name)
+      const asked = simulationOf(annotations, 'exit-after', metadata.name) !== undefined
+      const plain = asked ? undefined : container.plain
+      const ms = asked ? simulatedDelay(annotations, 'exit-after', metadata.name) : plain?.endsAfterMs
+      if (ms !== undefined && metadata.attempt < runs) {
+        const code = simulatedNumber(annotations, 'exit-code', metadata.name) ?? plain?.exitCode ?? 0
         container.exit = clock.setTimer(ms, 'container ends', () => end(container, code))
       }
     },

@@ -28,8 +28,9 @@ export function simulatedDelay(annotations: Annotations, name: string, container
   return durationMs(simulationOf(annotations, name, container)) ?? 0
 }
 
-export function simulatedFlag(annotations: Annotations, name: string, container = ''): boolean {
-  return simulationOf(annotations, name, container) === 'true'
+export function simulatedFlag(annotations: Annotations, name: string, container = '', without = false): boolean {
+  const text = simulationOf(annotations, name, container)
+  return text === undefined ? without : text === 'true'
 }
 
 export function simulatedNumber(annotations: Annotations, name: string, container = ''): number | undefined {
