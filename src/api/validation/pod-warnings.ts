@@ -73,7 +73,11 @@ function specWarnings(
   warnings.push(...volumeWarnings(spec, path))
   const aliases: readonly Fields[] = spec['hostAliases'] ?? []
   warnings.push(...repeated(aliases, 'ip', `${path}.hostAliases`))
-  warnings.push(...repeated(spec['imagePullSecrets'] ?? [], 'name', `${path}.imagePullSecrets`))
+  const secrets: readonly Fields[] = spec['imagePullSecrets'] ?? []
+  warnings.push(...repeated(secrets, 'name', `${path}.imagePullSecrets`))
+  secrets.forEach((secret, i) => {
+    if (!secret['name']) warnings.push(`${path}.imagePullSecrets[${i}].name: invalid empty name ""`)
+  })
   if (isTemplate) warnings.push(...appArmorWarnings(spec, annotations ?? {}, metadata))
   warnings.push(...containerWarnings(spec, path))
   for (const [name, text] of Object.entries<string>(spec['overhead'] ?? {}))
@@ -92,15 +96,12 @@ function specWarnings(
   return warnings
 }
 
-/** Entries whose `field` an earlier one has, or that have none. */
+/** Entries whose `field` an earlier one has. */
 function repeated(list: readonly Fields[], field: string, path: string): string[] {
   const seen = new Set<string>()
   return list.flatMap((entry, i) => {
     const value: string = entry[field] ?? ''
-    const at = `${path}[${i}].${field}`
-    const text = JSON.stringify(value)
-    if (value === '' && field === 'name') return [`${at}: invalid empty name ${text}`]
-    if (seen.has(value)) return [`${at}: duplicate ${field} ${text}`]
+    if (seen.has(value)) return [`${path}[${i}].${field}: duplicate ${field} ${JSON.stringify(value)}`]
     seen.add(value)
     return []
   })

@@ -71,6 +71,8 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     request.trace?.step('authentication and authorization')
     const forwarded = context.forward?.(request)
     if (forwarded !== undefined) return forwarded
+    // Kubernetes' routes begin with one slash, however a path is read for authorization.
+    if (request.path.startsWith('//')) return pageNotFound
     // A resource's path never needs them: discovery's own are shorter.
     if (!info.isResource) return answerPath(request)
     const plan = planOf(request, info)

@@ -45,6 +45,9 @@ export async function list(resource: ResourceRequest, options: ListOptions): Pro
   const selection = selectionOf(row, context.strategyOf(row), options.labelSelector, options.fieldSelector)
   const cache = context.caches.resource(row.storagePrefix)
   const prefix = storageRange(row, row.namespaced ? info.namespace : '')
+  // Where Kubernetes joins the namespace to a key, these two would lead elsewhere.
+  if (info.namespace === '.' || info.namespace === '..')
+    throw new StatusError(500, '', `invalid key: "/${row.storagePrefix}/${info.namespace}"`)
   const version = options.resourceVersion
   const problem = version === '' ? undefined : versionProblem(version)
   if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`)
