@@ -10,6 +10,7 @@ const secret: KubeObject = { kind: 'Secret', apiVersion: 'v1', metadata: {}, dat
 const references: References = {
   configMap: async (_, name) => (name === 'map' ? map : undefined),
   secret: async (_, name) => (name === 'secret' ? secret : undefined),
+  trustBundles: async () => [],
 }
 const pod = {
   kind: 'Pod',

@@ -1,8 +1,10 @@
 /**
- * ConfigMaps and Secrets that pods refer to, read with the node's own rights and kept for a moment: many pods of one node
- * ask for the same ones.
+ * ConfigMaps, Secrets and trust bundles that pods refer to, read with the node's own rights; the first two are kept for a
+ * moment, since many pods of one node ask for the same ones.
  */
+
 import type { KubeObject } from '../api/object.ts'
+import type { LabelSelector } from '../api/objects/label-selector.ts'
 import { isNotFound } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -11,8 +13,16 @@ export interface References {
   /** Undefined when there is none. @throws StatusError when it may not be read */
   configMap(namespace: string, name: string): Promise<KubeObject | undefined>
   secret(namespace: string, name: string): Promise<KubeObject | undefined>
+  /** Those named so, or those of a signer that a selector matches. @throws StatusError when they may not be read */
+  trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly KubeObject[]>
 }
 
+export interface TrustBundlesOfSigner {
+  readonly signerName: string
+  readonly selector: LabelSelector
+}
+
+const TRUST_BUNDLES = { group: 'certificates.k8s.io', version: 'v1', resource: 'clustertrustbundles' }
 const KEPT_MS = 60_000
 const MOST_KEPT = 500
 
@@ -35,7 +45,15 @@ export function createReferences(clock: Clock, client: Client): References {
     }
   }
 
+  async function trustBundles(which: { readonly name: string } | TrustBundlesOfSigner): Promise<readonly KubeObject[]> {
+    const named = 'name' in which
+    const [field, value] = named ? ['metadata.name', which.name] : ['spec.signerName', which.signerName]
+    const { items } = await client.resource(TRUST_BUNDLES).list({ fieldSelector: `${field}=${value}` })
+    return named ? items : items.filter(({ metadata }) => which.selector.matches(metadata.labels ?? {}))
+  }
+
   return {
+    trustBundles,
     configMap: (namespace, name) => find('configmaps', namespace, name),
     secret: (namespace, name) => find('secrets', namespace, name),
   }

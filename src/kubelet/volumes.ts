@@ -4,7 +4,8 @@
  */
 
 import type { Volume } from '../api/generated/types.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { labelSelectorOf } from '../api/objects/label-selector.ts'
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
@@ -36,6 +37,7 @@ export function createVolumes(clock: Clock, client: Client, references: Referenc
     for (const source of projected?.sources ?? []) {
       if (source.configMap !== undefined) await configMapKeys(namespace, source.configMap)
       if (source.secret !== undefined) await secretKeys(namespace, source.secret)
+      if (source.clusterTrustBundle !== undefined) await trustBundles(source.clusterTrustBundle)
       const token = source.serviceAccountToken
       if (token !== undefined) await requestToken(pod, token.audience, token.expirationSeconds ?? 3600)
     }
@@ -55,6 +57,21 @@ export function createVolumes(clock: Clock, client: Client, references: Referenc
   async function secretKeys(namespace: string, { name = '', optional, items }: KeySelection): Promise<void> {
     const found = await references.secret(namespace, name)
     checkKeys(found, 'secret', name, optional, items)
+  }
+
+  type TrustBundleSource = NonNullable<
+    NonNullable<NonNullable<Volume['projected']>['sources']>[number]['clusterTrustBundle']
+  >
+
+  async function trustBundles({ name, signerName = '', labelSelector, optional }: TrustBundleSource): Promise<void> {
+    const selector = labelSelectorOf(labelSelector as Fields | undefined)
+    const found = await references.trustBundles(name === undefined ? { signerName, selector } : { name })
+    if (found.length > 0 || optional === true) return
+    throw new Error(
+      name === undefined
+        ? 'combination of signerName and labelSelector matched zero ClusterTrustBundles'
+        : `clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)} not found`,
+    )
   }
 
   async function requestToken(pod: Pod, audience: string | undefined, expirationSeconds: number): Promise<void> {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../../src/api/object.ts'
 import { simulatedRuntime } from '../../../src/base/simulated.ts'
+import { issue } from '../../../src/cluster/certificate.ts'
 import { NODE, type NodeStage, namespace, startNodeStage } from './stage.ts'
 
 type Annotations = Readonly<Record<string, string>>
@@ -102,6 +103,44 @@ test('a pod whose mounted volume refers to what is missing waits, and runs once 
     metadata: { name: 'late' },
   })
   await stage.runtime.advance(10_000)
+  assert.ok(container(stage)['state'].running)
+  await stage.stop()
+})
+
+test('a pod whose trust bundles are missing waits, and runs once they are there', async () => {
+  const stage = await start()
+  const trustBundle = issue(stage.runtime, { commonName: 'root', usage: 'ca', validDays: 1 }).cert
+  const bundle = (name: string, spec: object, labels = {}) =>
+    stage.ask('POST', '/apis/certificates.k8s.io/v1/clustertrustbundles', {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'ClusterTrustBundle',
+      metadata: { name, labels },
+      spec: { trustBundle, ...spec },
+    })
+  const signed = { signerName: 'a.b/c', labelSelector: { matchLabels: { live: 'yes' } }, path: 'b.pem' }
+  const sources = [{ clusterTrustBundle: { name: 'late', path: 'a.pem' } }, { clusterTrustBundle: signed }]
+  const optional = { clusterTrustBundle: { name: 'never', optional: true, path: 'c.pem' } }
+  await stage.run(
+    pod(
+      'p',
+      {},
+      {
+        volumes: [{ name: 'v', projected: { sources: [optional, ...sources] } }],
+        containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+      },
+    ),
+  )
+  await stage.runtime.advance(3000)
+  assert.equal(container(stage)['state'].waiting.reason, 'ContainerCreating')
+  await bundle('late', {})
+  await bundle('a.b:c:other', { signerName: 'a.b/c' })
+  await stage.runtime.advance(10_000)
+  assert.equal(container(stage)['state'].waiting.reason, 'ContainerCreating')
+  const told = stage.events.filter(({ reason }) => reason === 'FailedMount').map(({ message }) => String(message))
+  assert.match(told[0] ?? '', /: clustertrustbundle.certificates.k8s.io "late" not found$/)
+  assert.match(told.at(-1) ?? '', /: combination of signerName and labelSelector matched zero ClusterTrustBundles$/)
+  await bundle('a.b:c:live', { signerName: 'a.b/c' }, { live: 'yes' })
+  await stage.runtime.advance(20_000)
   assert.ok(container(stage)['state'].running)
   await stage.stop()
 })
