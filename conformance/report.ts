@@ -10,6 +10,10 @@ interface Fresh {
   readonly shares: Shares
 }
 
+/** By set, why what still differs does. */
+const differing: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL('differing.json', import.meta.url), 'utf8'),
+)
 const fresh: readonly Fresh[] = JSON.parse(readFileSync(new URL('fresh.json', import.meta.url), 'utf8'))
 
 const row = (name: string, s: Shares) =>
@@ -21,6 +25,13 @@ const table = (agreement: Readonly<Record<string, SetAgreement>>, which: 'all' |
     '|---|---:|---:|---:|---:|---:|---:|',
     ...Object.entries(agreement).map(([name, set]) => row(name, set[which])),
   ].join('\n')
+
+function reasonsOf(agreement: Readonly<Record<string, SetAgreement>>): string {
+  const lines = Object.entries(agreement).flatMap(([set, { differing: cases }]) =>
+    cases.length === 0 ? [] : [`- ${set}, ${cases.length} cases: ${differing[set] ?? 'not looked into yet'}`],
+  )
+  return lines.length === 0 ? 'Nothing.' : lines.join('\n')
+}
 
 export function writeReport(agreement: Readonly<Record<string, SetAgreement>>): string {
   const leftOut = Object.entries(timingDependent).flatMap(([set, cases]) =>
@@ -42,6 +53,10 @@ ${table(agreement, 'all')}
 The same without answers about custom resources, pod security, quota and limit ranges, and what follows them in their case.
 
 ${table(agreement, 'counted')}
+
+## What differs, and why
+
+${reasonsOf(agreement)}
 
 ## The first time asked
 
