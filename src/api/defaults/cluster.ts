@@ -1,16 +1,10 @@
 /** Defaults of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control, devices. */
 import type { Fields } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
-import { type Defaulter, missing } from './rule.ts'
+import { type Defaulter, missing, unset } from './rule.ts'
 
 const api = (name: string) => `io.k8s.api.${name}`
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
-
-/** Like `missing`, for pointers: an empty text is a value, and for validation to judge. */
-function absent(value: Fields, wanted: Fields): Fields | undefined {
-  const added = Object.entries(wanted).filter(([field]) => value[field] === undefined || value[field] === null)
-  return added.length > 0 ? Object.fromEntries(added) : undefined
-}
 
 const roleRef: Defaulter = (value) => missing(value, { apiGroup: RBAC_GROUP })
 
@@ -27,7 +21,7 @@ function networkPolicy(value: Fields): Fields | undefined {
 const webhook =
   (more: Fields): Defaulter =>
   (value) =>
-    absent(value, {
+    unset(value, {
       failurePolicy: 'Fail',
       matchPolicy: 'Equivalent',
       namespaceSelector: {},
@@ -45,10 +39,10 @@ const ofSpec =
   }
 
 const matchResources: Defaulter = (value) =>
-  absent(value, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
+  unset(value, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
 
 const csiDriver = ofSpec((spec) =>
-  absent(spec, {
+  unset(spec, {
     attachRequired: true,
     podInfoOnMount: false,
     storageCapacity: false,
@@ -63,7 +57,7 @@ const csiDriver = ofSpec((spec) =>
 const DEFAULT_UTILIZATION = 80
 
 const autoscaler = ofSpec((spec) =>
-  absent(spec, {
+  unset(spec, {
     minReplicas: 1,
     ...(spec['metrics']?.length > 0
       ? {}
@@ -82,7 +76,7 @@ const autoscaler = ofSpec((spec) =>
 const autoscalerV1: Defaulter = (value) => {
   const spec: Fields = value['spec'] ?? {}
   const annotated = value['metadata']?.annotations?.['autoscaling.alpha.kubernetes.io/metrics'] !== undefined
-  const added = absent(spec, {
+  const added = unset(spec, {
     minReplicas: 1,
     ...(annotated ? {} : { targetCPUUtilizationPercentage: DEFAULT_UTILIZATION }),
   })
@@ -98,7 +92,7 @@ function withGivenPolicies(rules: Fields | undefined, added: Fields | undefined)
 
 /** Up: at once, by four pods or double every 15 seconds. Down: when the controller's window has passed, as far as needed. */
 function scalingBehavior(value: Fields): Fields | undefined {
-  const up = absent(value['scaleUp'] ?? {}, {
+  const up = unset(value['scaleUp'] ?? {}, {
     stabilizationWindowSeconds: 0,
     selectPolicy: 'Max',
     policies: [
@@ -106,7 +100,7 @@ function scalingBehavior(value: Fields): Fields | undefined {
       { type: 'Percent', value: 100, periodSeconds: 15 },
     ],
   })
-  const down = absent(value['scaleDown'] ?? {}, {
+  const down = unset(value['scaleDown'] ?? {}, {
     selectPolicy: 'Max',
     policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
   })
@@ -117,7 +111,7 @@ function scalingBehavior(value: Fields): Fields | undefined {
 }
 
 function limitedPriorityLevel(value: Fields): Fields | undefined {
-  return absent(value, { nominalConcurrencyShares: 30, lendablePercent: 0 })
+  return unset(value, { nominalConcurrencyShares: 30, lendablePercent: 0 })
 }
 
 const queuing: Defaulter = (value) => ({
@@ -132,7 +126,7 @@ function deviceCount(value: Fields): Fields | undefined {
   return { allocationMode: mode, ...(count === undefined ? {} : { count }) }
 }
 
-const webhookService: Defaulter = (value) => absent(value, { port: 443 })
+const webhookService: Defaulter = (value) => unset(value, { port: 443 })
 
 /** A definition with a status remembers at least the version that is stored. */
 function storedVersions({ spec, status }: Fields): Fields | undefined {
@@ -161,31 +155,29 @@ export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
   [api('rbac.v1.RoleRef')]: roleRef,
   [api('rbac.v1.Subject')]: roleSubject,
   [api('networking.v1.NetworkPolicy')]: networkPolicy,
-  [api('networking.v1.NetworkPolicyPort')]: (value) => absent(value, { protocol: 'TCP' }),
-  [api('networking.v1.IngressClassParametersReference')]: (value) => absent(value, { scope: 'Cluster' }),
-  [api('scheduling.v1.PriorityClass')]: (value) => absent(value, { preemptionPolicy: 'PreemptLowerPriority' }),
+  [api('networking.v1.NetworkPolicyPort')]: (value) => unset(value, { protocol: 'TCP' }),
+  [api('networking.v1.IngressClassParametersReference')]: (value) => unset(value, { scope: 'Cluster' }),
+  [api('scheduling.v1.PriorityClass')]: (value) => unset(value, { preemptionPolicy: 'PreemptLowerPriority' }),
   [api('storage.v1.StorageClass')]: (value) =>
-    absent(value, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+    unset(value, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
   [api('storage.v1.CSIDriver')]: csiDriver,
   [api('autoscaling.v1.HorizontalPodAutoscaler')]: autoscalerV1,
   [api('autoscaling.v2.HorizontalPodAutoscaler')]: autoscaler,
   [api('autoscaling.v2.HorizontalPodAutoscalerBehavior')]: scalingBehavior,
   [api('admissionregistration.v1.ValidatingWebhook')]: webhook({}),
   [api('admissionregistration.v1.MutatingWebhook')]: webhook({ reinvocationPolicy: 'Never' }),
-  [api('admissionregistration.v1.RuleWithOperations')]: (value) => absent(value, { scope: '*' }),
-  [api('admissionregistration.v1.NamedRuleWithOperations')]: (value) => absent(value, { scope: '*' }),
+  [api('admissionregistration.v1.RuleWithOperations')]: (value) => unset(value, { scope: '*' }),
+  [api('admissionregistration.v1.NamedRuleWithOperations')]: (value) => unset(value, { scope: '*' }),
   [api('admissionregistration.v1.ServiceReference')]: webhookService,
   [api('admissionregistration.v1.MatchResources')]: matchResources,
-  [api('admissionregistration.v1.ValidatingAdmissionPolicy')]: ofSpec((spec) =>
-    absent(spec, { failurePolicy: 'Fail' }),
-  ),
-  [api('admissionregistration.v1.MutatingAdmissionPolicy')]: ofSpec((spec) => absent(spec, { failurePolicy: 'Fail' })),
+  [api('admissionregistration.v1.ValidatingAdmissionPolicy')]: ofSpec((spec) => unset(spec, { failurePolicy: 'Fail' })),
+  [api('admissionregistration.v1.MutatingAdmissionPolicy')]: ofSpec((spec) => unset(spec, { failurePolicy: 'Fail' })),
   [api('flowcontrol.v1.FlowSchema')]: ofSpec((spec) =>
     spec['matchingPrecedence'] ? undefined : { matchingPrecedence: 1000 },
   ),
   [api('flowcontrol.v1.LimitedPriorityLevelConfiguration')]: limitedPriorityLevel,
   [api('flowcontrol.v1.ExemptPriorityLevelConfiguration')]: (value) =>
-    absent(value, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
+    unset(value, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
   [api('flowcontrol.v1.QueuingConfiguration')]: queuing,
   [api('authentication.v1.TokenRequest')]: ofSpec((spec) => missing(spec, { expirationSeconds: 3600 })),
   [api('resource.v1.ExactDeviceRequest')]: deviceCount,

@@ -9,7 +9,6 @@ import * as autoscaling from '../../../api/validation/autoscaling.ts'
 import * as certificates from '../../../api/validation/certificates.ts'
 import { same } from '../../../api/validation/common.ts'
 import * as devices from '../../../api/validation/devices.ts'
-import type { FieldError } from '../../../api/validation/errors.ts'
 import * as extension from '../../../api/validation/extension.ts'
 import * as flowcontrol from '../../../api/validation/flowcontrol.ts'
 import { ipAddress, pathName } from '../../../api/validation/names.ts'
@@ -26,77 +25,9 @@ import { validateDefinition, validateDefinitionUpdate } from '../../customresour
 import { definitionWarnings } from '../../customresources/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { withAvailability } from './apiservices.ts'
-import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+import { nextGeneration, withFieldOf, withMeta } from './common.ts'
 import type { Strategies } from './index.ts'
-
-/** A PUT must say which version it replaces. */
-const CONDITIONAL = { allowUnconditionalUpdate: false }
-
-type Validate = (object: KubeObject) => readonly FieldError[]
-type ValidateUpdate = (object: KubeObject, old: KubeObject) => readonly FieldError[]
-
-interface Traits {
-  readonly validate: Validate
-  /** Default: the rules of creation. */
-  readonly validateUpdate?: ValidateUpdate
-  /** The fields whose change makes a new generation; kinds without them have no generation. */
-  readonly counts?: readonly string[]
-  /** The status of a new object; kinds with one have a status endpoint. */
-  readonly status?: Fields
-  readonly validateStatus?: ValidateUpdate
-  /** A write of the status may not touch labels, annotations, finalizers and owners. */
-  readonly statusAlone?: boolean
-  readonly more?: Partial<Strategy>
-}
-
-function kind(traits: Traits): Strategy {
-  const { validate, validateUpdate, counts, status, validateStatus, statusAlone, more } = traits
-  return {
-    prepareForCreate(object) {
-      const first = counts ? withMeta(object, { generation: 1 }) : object
-      return status ? { ...first, status } : first
-    },
-    validate,
-    prepareForUpdate(object, old) {
-      const kept = status ? withFieldOf(object, old, 'status') : object
-      return counts
-        ? nextGeneration(
-            kept,
-            old,
-            counts.some((field) => !same(kept[field], old[field])),
-          )
-        : kept
-    },
-    validateUpdate: validateUpdate ?? validate,
-    ...(status
-      ? {
-          resetFields: RESETS_STATUS!,
-          status: {
-            prepareForUpdate: (object, old) => {
-              const kept = withFieldOf(object, old, 'spec')
-              return statusAlone ? withMetadataOf(kept, old) : kept
-            },
-            ...(more?.allowUnconditionalUpdate === false ? CONDITIONAL : {}),
-            ...(validateStatus ? { validateUpdate: validateStatus } : {}),
-            resetFields: statusAlone ? [...RESETS_SPEC!, ['f:metadata']] : RESETS_SPEC!,
-          },
-        }
-      : {}),
-    ...more,
-  }
-}
-
-/** What a write of the status leaves alone where it may only write the status. */
-const withMetadataOf = (object: KubeObject, old: KubeObject): KubeObject => {
-  const { labels, annotations, finalizers, ownerReferences } = old.metadata
-  return withMeta(object, { labels, annotations, finalizers, ownerReferences })
-}
-
-/** The same is told of a new object and of an updated one. */
-const warned = (tell: (object: KubeObject) => readonly string[]): Partial<Strategy> => ({
-  warningsOnCreate: tell,
-  warningsOnUpdate: tell,
-})
+import { CONDITIONAL, kind, type Validate, warned } from './kind.ts'
 
 const SPEC = ['spec'] as const
 const ROLES: Partial<Strategy> = {
