@@ -5,6 +5,8 @@
 import type { Fields, KubeObject } from '../../../src/api/object.ts'
 import { describe, isMarked } from './laws/laws.ts'
 import { USER_FINALIZER } from './laws/objects.ts'
+import { ordinalOf } from './laws/order.ts'
+import { podsIn } from './laws/quotas.ts'
 import { isControlledBy } from './ownership.ts'
 import type { Truth } from './truth.ts'
 import { viewKey } from './view.ts'
@@ -61,12 +63,13 @@ function problemsOf(world: World, held = false): readonly string[] {
   const failed = (problem: string) => problems.push(problem)
   const { truth } = world
   checkViews(world, failed)
-  for (const object of truth.list()) checkObject({ truth, held, failed }, object)
+  for (const object of truth.list()) checkObject({ world, truth, held, failed }, object)
   problems.push(...world.containers.problems())
   return problems
 }
 
 interface Look {
+  readonly world: World
   readonly truth: Truth
   readonly held: boolean
   readonly failed: (problem: string) => void
@@ -104,8 +107,14 @@ function checkObject(look: Look, object: KubeObject): void {
   }
   checkOwners(look, object)
   if (object.kind === 'Pod') checkPod(look, object)
+  if (object.kind === 'ResourceQuota') checkQuota(look, object)
+  // Where a quota is or was, not everybody has all pods.
+  if (look.world.quotas.hasLimited(object.metadata.namespace ?? '')) return
   if (object.kind === 'ReplicaSet' || object.kind === 'ReplicationController') checkReplicas(look, object)
   if (object.kind === 'Deployment') checkDeployment(look, object)
+  if (object.kind === 'StatefulSet') checkStatefulSet(look, object)
+  if (object.kind === 'DaemonSet') checkDaemonSet(look, object)
+  if (object.kind === 'CronJob') checkCronJob(look, object)
 }
 
 /**
@@ -187,4 +196,57 @@ function checkDeployment(look: Look, deployment: KubeObject): void {
     failed(`${describe(deployment)} has replica sets for ${total} pods instead of ${wanted}`)
   if (deployment['status'].observedGeneration !== deployment.metadata.generation)
     failed(`${describe(deployment)} was not observed as it is now`)
+}
+
+const isNeverReady = (object: KubeObject): boolean =>
+  object['spec'].template.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
+
+/** One pod for each ordinal; where the first never gets ready, an ordered set has no more. */
+function checkStatefulSet({ truth, failed }: Look, set: KubeObject): void {
+  const pods = truth.list('pods').filter((pod) => isControlledBy(pod, set) && isActive(pod))
+  const { replicas, podManagementPolicy } = set['spec']
+  const ordinals = pods.map(ordinalOf).sort((a, b) => a - b)
+  const stuck = podManagementPolicy === 'OrderedReady' && (isNeverReady(set) || pods.some(isNeverReadyPod))
+  const wanted = Array.from({ length: replicas }, (_, ordinal) => ordinal)
+  const inTheWay = wanted.some((ordinal) => {
+    const name = `${set.metadata.name}-${ordinal}`
+    const pod = truth.find({ resource: 'pods', namespace: set.metadata.namespace ?? '', name })
+    return pod !== undefined && !isControlledBy(pod, set)
+  })
+  if (!stuck && !inTheWay && ordinals.join() !== wanted.join())
+    failed(`${describe(set)} has the pods ${ordinals} instead of ${wanted}`)
+  if (set['status'].observedGeneration !== set.metadata.generation)
+    failed(`${describe(set)} was not observed as it is now`)
+}
+
+const isNeverReadyPod = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
+
+/** One pod on each node. */
+function checkDaemonSet({ truth, failed }: Look, set: KubeObject): void {
+  const pods = truth.list('pods').filter((pod) => isControlledBy(pod, set) && isActive(pod))
+  const nodes = truth.list('nodes').map(({ metadata }) => metadata.name)
+  const on = pods.map((pod) => pod['spec'].nodeName as string).sort()
+  if (on.join() !== nodes.sort().join()) failed(`${describe(set)} has pods on ${on} instead of ${nodes}`)
+  if (set['status'].observedGeneration !== set.metadata.generation)
+    failed(`${describe(set)} was not observed as it is now`)
+}
+
+/** Suspended by now: none of its jobs runs any more, and few are kept. */
+function checkCronJob({ truth, failed }: Look, cronJob: KubeObject): void {
+  const jobs = truth.list('jobs').filter((job) => isControlledBy(job, cronJob) && !isMarked(job))
+  const kept: number = cronJob['spec'].successfulJobsHistoryLimit
+  const done = jobs.filter((job) =>
+    (job['status']?.conditions ?? []).some(({ type, status }: Fields) => type === 'Complete' && status === 'True'),
+  )
+  if (done.length > kept) failed(`${describe(cronJob)} keeps ${done.length} jobs instead of ${kept}`)
+  const active: readonly Fields[] = cronJob['status']?.active ?? []
+  const running = new Set(jobs.filter((job) => !done.includes(job)).map(({ metadata }) => metadata.uid))
+  for (const { name, uid } of active) if (!running.has(uid)) failed(`${describe(cronJob)} takes ${name} for running`)
+}
+
+function checkQuota({ truth, failed }: Look, quota: KubeObject): void {
+  const used = podsIn(truth, quota.metadata.namespace ?? '').length
+  const told = quota['status']?.used?.pods
+  if (told !== String(used)) failed(`${describe(quota)} counts ${told} of ${used} pods`)
 }

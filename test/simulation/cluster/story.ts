@@ -30,6 +30,11 @@ const rare: readonly Kind[] = [
   'Secret',
   'PodDisruptionBudget',
   'PriorityClass',
+  'StatefulSet',
+  'StatefulSet',
+  'DaemonSet',
+  'CronJob',
+  'ResourceQuota',
 ]
 const graces = [undefined, undefined, undefined, 0, 1, 10, 40, 100]
 const policies = [undefined, undefined, 'Orphan', 'Background', 'Foreground', 'Foreground'] as const
@@ -63,6 +68,7 @@ export async function tell(runtime: SimulatedRuntime): Promise<void> {
   world.chaos = 0
   for (const component of world.components) component.start()
   await runtime.complete(Promise.allSettled(pending), { maxSteps: 2_000_000 })
+  for (const object of candidates()) if (object.kind === 'CronJob') await done(patch(object, {}, { suspend: true }))
   await comesToRest(world, letGo)
   await world.stop()
   if (world.failures.length > 0) throw new Error(world.failures.join('\n    '))
@@ -169,9 +175,9 @@ export async function tell(runtime: SimulatedRuntime): Promise<void> {
     const object = something()
     if (object === undefined) return
     const spec =
-      object.kind === 'Deployment' && chance(0.5)
+      ['Deployment', 'StatefulSet', 'DaemonSet'].includes(object.kind) && chance(0.5)
         ? { template: { spec: { containers: [{ name: 'c', image: `i:${below(4)}` }] } } }
-        : ['Deployment', 'ReplicaSet', 'ReplicationController'].includes(object.kind)
+        : ['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet'].includes(object.kind)
           ? { replicas: below(4) }
           : undefined
     const labels = spec === undefined ? { labels: { app: oneOf(['x', 'y', 'o0', 'o1', 'o2']) } } : {}

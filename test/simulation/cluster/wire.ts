@@ -56,6 +56,21 @@ export interface WireOptions {
   readonly chaos: () => number
 }
 
+/** Requests of one instant, after which the next ones take time: or components that undo each other's work go on without any. */
+const MOST_AT_ONCE = 300
+const CROWDED_MS = 1000
+const crowds = new WeakMap<SimulatedRuntime, { at: number; requests: number }>()
+
+function isCrowded(runtime: SimulatedRuntime): boolean {
+  const at = runtime.clock.now()
+  let crowd = crowds.get(runtime)
+  if (crowd?.at !== at) {
+    crowd = { at, requests: 0 }
+    crowds.set(runtime, crowd)
+  }
+  return ++crowd.requests > MOST_AT_ONCE
+}
+
 const never = () => new Promise<never>(() => {})
 const lost = () => new Error('socket hang up')
 const EXPIRED = new StatusError(410, 'Expired', 'too old resource version')
@@ -70,6 +85,7 @@ export function wire({ runtime, handler, life, taps, chaos }: WireOptions): Hand
     const isWatch = request.query.get('watch') === 'true'
     const failure = chance(chaos()) ? failureOf(passing, isWatch) : undefined
     if (failure === 'late') await sleep(clock, 1000 + random.float() * 30_000)
+    else if (isCrowded(runtime)) await sleep(clock, CROWDED_MS)
     if (life.signal.aborted) return never()
     if (failure === 'request lost') throw lost()
     if (failure instanceof StatusError) throw failure

@@ -18,7 +18,11 @@ export const kinds = {
   Secret: core('secrets'),
   PersistentVolumeClaim: core('persistentvolumeclaims'),
   PersistentVolume: core('persistentvolumes'),
+  StatefulSet: apps('statefulsets'),
+  DaemonSet: apps('daemonsets'),
   Job: { group: 'batch', version: 'v1', resource: 'jobs' },
+  CronJob: { group: 'batch', version: 'v1', resource: 'cronjobs' },
+  ResourceQuota: core('resourcequotas'),
   PodDisruptionBudget: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
   PriorityClass: { group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' },
   Namespace: core('namespaces'),
@@ -98,6 +102,20 @@ const template = (die: Dice, app: string): Fields => ({
   spec: podSpec(die),
 })
 
+/** Its pods end, and well. */
+function jobTemplate(die: Dice): Fields {
+  const { containers } = podSpec(die)
+  const annotations = {
+    ...temper(die),
+    'sim.skiff.dev/exit-after': die.oneOf(['1s', '20s']),
+    'sim.skiff.dev/exit-code': '0',
+  }
+  return {
+    metadata: { annotations },
+    spec: { restartPolicy: 'Never', containers, automountServiceAccountToken: false },
+  }
+}
+
 /** An object of this kind; `app` labels it and what it makes. */
 export function make(
   die: Dice,
@@ -135,6 +153,18 @@ export function make(
       const selector = { matchLabels: { app: name } }
       return object({ spec: { replicas: below(4), selector, template: template(die, name), ...strategy } })
     }
+    case 'StatefulSet':
+      return object({
+        spec: {
+          replicas: below(4),
+          serviceName: 's',
+          selector: { matchLabels: { app: name } },
+          template: template(die, name),
+          ...(chance(0.25) ? { podManagementPolicy: 'Parallel' } : {}),
+        },
+      })
+    case 'DaemonSet':
+      return object({ spec: { selector: { matchLabels: { app: name } }, template: template(die, name) } })
     case 'ReplicationController':
       return object({ spec: { replicas: below(3), template: template(die, name) } })
     case 'Pod': {
@@ -144,19 +174,20 @@ export function make(
       return object({ metadata: { ...metadata, annotations }, spec: { ...podSpec(die), ...volumes, ...bound } })
     }
     case 'Job': {
-      const { containers } = podSpec(die)
-      const annotations = {
-        ...temper(die),
-        'sim.skiff.dev/exit-after': oneOf(['1s', '20s']),
-        'sim.skiff.dev/exit-code': '0',
-      }
-      const pod = {
-        metadata: { annotations },
-        spec: { restartPolicy: 'Never', containers, automountServiceAccountToken: false },
-      }
       const ttl = chance(0.4) ? { ttlSecondsAfterFinished: below(20) } : {}
-      return object({ spec: { completions: 1 + below(2), template: pod, ...ttl } })
+      return object({ spec: { completions: 1 + below(2), template: jobTemplate(die), ...ttl } })
     }
+    case 'CronJob':
+      return object({
+        spec: {
+          schedule: '* * * * *',
+          concurrencyPolicy: oneOf(['Allow', 'Forbid', 'Replace']),
+          successfulJobsHistoryLimit: below(2),
+          jobTemplate: { spec: { template: jobTemplate(die) } },
+        },
+      })
+    case 'ResourceQuota':
+      return object({ spec: { hard: { pods: String(2 + below(6)) } } })
     case 'Service':
       return object({ spec: { selector: { app: oneOf(['x', 'y']) }, ports: [{ port: 80 }] } })
     case 'PersistentVolumeClaim':

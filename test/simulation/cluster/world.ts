@@ -22,6 +22,8 @@ import { collectorLaw } from './laws/collector.ts'
 import { type ContainerLaw, containerLaw } from './laws/containers.ts'
 import type { Law } from './laws/laws.ts'
 import { type ObjectLaw, objectLaw } from './laws/objects.ts'
+import { orderLaw } from './laws/order.ts'
+import { type QuotaLaw, quotaLaw } from './laws/quotas.ts'
 import { type Change, followTruth, type Truth } from './truth.ts'
 import { type Life, type WireTaps, wire } from './wire.ts'
 
@@ -44,6 +46,7 @@ export interface World {
   readonly components: readonly Component[]
   readonly objects: ObjectLaw
   readonly containers: ContainerLaw
+  readonly quotas: QuotaLaw
   readonly failures: readonly string[]
   /** Requests that components made, without heartbeats: who does what to what. */
   readonly requests: ReadonlyMap<string, number>
@@ -79,7 +82,8 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
   const parts = { runtime, truth, failed }
   const objects = objectLaw(parts)
   const containers = containerLaw(parts)
-  laws.push(objects, containers, causeLaw(parts), collectorLaw(parts))
+  const quotas = quotaLaw(parts)
+  laws.push(objects, containers, causeLaw(parts), collectorLaw(parts), orderLaw(parts), quotas)
 
   function tell({ resource, namespace, name, before, after }: Change): void {
     if (runtime.log.level < 1) return
@@ -217,6 +221,7 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
     components,
     objects,
     containers,
+    quotas,
     failures,
     get requests() {
       return requests
