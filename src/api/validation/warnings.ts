@@ -142,13 +142,23 @@ export function claimWarnings(claim: KubeObject): readonly string[] {
           'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
         ]
       : []),
-    ...['requests', 'limits'].flatMap((side) => {
-      const text: string | undefined = resources[side]?.storage
-      return text === undefined || isWholeInThousandths(text)
-        ? []
-        : [fractional(`spec.resources.${side}[storage]`, text)]
-    }),
+    ...storageWarnings(resources, 'spec.resources'),
   ]
+}
+
+function storageWarnings(resources: Fields | undefined, path: string): readonly string[] {
+  return ['requests', 'limits'].flatMap((side) => {
+    const text: string | undefined = resources?.[side]?.storage
+    return text === undefined || isWholeInThousandths(text) ? [] : [fractional(`${path}.${side}[storage]`, text)]
+  })
+}
+
+/** Of a StatefulSet's claims; Kubernetes leaves their spec out of the path. */
+export function claimTemplateWarnings(object: KubeObject): readonly string[] {
+  const claims: readonly Fields[] = object['spec']?.volumeClaimTemplates ?? []
+  return claims.flatMap((claim, i) =>
+    storageWarnings(claim['spec']?.resources, `spec.volumeClaimTemplates[${i}].resources`),
+  )
 }
 
 export function storageClassWarnings(storageClass: KubeObject): readonly string[] {

@@ -7,6 +7,7 @@ import {
   validateStatefulSet,
   validateStatefulSetStatus,
 } from '../../../api/validation/statefulsets.ts'
+import { claimTemplateWarnings } from '../../../api/validation/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
 
@@ -17,6 +18,7 @@ export const statefulSets: Strategy = {
   validateUpdate: (object, old) => validateStatefulSet(object, old),
   warningsOnCreate: (object) => [
     ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+    ...claimTemplateWarnings(object),
     ...statefulSetWarnings(object),
   ],
   warningsOnUpdate: (object, old) => [...podTemplateUpdateWarnings(object, old), ...statefulSetWarnings(object)],
