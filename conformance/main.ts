@@ -29,6 +29,7 @@ import { policyCases } from './generators/policies.ts'
 import { chance } from './generators/random.ts'
 import { reads } from './generators/reads.ts'
 import { richObjects } from './generators/rich/objects.ts'
+import { scales } from './generators/scales.ts'
 import { semantics } from './generators/semantics.ts'
 import { mutatedStates, states } from './generators/states.ts'
 import { surfaceCases } from './generators/surface.ts'
@@ -143,6 +144,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return surfaceCases()
     case 'semantics':
       return semantics()
+    case 'scales':
+      return scales()
     default:
       throw new Error(`no generator named ${set}, and no such file`)
   }

@@ -33,18 +33,23 @@ export function sameManager(a: Identity, b: Identity): boolean {
 }
 
 /**
- * Entries as this server wrote them: sets are taken as they are.
+ * Entries as this server wrote them: sets are taken as they are. Of several of one manager, which writes of a Scale leave, the
+ * last counts.
  */
 export function readManaged(entries: readonly ManagedFieldsEntry[] | undefined): Managed[] {
   if (entries === undefined || entries === null) return []
-  return entries.map((entry) => ({
-    manager: entry.manager ?? '',
-    operation: entry.operation ?? 'Update',
-    apiVersion: entry.apiVersion ?? '',
-    subresource: entry.subresource ?? '',
-    time: entry.time,
-    fields: rootOf(entry.fieldsV1 as FieldSet | undefined),
-  }))
+  const managed = entries.map(
+    (entry): Managed => ({
+      manager: entry.manager ?? '',
+      operation: entry.operation ?? 'Update',
+      apiVersion: entry.apiVersion ?? '',
+      subresource: entry.subresource ?? '',
+      time: entry.time,
+      fields: rootOf(entry.fieldsV1 as FieldSet | undefined),
+    }),
+  )
+  const isLast = (entry: Managed, i: number) => !managed.some((other, j) => j > i && sameManager(other, entry))
+  return managed.length > 1 && !managed.every(isLast) ? managed.filter(isLast) : managed
 }
 
 /** The empty object at the root is the set without members. */

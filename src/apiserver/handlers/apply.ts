@@ -5,7 +5,9 @@ import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { applyServerSide } from '../../api/fields/apply.ts'
 import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, conflict } from '../../api/status.ts'
+import { formatTime } from '../../base/clock.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
@@ -49,6 +51,35 @@ export function applier(
     const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
     checkName(placed, info.name)
     return dedupeOwnerReferences(placed, false, write.warn)
+  }
+}
+
+/** A Scale's status is nobody's. */
+const SCALE_STATUS = [['f:status']]
+
+/** What an apply makes of a Scale that has its managedFields. */
+export function scaleApplier(
+  resource: ResourceRequest,
+  options: WriteOptions,
+  target: Pick<ResourceRow, 'group' | 'version' | 'kind' | 'schema'>,
+): (scale: KubeObject) => KubeObject {
+  const { applied, refuseDuplicates } = applyBody(resource, options)
+  const { clock } = resource.context.runtime
+  return (live) => {
+    const { object } = applyServerSide({
+      live,
+      applied,
+      schema: target.schema,
+      apiVersion: apiVersionOf(target.group, target.version),
+      kind: target.kind,
+      manager: managerOf(resource.request, options),
+      force: options.force ?? false,
+      subresource: 'scale',
+      time: formatTime(clock.now()),
+      resetFields: SCALE_STATUS,
+    })
+    refuseDuplicates()
+    return decodeBody({ kind: 'object', object }, target, { fieldValidation: 'Ignore', applied: true }).object
   }
 }
 

@@ -11,7 +11,7 @@ import { notFound, StatusError } from '../../api/status.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import { updateObject } from '../registry/update.ts'
-import { applier, applyBody } from './apply.ts'
+import { applier, scaleApplier } from './apply.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { type WriteOptions, writeOptions } from './options.ts'
@@ -149,22 +149,28 @@ function parsedPatch(bytes: Uint8Array): Json {
   }
 }
 
-/** What a patch of …/scale does to a Scale. */
+/** What a patch of …/scale does to a Scale, which has its managedFields. */
 export function patchedScale(resource: ResourceRequest): {
   readonly options: WriteOptions
+  readonly type: PatchType | 'apply'
   next(scale: KubeObject): KubeObject
 } {
   const { request, subresource, info } = resource
   const type = patchTypeOf(resource)
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const target = subresource as PatchTarget
-  const patch = type === 'apply' ? applyBody(resource, options).applied : patchBody(resource)
+  const change =
+    type === 'apply'
+      ? scaleApplier(resource, options, target)
+      : (
+          (patch: Json) => (scale: KubeObject) =>
+            patched(resource, type, patch, scale, target, options)
+        )(patchBody(resource))
   return {
     options,
+    type,
     next(scale) {
-      // Of a Scale, applying owns what a merge would set.
-      const object = patched(resource, type === 'apply' ? 'merge' : type, patch, scale, target, options)
-      const placed = inNamespace(object, true, info.namespace)
+      const placed = inNamespace(change(scale), true, info.namespace)
       checkName(placed, info.name)
       return placed
     },

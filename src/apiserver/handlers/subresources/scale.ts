@@ -3,6 +3,7 @@
  * rules of its own update.
  */
 
+import { withScaleManagers, workloadManagers } from '../../../api/fields/scale.ts'
 import { updateManagedFields } from '../../../api/fields/update.ts'
 import type { Fields, KubeObject, ManagedFieldsEntry } from '../../../api/object.ts'
 import { apiVersionOf } from '../../../api/object.ts'
@@ -13,7 +14,7 @@ import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, isBadRequest, notFound, StatusError } from '../../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
 import { customScaleOf, withCustomReplicas } from '../../customresources/scale.ts'
-import { withMetadata } from '../../registry/deletion.ts'
+import { checkOwnPreconditions, withMetadata } from '../../registry/deletion.ts'
 import { checkName, inNamespace } from '../../registry/metadata.ts'
 import { groupResource, namedKey, storageKey } from '../../registry/registry.ts'
 import { unreadableObject } from '../../registry/unreadable.ts'
@@ -72,7 +73,7 @@ export async function updateScale(resource: ResourceRequest): Promise<ApiRespons
   const decoded = decodedScale(resource, () => decodeObject(resource, subresource ?? row, options.fieldValidation))
   const sent = inNamespace(decoded, true, info.namespace)
   checkName(sent, info.name)
-  return writeScale(resource, options, () => sent, sent.metadata.uid)
+  return writeScale(resource, { options, next: () => sent, uid: sent.metadata.uid })
 }
 
 /** What is wrong with the Scale of a custom resource Kubernetes cannot tell. @throws StatusError 400 */
@@ -93,17 +94,31 @@ export async function patchScale(resource: ResourceRequest): Promise<ApiResponse
       '',
       'failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1',
     )
-  const patch = patchedScale(resource)
-  return writeScale(resource, patch.options, patch.next, undefined)
+  const { options, type, next } = patchedScale(resource)
+  const { group, resource: name } = groupResource(row)
+  const sameObject = (scale: KubeObject) => {
+    const made = next(scale)
+    const { uid } = made.metadata
+    const preconditions = uid === undefined ? undefined : { uid }
+    checkOwnPreconditions({ group, resource: `${name}/scale` }, scale, preconditions, 'Precondition failed')
+    return made
+  }
+  return writeScale(resource, { options, next: sameObject, applies: type === 'apply' })
+}
+
+interface ScaleWrite {
+  readonly options: WriteOptions
+  next(scale: KubeObject): KubeObject | Promise<KubeObject>
+  /** `next` has seen to managedFields itself. */
+  readonly applies?: boolean
+  readonly uid?: string | undefined
 }
 
 async function writeScale(
   resource: ResourceRequest,
-  options: WriteOptions,
-  next: (scale: KubeObject) => KubeObject | Promise<KubeObject>,
-  uid: string | undefined,
+  { options, next, applies, uid }: ScaleWrite,
 ): Promise<ApiResponse> {
-  const { context, request, row, info } = resource
+  const { context, request, row, info, subresource } = resource
   const representation = negotiate(request, { row })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   // The workload's own rules, not those of a subresource: a change of replicas is a new generation.
@@ -111,11 +126,27 @@ async function writeScale(
     ...writeContext(resource, { dryRun: options.dryRun, subresource: '' }),
     subresource: 'scale',
   }
+  const version = apiVersionOf(row.group, row.version)
+  /** A custom resource's Scale has no managers of its own: the resource's are moved. */
+  const managing =
+    row.custom === undefined && subresource !== undefined
+      ? { schema: subresource.schema, apiVersion: apiVersionOf(subresource.group, subresource.version) }
+      : { schema: row.schema, apiVersion: version }
+  const tracked = (live: KubeObject, changed: KubeObject) =>
+    updateManagedFields({
+      ...managing,
+      live,
+      next: changed,
+      manager: managerOf(request, options),
+      subresource: 'scale',
+      time: write.now,
+    })
   const updated = await updateObject(context.registry, write, {
     ...(uid === undefined ? {} : { uid }),
     async next(existing) {
       if (existing === undefined) throw notFound(groupResource(row), info.name)
-      const before = lenientScale(existing, row)
+      const seen = lenientScale(existing, row)
+      const before = row.custom === undefined ? withScaleManagers(seen, existing) : seen
       const made = await next(before)
       const scale = await admitUpdate(resource, attributes, made, before, write.warn)
       // A custom resource's own rules say what it may be scaled to.
@@ -127,19 +158,11 @@ async function writeScale(
           : withCustomReplicas(existing, row.custom.scale, replicas),
         { resourceVersion: scale.metadata.resourceVersion || existing.metadata.resourceVersion },
       )
-      const tracked = updateManagedFields({
-        live: existing,
-        next: scaled,
-        schema: row.schema,
-        manager: managerOf(request, options),
-        apiVersion: apiVersionOf(row.group, row.version),
-        subresource: 'scale',
-        time: write.now,
-      })
-      const { managedFields } = tracked.metadata
-      // Who scales a custom resource takes the field from its owners and does not come to own it.
-      const entries = row.custom === undefined ? timeless(managedFields) : unscaled(managedFields)
-      return withMetadata(tracked, { managedFields: entries })
+      const managedFields =
+        row.custom === undefined
+          ? workloadManagers(existing, applies === true ? scale : tracked(before, scale), version)
+          : unscaled(tracked(existing, scaled).metadata.managedFields)
+      return withMetadata(scaled, { managedFields })
     },
     validateCreate: () => {},
     validateUpdate: (object, old) =>
@@ -154,14 +177,7 @@ async function writeScale(
   return respondScale(resource, lenientScale(written, row), representation)
 }
 
-/** Entries of the scale subresource carry no time, and those without a time come first. */
-function timeless(entries: readonly ManagedFieldsEntry[] | undefined): readonly ManagedFieldsEntry[] | undefined {
-  if (entries === undefined) return undefined
-  const scale = entries.filter((entry) => entry.subresource === 'scale')
-  const others = entries.filter((entry) => entry.subresource !== 'scale')
-  return [...scale.map(({ time: _, ...entry }) => entry), ...others]
-}
-
+/** Who scales a custom resource takes the field from its owners and does not come to own it. */
 function unscaled(entries: readonly ManagedFieldsEntry[] | undefined): readonly ManagedFieldsEntry[] | undefined {
   return entries?.filter((entry) => entry.subresource !== 'scale')
 }
