@@ -63,7 +63,7 @@ export interface ApiRequest {
   /** Set by authentication; in-process requests arrive with their component's identity. */
   readonly user?: UserInfo
   readonly info?: RequestInfo
-  /** Aborted when the client has gone, the request's time is up, or its watch has ended. */
+  /** Aborted when the client has gone, and when what went on after the answer (a watch, a stream) has ended. */
   readonly signal: AbortSignal
   /** What the transport knows of the peer: client certificate, remote address, token cache. */
   readonly connection?: ConnectionInfo
@@ -124,6 +124,8 @@ export interface StoredObject {
   readonly key: string
   readonly revision: number
   readonly object: KubeObject
+  /** About how many bytes its JSON has, where that is known before it is written. */
+  readonly size?: number
   /** The JSON of the object with apiVersion and kind (`full`), or without them as in a list's items. */
   json(form: 'full' | 'item'): Uint8Array
   /** What follows an item's first brace, as a view of the full bytes: a list need not copy it. */

@@ -24,6 +24,10 @@ export function errorResponses(log: Logger): Filter {
     })
 }
 
+/** The code that an error is answered with. */
+export const codeOf = (thrown: unknown, { signal }: Pick<ApiRequest, 'signal'>): number =>
+  thrown instanceof StatusError ? thrown.code : signal.aborted ? 504 : 500
+
 function statusErrorOf(thrown: unknown, request: ApiRequest, log: Logger): StatusError {
   if (thrown instanceof StatusError) return thrown
   if (request.signal.aborted)

@@ -29,8 +29,8 @@ const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollecti
 export const isMutating = ({ verb }: RequestInfo): boolean => MUTATING.has(verb)
 
 /**
- * Ends a request that takes longer than `defaultMs`, or than its own `timeout=` (a Go duration, which may only be shorter).
- * Applies to requests over a wire: components of this process bring their own signals.
+ * Answers for a request that takes longer than `defaultMs`, or than its own `timeout=` (a Go duration, which may only be shorter);
+ * what is under way ends by itself. Applies to requests over a wire: components of this process bring their own signals.
  */
 export function requestTimeout(runtime: Runtime, defaultMs: number): Filter {
   const { clock } = runtime
@@ -90,11 +90,18 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /** A Go duration in milliseconds. @throws StatusError 400 */
 export function durationMs(text: string): number {
-  if (text === '0') return 0
+  const start = /^[-+]/.test(text) ? 1 : 0
+  if (text.slice(start) === '0') return 0
+  // Sticky: what is no part is looked at once, however long it is.
+  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/y
+  part.lastIndex = start
+  let ms = 0
+  do {
+    const [, number, unit = ''] = part.exec(text) ?? []
+    if (number === undefined)
+      throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`)
+    ms += Number(number) * (UNITS[unit] as number)
+  } while (part.lastIndex < text.length)
   // A negative one is understood, and has no effect.
-  if (text.startsWith('-')) return -durationMs(text.slice(1))
-  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)]
-  if (parts.length === 0 || parts.map((part) => part[0]).join('') !== text)
-    throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`)
-  return parts.reduce((sum, part) => sum + Number(part[1]) * (UNITS[part[2] as string] as number), 0)
+  return text.startsWith('-') ? -ms : ms
 }

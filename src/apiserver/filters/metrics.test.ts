@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse, ServedAs } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, ServedAs, StoredObject } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
@@ -27,11 +27,12 @@ const PODS = { component: 'apiserver', group: '', resource: 'pods', scope: 'clus
 const WATCHED: ServedAs = { ...PODS, verb: 'WATCH' }
 const LOGGED: ServedAs = { ...PODS, scope: 'resource', subresource: 'log', verb: 'CONNECT' }
 
-function requestFor(path: string, query = '', signal = new AbortController().signal, as?: ServedAs): ApiRequest {
+function requestFor(path: string, query = '', signal = new AbortController().signal, as?: ServedAs) {
   const parameters = new URLSearchParams(query)
   const info = requestInfoOf('GET', path, parameters)
   const served = { webhookMs: 0, ...(as === undefined ? {} : { as }) }
-  return { method: 'GET', path, query: parameters, headers: {}, signal, info, served }
+  const connection = { remoteAddress: '' }
+  return { method: 'GET', path, query: parameters, headers: {}, signal, info, served, connection } satisfies ApiRequest
 }
 
 const bytes: ApiResponse = { kind: 'bytes', status: 200, contentType: '', bytes: [] }
@@ -92,4 +93,41 @@ test("answers to reads and bodies of writes are measured, and the time of webhoo
   assert.deepEqual(values('apiserver_response_sizes_sum', 'verb'), { GET: 1500 })
   assert.deepEqual(values('apiserver_request_body_size_bytes_sum', 'verb'), { create: 60_000 })
   assert.deepEqual(values('apiserver_request_sli_duration_seconds_sum', 'verb'), { GET: 0, POST: 2 })
+})
+
+test('what is asked with a dryRun of its own making is counted as one', () => {
+  const { filter, values } = counted()
+  const as: ServedAs = { ...PODS, scope: 'resource', verb: 'POST' }
+  for (const query of ['dryRun=a', 'dryRun=b', 'dryRun=All&dryRun=c', 'dryRun=All', 'dryRun=All&dryRun=All', ''])
+    filter(() => bytes)(requestFor('/x', query, undefined, as))
+  assert.deepEqual(values('apiserver_request_total', 'dry_run'), { invalid: 3, All: 2, '': 1 })
+})
+
+test('what components of this process are given has no size, and a list is not written for its size', () => {
+  const { filter, values } = counted()
+  const as: ServedAs = { ...PODS, verb: 'LIST' }
+  const item: StoredObject = {
+    key: '',
+    revision: 1,
+    object: { apiVersion: 'v1', kind: 'Pod', metadata: {} },
+    size: 40,
+    json: () => assert.fail('written'),
+  }
+  const answer: ApiResponse = { kind: 'list', status: 200, list: item.object, items: [item, item] }
+  const { connection: _, ...inProcess } = requestFor('/x', '', undefined, as)
+  filter(() => answer)(inProcess)
+  assert.deepEqual(values('apiserver_response_sizes_count', 'verb'), { LIST: 0 })
+  filter(() => answer)(requestFor('/x', '', undefined, as))
+  assert.deepEqual(values('apiserver_response_sizes_sum', 'verb'), { LIST: 80 })
+})
+
+test('a failure that is no Status is the code that it is answered with, whatever code it has of its own', async () => {
+  const { filter, values } = counted()
+  const as: ServedAs = { ...PODS, verb: 'LIST' }
+  const gone = new AbortController()
+  gone.abort()
+  const broken = filter(() => Promise.reject(Object.assign(new Error('socket'), { code: 'ECONNRESET' })))
+  await assert.rejects(async () => broken(requestFor('/x', '', undefined, as)))
+  await assert.rejects(async () => broken(requestFor('/x', '', gone.signal, as)))
+  assert.deepEqual(values('apiserver_request_total', 'code'), { 500: 1, 504: 1 })
 })

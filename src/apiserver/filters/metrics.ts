@@ -6,6 +6,7 @@
 import { type ApiRequest, type ApiResponse, type Filter, type ServedAs, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
+import { codeOf } from './errors.ts'
 import { isLongRunning, isMutating } from './limits.ts'
 
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
@@ -76,7 +77,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   const seriesOfServed = new WeakMap<ServedAs, Series>()
 
   const seriesOf = (request: ApiRequest, as: ServedAs): Series => {
-    const dryRun = request.query.size > 0 ? (request.query.get('dryRun') ?? '') : ''
+    const dryRun = dryRunOf(request.query)
     if (dryRun !== '') return namedSeries(as, dryRun)
     let series = seriesOfServed.get(as)
     if (series === undefined) {
@@ -102,7 +103,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
         body: of === undefined ? undefined : bodies.child(group, resource, of),
         labels,
       }
-      if (seriesByKey.size < MAX_SERIES) seriesByKey.set(key, series)
+      seriesByKey.set(key, series)
     }
     return series
   }
@@ -134,6 +135,8 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
       const ms = clock.monotonic() - start
       if (!isLong) series.duration.observe(ms / 1000)
       series.ownDuration?.observe((ms - (request.served?.webhookMs ?? 0)) / 1000)
+      // Components of this process send and get objects, which have no size.
+      if (request.connection === undefined) return
       if (series.body !== undefined) series.body.observe(request.body?.kind === 'bytes' ? request.body.bytes.length : 0)
       if (series.size !== undefined && response !== undefined) series.size.observe(sizeOf(response))
     }
@@ -145,7 +148,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
         return response
       },
       (error) => {
-        ended(codeOf(error))
+        ended(codeOf(error, request))
         throw error
       },
     )
@@ -160,17 +163,20 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   }
 }
 
-const codeOf = (error: unknown): number => (error as { code?: number }).code ?? 500
+/** What a label may say of it, however many ways there are to ask: all of a label's values are kept. */
+function dryRunOf(query: URLSearchParams): '' | 'All' | 'invalid' {
+  if (query.size === 0) return ''
+  const asked = query.getAll('dryRun')
+  if (asked.length === 0) return ''
+  return asked.every((one) => one === 'All') ? 'All' : 'invalid'
+}
+
 const goesOn = ({ kind }: ApiResponse): boolean => kind === 'watch' || kind === 'stream' || kind === 'upgrade'
 
-/** Of what goes over a wire; components of this process get objects. */
+/** About: a list's items are not written before they are sent, slice by slice. */
 function sizeOf(response: ApiResponse): number {
   let size = 0
   if (response.kind === 'bytes') for (const piece of response.bytes) size += piece.length
-  else if (response.kind === 'list')
-    for (const item of response.items) size += item.tail?.().length ?? item.json('item').length
+  else if (response.kind === 'list') for (const item of response.items) size += item.size ?? item.json('item').length
   return size
 }
-
-/** More than all resources, verbs and scopes make: beyond it somebody is making names up. */
-const MAX_SERIES = 20_000

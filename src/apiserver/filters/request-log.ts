@@ -4,6 +4,7 @@
  */
 import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { codeOf } from './errors.ts'
 import { isLongRunning } from './limits.ts'
 
 const LOG_LEVEL = 3
@@ -46,7 +47,7 @@ export function requestLog(runtime: Runtime): Filter {
         return response
       },
       (error) => {
-        answered(request, start, steps, (error as { code?: number }).code ?? 500)
+        answered(request, start, steps, codeOf(error, request))
         throw error
       },
     )

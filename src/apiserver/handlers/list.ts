@@ -229,7 +229,8 @@ function untyped({ kind: _, apiVersion: __, ...rest }: KubeObject) {
 
 /** An item with its kind and version. */
 function wholeItem(item: StoredObject): StoredObject {
-  return { key: item.key, revision: item.revision, object: item.object, json: () => item.json('full') }
+  const { key, revision, object, size } = item
+  return { key, revision, object, ...(size === undefined ? {} : { size }), json: () => item.json('full') }
 }
 
 /** An item that was converted for this answer alone. */
