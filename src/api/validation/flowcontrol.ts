@@ -1,6 +1,9 @@
 /** Rules of flowcontrol.apiserver.k8s.io. */
 import type { Fields, KubeObject } from '../object.ts'
+import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../objects/mandatory-flows.ts'
+import { same } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { internalForm } from './internal.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
@@ -29,8 +32,16 @@ export function validateFlowSchema(object: KubeObject): readonly FieldError[] {
   spec['rules']?.forEach((rule: Fields, i: number) => {
     policyRule(rule, `spec.rules[${i}]`, errors)
   })
+  const { name = '' } = object.metadata
+  if (isMandatory(name) && !same(spec, mandatoryFlowSchemas[name])) {
+    const shown = internalForm('io.k8s.api.flowcontrol.v1.FlowSchemaSpec', spec)
+    errors.push(invalid('spec', shown, `spec of '${name}' must equal the fixed value`))
+  }
   return errors
 }
+
+const isMandatory = (name: string): name is keyof typeof mandatoryFlowSchemas =>
+  Object.hasOwn(mandatoryFlowSchemas, name)
 
 function policyRule(rule: Fields, path: string, errors: FieldError[]): void {
   const subjects: readonly Fields[] = rule['subjects'] ?? []
@@ -170,8 +181,17 @@ export function validatePriorityLevelConfiguration(object: KubeObject): readonly
     if (spec['exempt'] !== undefined) errors.push(forbiddenField('spec.exempt', 'must be nil if the type is Limited'))
     if (spec['limited'] !== undefined) limited(spec['limited'], errors)
   }
+  const { name = '' } = object.metadata
+  if (isMandatory(name) && !same(fixedPart(name, spec), fixedPart(name, mandatoryPriorityLevels[name]))) {
+    const shown = internalForm('io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec', spec)
+    const but = name === 'exempt' ? " except the 'spec.exempt' field" : ''
+    errors.push(invalid('spec', shown, `spec of '${name}'${but} must equal the fixed value`))
+  }
   return errors
 }
+
+/** An administrator may say how many seats `exempt` has for others to borrow. */
+const fixedPart = (name: string, spec: Fields): Fields => (name === 'exempt' ? { ...spec, exempt: undefined } : spec)
 
 function limited(value: Fields, errors: FieldError[]): void {
   const path = 'spec.limited'

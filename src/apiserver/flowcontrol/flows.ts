@@ -1,5 +1,6 @@
 /** Which flow a request belongs to, by the FlowSchemas and PriorityLevelConfigurations that there now are. */
-import type { KubeObject } from '../../api/object.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../../api/objects/mandatory-flows.ts'
 import type { Headers, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { ServerReads } from '../reads.ts'
 import { type FlowSchema, flowSchemasOf } from './flow-schemas.ts'
@@ -32,8 +33,11 @@ export function createFlows(
   let byUser = new WeakMap<UserInfo, readonly Candidate[]>()
 
   function configure(): void {
-    levels.configure(withMandatory(reads.list(GROUP, PRIORITY_LEVELS.resource), MANDATORY_LEVELS))
-    const schemas = flowSchemasOf(withMandatory(reads.list(GROUP, FLOW_SCHEMAS.resource), MANDATORY_SCHEMAS))
+    const found = reads.list(GROUP, PRIORITY_LEVELS.resource)
+    levels.configure(withMandatory(found, 'PriorityLevelConfiguration', mandatoryPriorityLevels))
+    const schemas = flowSchemasOf(
+      withMandatory(reads.list(GROUP, FLOW_SCHEMAS.resource), 'FlowSchema', mandatoryFlowSchemas),
+    )
     flows = schemas.flatMap((schema) => {
       // One that names no level there is stands for nothing.
       const level = levels.get(schema.level)
@@ -63,46 +67,21 @@ export function createFlows(
       configure()
     }
     for (const [flow, matches] of byUser.get(user) ?? candidatesOf(user)) if (matches(info)) return flow
-    // Whoever is in no group that any of them is about.
+    // Whoever is in no group that any of them is about. What the last of all names cannot be changed.
     return flows.findLast(({ schema }) => schema.name === 'catch-all') as Flow
   }
 }
 
-/** A cluster has these whoever deletes them. */
-function withMandatory(objects: readonly KubeObject[], mandatory: readonly KubeObject[]): readonly KubeObject[] {
+/** With those that a cluster has whoever deletes them. */
+function withMandatory(
+  objects: readonly KubeObject[],
+  kind: string,
+  specs: Readonly<Record<string, Fields>>,
+): readonly KubeObject[] {
   const names = new Set(objects.map(({ metadata }) => metadata.name))
-  const missing = mandatory.filter(({ metadata }) => !names.has(metadata.name))
-  return missing.length === 0 ? objects : [...objects, ...missing]
+  const missing = Object.entries(specs).filter(([name]) => !names.has(name))
+  const made = missing.map(
+    ([name, spec]): KubeObject => ({ apiVersion: `${GROUP}/v1`, kind, metadata: { name }, spec }),
+  )
+  return made.length === 0 ? objects : [...objects, ...made]
 }
-
-const everything = {
-  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
-  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-}
-const group = (name: string) => ({ kind: 'Group', group: { name } })
-const mandatory = (kind: string, name: string, spec: object): KubeObject => ({
-  apiVersion: `${GROUP}/v1`,
-  kind,
-  metadata: { name },
-  spec,
-})
-const MANDATORY_LEVELS = [
-  mandatory('PriorityLevelConfiguration', 'exempt', { type: 'Exempt' }),
-  mandatory('PriorityLevelConfiguration', 'catch-all', {
-    type: 'Limited',
-    limited: { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' } },
-  }),
-]
-const MANDATORY_SCHEMAS = [
-  mandatory('FlowSchema', 'exempt', {
-    matchingPrecedence: 1,
-    priorityLevelConfiguration: { name: 'exempt' },
-    rules: [{ subjects: [group('system:masters')], ...everything }],
-  }),
-  mandatory('FlowSchema', 'catch-all', {
-    matchingPrecedence: 10_000,
-    priorityLevelConfiguration: { name: 'catch-all' },
-    distinguisherMethod: { type: 'ByUser' },
-    rules: [{ subjects: [group('system:unauthenticated'), group('system:authenticated')], ...everything }],
-  }),
-]
