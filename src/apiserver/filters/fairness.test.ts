@@ -144,6 +144,23 @@ test('who gives up leaves the queue', async () => {
   assert.deepEqual(begun, ['a', 'b'])
 })
 
+test('who has gone before he would wait takes no place', async () => {
+  const { handler, metrics } = workshop(narrow)
+  void handler(request('a'))
+  assert.throws(() => handler(request('a', { signal: AbortSignal.abort(new Error('gone')) })), /gone/)
+  assert.match(metrics.text(), /current_inqueue_requests\{flow_schema="all",priority_level="narrow"\} 0/)
+})
+
+test('a level may have millions of queues, and dealing a hand of them costs no more', { timeout: 10_000 }, () => {
+  const queuing = { queues: 10_000_000, handSize: 2, queueLengthLimit: 1000 }
+  const { handler, metrics } = workshop([
+    level('wide', queued({ limitResponse: { type: 'Queue', queuing } })),
+    schema('all', 'wide', 100, everyUrl),
+  ])
+  for (let i = 0; i <= 1000; i++) void handler(request(`user ${i}`))
+  assert.match(metrics.text(), /current_inqueue_requests\{flow_schema="all",priority_level="wide"\} 1000/)
+})
+
 test('administrators, health, sessions and components of this process do not wait', async () => {
   const probes = schema('probes', 'exempt', 2, {
     subjects: everybody,

@@ -76,6 +76,8 @@ export function fairness(
 
     /** Resolves with the answer, or with a 429 when there is no place, or no seat in time. */
     const wait = (request: ApiRequest, flow: Flow, distinguished: string): ApiResponse | Promise<ApiResponse> => {
+      // Who has gone already would never be heard to go.
+      request.signal.throwIfAborted()
       const { counts, level } = flow
       let settle: ((start: boolean) => void) | undefined
       const place = level.wait(`${flow.schema.name}/${distinguished}`, () => settle?.(true))

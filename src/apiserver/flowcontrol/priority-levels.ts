@@ -226,13 +226,16 @@ function seatsOf({ shares, lendable, borrowing }: Limits, total: number, sum: nu
 /** The queues that a flow may wait in: as many different ones as a hand holds, always the same for the same flow. */
 function handOf(flow: string, { queues, handSize }: Queuing): readonly number[] {
   let rest = createHash('sha256').update(flow).digest().readBigUInt64BE()
-  const deck = Array.from({ length: queues }, (_, i) => i)
-  return Array.from({ length: Math.min(handSize, queues) }, () => {
-    const size = BigInt(deck.length)
-    const at = Number(rest % size)
-    rest /= size
-    return deck.splice(at, 1)[0] as number
-  })
+  const hand: number[] = []
+  while (hand.length < Math.min(handSize, queues)) {
+    const left = BigInt(queues - hand.length)
+    let card = Number(rest % left)
+    rest /= left
+    // It counts among those that are left: there is no deck of what may be millions.
+    for (const dealt of hand.toSorted((a, b) => a - b)) if (card >= dealt) card++
+    hand.push(card)
+  }
+  return hand
 }
 
 function shortest(hand: readonly number[], queues: ReadonlyMap<number, readonly unknown[]>): number {
