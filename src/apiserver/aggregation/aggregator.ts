@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { createHttpsClient, type HttpsClient } from '../../http/client.ts'
+import { createClientPool } from '../../http/client-pool.ts'
 import { limitedText } from '../../http/fetch.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { networkError } from '../webhooks/network-error.ts'
@@ -46,6 +46,8 @@ export interface Checked {
 
 const GROUP = 'apiregistration.k8s.io'
 const CHECK_MS = 5000
+/** Endpoints of Services come and go: connections to so many are kept. */
+const MAX_CLIENTS = 200
 /** Of what a server says it serves, more is not read. */
 const MAX_DISCOVERY_BYTES = 4 * 1024 * 1024
 
@@ -55,7 +57,7 @@ export function createAggregator(
   changed: () => number,
   identity: FrontProxyIdentity,
 ): Aggregator {
-  const clients = new Map<string, HttpsClient>()
+  const clients = createClientPool(MAX_CLIENTS)
   const told = new Map<string, readonly Fields[]>()
   let generation = 0
   let seen = -1
@@ -72,6 +74,7 @@ export function createAggregator(
           .sort((a, b) => priority(b) - priority(a))
           .map((service) => [`${service['spec'].group}/${service['spec'].version}`, service]),
       )
+      for (const groupVersion of told.keys()) if (!remote.has(groupVersion)) told.delete(groupVersion)
     }
     return remote
   }
@@ -81,18 +84,14 @@ export function createAggregator(
     const server = resolveService(reads, { namespace, name, port })
     const ca = spec['caBundle'] ? Buffer.from(spec['caBundle'], 'base64').toString() : undefined
     const serverName = `${name}.${namespace}.svc`
-    const key = JSON.stringify([server, ca, spec['insecureSkipTLSVerify'], namespace, name])
-    let client = clients.get(key)
-    if (client === undefined) {
-      client = createHttpsClient({
-        server,
-        ...identity,
-        ...(ca === undefined ? {} : { ca }),
-        serverName,
-        insecureSkipTlsVerify: spec['insecureSkipTLSVerify'] === true,
-      })
-      clients.set(key, client)
-    }
+    const client = clients.clientOf({
+      server,
+      cert: identity.cert,
+      key: identity.key,
+      ...(ca === undefined ? {} : { ca }),
+      serverName,
+      insecureSkipTlsVerify: spec['insecureSkipTLSVerify'] === true,
+    })
     return { client, server, serverName, ca }
   }
   const remember = (groupVersion: string, resources: readonly Fields[] | undefined) => {
@@ -146,9 +145,7 @@ export function createAggregator(
       remember(groupVersion, resources)
       return { url, status, why }
     },
-    close() {
-      for (const client of clients.values()) client.close()
-    },
+    close: clients.close,
   }
 }
 

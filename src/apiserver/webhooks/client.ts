@@ -6,7 +6,8 @@
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { Fields } from '../../api/object.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../http/client.ts'
+import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
+import { createClientPool } from '../../http/client-pool.ts'
 import { AnswerTooLarge, limitedText } from '../../http/fetch.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { endpointOf, urlOf, type WebhookEndpoint } from './endpoint.ts'
@@ -31,22 +32,12 @@ const MAX_ANSWER_BYTES = 7 * 1024 * 1024
 const MAX_CLIENTS = 200
 
 export function createWebhookClient(runtime: Runtime, reads: CacheReads): WebhookClient {
-  const clients = new Map<string, HttpsClient>()
+  const pool = createClientPool(MAX_CLIENTS)
 
   function clientOf({ server, ca, serverName }: WebhookEndpoint): HttpsClient {
-    const key = JSON.stringify([server, ca, serverName])
-    const known = clients.get(key)
-    if (known !== undefined) return known
-    if (clients.size >= MAX_CLIENTS) {
-      const [oldest] = clients.keys()
-      clients.get(oldest as string)?.close()
-      clients.delete(oldest as string)
-    }
     // A name in the handshake is a host's, never an address.
     const named = /[a-z]/i.test(serverName) && !serverName.includes(':')
-    const client = createHttpsClient({ server, ...(ca === undefined ? {} : { ca }), ...(named ? { serverName } : {}) })
-    clients.set(key, client)
-    return client
+    return pool.clientOf({ server, ...(ca === undefined ? {} : { ca }), ...(named ? { serverName } : {}) })
   }
 
   return {
