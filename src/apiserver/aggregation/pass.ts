@@ -83,10 +83,9 @@ async function* ending(chunks: AsyncIterable<Uint8Array>, done: () => void): Asy
 
 /** Headers that belong to one connection. */
 const OF_CONNECTION = 'connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade'
-/** Those, and what says who asks, or of whom, which is said anew. */
-const NOT_PASSED = new RegExp(
-  `^(${OF_CONNECTION}|host|content-length|authorization|x-remote-.*|impersonate-.*|x-forwarded-(host|proto|uri)|:.*)$`,
-)
+/** Those, and what says who asks, or of whom, which is said anew: a token may stand among a WebSocket's subprotocols too. */
+const ABOUT_WHO = 'authorization|sec-websocket-.*|x-remote-.*|impersonate-.*'
+const NOT_PASSED = new RegExp(`^(${OF_CONNECTION}|${ABOUT_WHO}|host|content-length|x-forwarded-(host|proto|uri)|:.*)$`)
 const NOT_PASSED_BACK = new RegExp(`^(${OF_CONNECTION}|audit-id|content-type|:.*)$`)
 
 function sent(request: ApiRequest, { server }: Remote, signal: AbortSignal) {

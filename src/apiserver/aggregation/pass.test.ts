@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import type { ApiRequest } from '../../api/request.ts'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import type { HttpsRequest } from '../../http/client.ts'
+import { passOn } from './pass.ts'
+
+test('what proves who asks is not shown to the other server: it is told who asks', async () => {
+  const asked: HttpsRequest[] = []
+  const client = {
+    send: async (request: HttpsRequest) => {
+      asked.push(request)
+      return { status: 200, headers: {}, bytes: async () => new Uint8Array(), chunks: () => Readable.from([]) }
+    },
+    close: () => {},
+  }
+  const request: ApiRequest = {
+    method: 'GET',
+    path: '/apis/a.example.com/v1/things',
+    query: new URLSearchParams('watch=1'),
+    headers: {
+      accept: 'application/json',
+      authorization: 'Bearer secret',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.c2VjcmV0, x',
+      'x-remote-user': 'somebody else',
+    },
+    user: { name: 'alice', groups: ['a'] },
+    signal: new AbortController().signal,
+  }
+  await passOn(simulatedRuntime(1), request, () => ({ client, server: 'https://a:1', serverName: 'a', ca: undefined }))
+  const [{ headers = {} } = assert.fail('nobody was asked')] = asked
+  const { accept, 'x-remote-user': user, 'x-remote-group': groups, ...others } = headers
+  assert.deepEqual([accept, user, groups], ['application/json', 'alice', ['a']])
+  assert.deepEqual(Object.keys(others), ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri'])
+})
