@@ -179,15 +179,19 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     authenticateToken,
     authenticate: (request) => {
       const { connection } = request
-      const token = bearerToken(request.headers['authorization']) ?? webSocketToken(request)
+      let unproved: unknown
       try {
         const user = connection === undefined ? undefined : ofCertificate(connection, request)
         if (user !== undefined) return user
       } catch (error) {
         // Whom one thing does not prove another may: only who proves nothing at all is refused.
-        if (token === undefined) throw error
+        unproved = error
       }
-      if (token === undefined) return undefined
+      const token = bearerToken(request.headers['authorization']) ?? webSocketToken(request)
+      if (token === undefined) {
+        if (unproved !== undefined) throw unproved
+        return undefined
+      }
       const known = tokens.get(token)
       if (known !== undefined) {
         if (clock.now() < known.until) {

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { test } from 'node:test'
+import type { ApiRequest } from '../../api/request.ts'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import { issue } from '../../cluster/certificate.ts'
+import { createAuthenticator } from './authenticator.ts'
+
+const runtime = simulatedRuntime(1)
+const ca = issue(runtime, { commonName: 'ca', usage: 'ca', validDays: 1 })
+const alice = issue(runtime, { commonName: 'alice', usage: 'client', validDays: 1 }, ca)
+const peerCertificate = new X509Certificate(alice.cert).raw
+const brokenToken = {
+  upgrade: 'websocket',
+  connection: 'Upgrade',
+  'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.$$$, x',
+}
+const serviceAccounts = {
+  issuer: '',
+  keys: [],
+  apiAudiences: [''],
+  mint: () => '',
+  verify: async () => undefined,
+}
+const request = (headers: ApiRequest['headers'], connection = {}): ApiRequest => ({
+  method: 'GET',
+  path: '/',
+  query: new URLSearchParams(),
+  headers,
+  connection: { remoteAddress: '', ...connection },
+  signal: new AbortController().signal,
+})
+
+test('whom a certificate proves no token is asked of; whom it does not prove, a token may, and a broken one does not', async () => {
+  const { authenticate } = createAuthenticator(runtime, {
+    serviceAccounts,
+    otherToken: (token) => (token === 'good' ? { name: 'bob', groups: [] } : undefined),
+  })
+  const nameOf = async (asked: ApiRequest) => (await authenticate(asked))?.name
+  assert.equal(await nameOf(request(brokenToken, { peerCertificate })), 'alice')
+  const unverified = { certificateError: 'x509: not ours' }
+  assert.equal(await nameOf(request({ authorization: 'Bearer good' }, unverified)), 'bob')
+  await assert.rejects(() => nameOf(request({}, unverified)), /not ours/)
+  await assert.rejects(() => nameOf(request(brokenToken)), /not base64url/)
+  assert.equal(await nameOf(request({})), undefined)
+})
