@@ -36,7 +36,10 @@ export interface ControllerEntry {
   create(context: ControllerContext): Controller
 }
 
-/** All but the garbage collector, the root CA publisher and the signers of certificates and tokens, which the manager makes with what they need besides. */
+/**
+ * All but the garbage collector, the root CA publisher and the signers of certificates and tokens, which the manager makes with
+ * what they need besides.
+ */
 export const controllerEntries: readonly ControllerEntry[] = [
   entry('namespace-controller', 'namespace-controller', createNamespaceController),
   entry('serviceaccount-controller', 'service-account-controller', createServiceAccountController),

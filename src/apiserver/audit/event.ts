@@ -1,4 +1,4 @@
-/** One event of the audit log (audit.k8s.io/v1 Event): who asked what, how it was answered, and as much of both as the level says. */
+/** One event of the audit log (audit.k8s.io/v1 Event): who asked what, the answer, and as much of both as the level says. */
 import { parseExactly } from '../../api/codec/json.ts'
 import { asJson, type Fields, type Json, type JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, AuditRecord, UserInfo } from '../../api/request.ts'
@@ -144,6 +144,9 @@ function uriOf({ path, query, target }: ApiRequest): string {
   return text === '' ? path : `${path}?${text}`
 }
 
+/** A chain of proxies is short; the header is anybody's. */
+const MOST_SOURCES = 100
+
 const isAddress = (text: string): boolean => ipAddress(text).length === 0
 
 /** Whom proxies say they speak for, and who is at the other end. Nobody has to believe the first ones. */
@@ -151,7 +154,7 @@ function sourcesOf({ headers, connection }: ApiRequest): readonly string[] {
   const remote = connection?.remoteAddress || '127.0.0.1'
   if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return [remote]
   const sources = (headers['x-forwarded-for'] ?? '')
-    .split(',')
+    .split(',', MOST_SOURCES)
     .map((part) => part.trim())
     .filter(isAddress)
   for (const last of [headers['x-real-ip']?.trim() ?? '', remote])

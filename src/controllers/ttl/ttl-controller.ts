@@ -35,7 +35,7 @@ export function createTtlController(context: ControllerContext): Controller {
   let step = 0
 
   function counted(): void {
-    const next = stepFor(nodes.store.list().length, step)
+    const next = stepFor(nodes.store.size, step)
     if (next === step) return
     step = next
     for (const { metadata } of nodes.store.list()) queue.add(metadata.name ?? '')
