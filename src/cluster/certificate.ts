@@ -1,6 +1,7 @@
 /** X.509 certificates with ECDSA P-256 keys, issued by an authority of ours. */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { certificateIdentity } from '../apiserver/auth/x509.ts'
 import type { Runtime } from '../base/runtime.ts'
 import {
   bitString,
@@ -91,6 +92,9 @@ function serialOf(runtime: Runtime): Buffer {
 
 /** What a CertificateSigningRequest asks for, as the signing controller has found it good. */
 export interface SigningRequest {
+  /** Whom the subject was found to name: whoever reads the certificate must find the same. */
+  readonly commonName: string
+  readonly organizations: readonly string[]
   /** DER, as in the request. */
   readonly subject: Uint8Array
   readonly publicKey: Uint8Array
@@ -100,7 +104,11 @@ export interface SigningRequest {
   readonly validSeconds: number
 }
 
-/** The certificate, PEM: valid from five minutes ago, and not longer than its issuer. */
+/**
+ * The certificate, PEM: valid from five minutes ago, and not longer than its issuer.
+ *
+ * @throws when it cannot be read, or names another than it was found to name
+ */
 export function issueForRequest(runtime: Runtime, request: SigningRequest, issuer: KeyAndCertificate): string {
   const parent = readIssuer(issuer)
   const now = runtime.clock.now()
@@ -116,7 +124,13 @@ export function issueForRequest(runtime: Runtime, request: SigningRequest, issue
     tagged(3, sequence(...requestedExtensions(request, parent.keyId))),
   )
   const signature = sign('sha256', certified, parent.key)
-  return pem('CERTIFICATE', sequence(certified, ECDSA_WITH_SHA256, bitString(signature)))
+  const bytes = sequence(certified, ECDSA_WITH_SHA256, bitString(signature))
+  const user = certificateIdentity(bytes)?.user
+  const isMeant =
+    (user?.name ?? '') === request.commonName &&
+    (user === undefined || JSON.stringify(user.groups) === JSON.stringify(request.organizations))
+  if (!isMeant) throw new Error('the subject of the certificate request has two readings')
+  return pem('CERTIFICATE', bytes)
 }
 
 function requestedExtensions({ usages, subjectAltName }: SigningRequest, issuerKeyId: Buffer): Buffer[] {

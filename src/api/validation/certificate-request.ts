@@ -1,4 +1,9 @@
-/** What a PEM-encoded PKCS #10 request says of its subject, and what a signer needs of it. */
+/**
+ * What a PEM-encoded PKCS #10 request says of its subject, and what a signer needs of it. A request is read whole and as DER or
+ * not at all: what is passed over here would still stand in the certificate, for another reader.
+ */
+import { isAscii, isUtf8 } from 'node:buffer'
+import { pemBlocks } from './pem.ts'
 
 export interface CertificateSubject {
   readonly commonName: string
@@ -26,32 +31,38 @@ interface Element {
 
 const COMMON_NAME = '550403'
 const ORGANIZATION = '55040a'
+const OBJECT_IDENTIFIER = 6
 const SEQUENCE = 0x30
 const SET = 0x31
 
-function element(bytes: Uint8Array, at: number): Element | undefined {
+class NotDer extends Error {}
+
+/** @throws NotDer for another form than the shortest, or none */
+function element(bytes: Uint8Array, at: number): Element {
   const tag = bytes[at]
   const first = bytes[at + 1]
-  if (tag === undefined || first === undefined) return undefined
+  // Tags of several bytes are nobody's here.
+  if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) throw new NotDer()
   let length = first
   let start = at + 2
   if (first >= 0x80) {
     const size = first & 0x7f
-    if (size === 0 || size > 4) return undefined
+    if (size === 0 || size > 4) throw new NotDer()
     length = 0
     for (let i = 0; i < size; i++) length = length * 256 + (bytes[start + i] ?? Number.NaN)
+    if (length < Math.max(0x80, 256 ** (size - 1))) throw new NotDer()
     start += size
   }
-  if (!(start + length <= bytes.length)) return undefined
+  if (!(start + length <= bytes.length)) throw new NotDer()
   const end = start + length
   return { tag, whole: bytes.subarray(at, end), content: bytes.subarray(start, end), end }
 }
 
+/** @throws NotDer */
 function children(bytes: Uint8Array): readonly Element[] {
   const found: Element[] = []
   for (let at = 0; at < bytes.length; ) {
     const next = element(bytes, at)
-    if (next === undefined) return found
     found.push(next)
     at = next.end
   }
@@ -60,15 +71,22 @@ function children(bytes: Uint8Array): readonly Element[] {
 
 /** Takes the base64 of a PEM text, as spec.request of a CertificateSigningRequest. undefined when it is none. */
 export function certificateSubject(request: string): CertificateSubject | undefined {
-  const name = infoOf(request)?.[1]
-  return name && subjectOf(name)
+  return certificateRequestParts(request)
 }
 
 /** Takes the same. */
 export function certificateRequestParts(request: string): CertificateRequestParts | undefined {
-  const [, name, publicKey, attributes] = infoOf(request) ?? []
+  try {
+    return partsOf(infoOf(request))
+  } catch (error) {
+    if (error instanceof NotDer) return undefined
+    throw error
+  }
+}
+
+function partsOf([, name, publicKey, attributes]: readonly Element[]): CertificateRequestParts | undefined {
   const told = name && subjectOf(name)
-  if (name === undefined || publicKey === undefined || told === undefined) return undefined
+  if (name === undefined || publicKey?.tag !== SEQUENCE || told === undefined) return undefined
   const subjectAltName = attributes && altNameOf(attributes)
   const altNames = new Set<'Email' | 'DNS' | 'URI' | 'IP'>()
   for (const { tag } of children(children(subjectAltName ?? empty)[0]?.content ?? empty)) {
@@ -94,13 +112,31 @@ const altNameKinds: Readonly<Record<number, 'Email' | 'DNS' | 'URI' | 'IP'>> = {
   135: 'IP',
 }
 
-/** Version, subject, public key and attributes. */
-function infoOf(request: string): readonly Element[] | undefined {
-  const pem = Buffer.from(request, 'base64').toString('latin1')
-  const block = /-----BEGIN CERTIFICATE REQUEST-----([\sA-Za-z0-9+/=]+)-----END CERTIFICATE REQUEST-----/.exec(pem)
-  const whole = block && element(Buffer.from(block[1] as string, 'base64'), 0)
+/** Version, subject, public key and attributes; nothing when there is no request. @throws NotDer */
+function infoOf(request: string): readonly Element[] {
+  const [block] = pemBlocks(Buffer.from(request, 'base64').toString('latin1'))
+  if (block?.type !== 'CERTIFICATE REQUEST') return []
+  const [whole, more] = children(block.der)
   const info = whole && children(whole.content)[0]
-  return info ? children(info.content) : undefined
+  return info === undefined || more !== undefined ? [] : children(info.content)
+}
+
+/** How strings are written, by their tags: as those who read certificates read them. What has a reading of its own is none. */
+const STRINGS: Readonly<Record<number, (bytes: Buffer) => string | undefined>> = {
+  12: (bytes) => (isUtf8(bytes) ? bytes.toString('utf8') : undefined),
+  18: ascii,
+  19: ascii,
+  20: (bytes) => bytes.toString('latin1'),
+  22: ascii,
+  30: (bytes) => {
+    if (bytes.length % 2 !== 0) return undefined
+    const text = Buffer.from(bytes).swap16().toString('utf16le')
+    return text.isWellFormed() ? text : undefined
+  },
+}
+
+function ascii(bytes: Buffer): string | undefined {
+  return isAscii(bytes) ? bytes.toString('latin1') : undefined
 }
 
 function subjectOf(name: Element): CertificateSubject | undefined {
@@ -111,9 +147,12 @@ function subjectOf(name: Element): CertificateSubject | undefined {
     if (set.tag !== SET) return undefined
     for (const attribute of children(set.content)) {
       const [oid, value] = children(attribute.content)
-      if (oid === undefined || value === undefined) return undefined
-      const text = Buffer.from(value.content).toString('utf8')
+      if (attribute.tag !== SEQUENCE || oid?.tag !== OBJECT_IDENTIFIER || value === undefined) return undefined
       const type = hex(oid)
+      if (type !== COMMON_NAME && type !== ORGANIZATION) continue
+      const text = STRINGS[value.tag]?.(Buffer.from(value.content))
+      if (text === undefined) return undefined
+      // Of several the last counts.
       if (type === COMMON_NAME) commonName = text
       if (type === ORGANIZATION) organizations.push(text)
     }

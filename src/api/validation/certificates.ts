@@ -40,9 +40,11 @@ export function validateCertificateSigningRequest(object: KubeObject): readonly 
   if (wrong !== undefined) errors.push(invalid('spec.request', spec['request'] ?? null, wrong))
   const usages: readonly string[] = spec['usages'] ?? []
   if (usages.length === 0) errors.push(required('spec.usages'))
+  const named = new Set<string>()
   usages.forEach((usage, i) => {
     if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${i}]`, usage, USAGES))
-    if (usages.indexOf(usage) < i) errors.push(duplicate(`spec.usages[${i}]`, usage))
+    if (named.has(usage)) errors.push(duplicate(`spec.usages[${i}]`, usage))
+    named.add(usage)
   })
   const signer: string = spec['signerName'] ?? ''
   if (signer === 'kubernetes.io/legacy-unknown')

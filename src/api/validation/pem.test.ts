@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { problemOfCertificates, problemOfRequest } from './pem.ts'
+import { pemBlocks, problemOfCertificates, problemOfRequest } from './pem.ts'
 
 const pem = (type: string, body: string) => `-----BEGIN ${type}-----\n${body}\n-----END ${type}-----\n`
 const good = readFileSync(new URL('../../../conformance/hook/cert.pem', import.meta.url), 'utf8')
@@ -17,6 +17,15 @@ test('a chain is certificates and nothing else', () => {
     [pem('CERTIFICATE', 'MAMCAQE=')]: 'x509: malformed tbs certificate',
   }
   for (const [text, problem] of Object.entries(wrong)) assert.equal(problemOfCertificates(text), problem)
+})
+
+test('a block ends where one of its type does, and a text of beginnings is gone through once', () => {
+  const types = (text: string) => pemBlocks(text).map(({ type }) => type)
+  assert.deepEqual(types(`${pem('A', 'YQ==')}-----BEGIN B-----\n${pem('C', 'YQ==')}`), ['A', 'C'])
+  assert.deepEqual(types('-----BEGIN A-----\nYQ==\n-----END B-----\n'), [])
+  const many = '-----BEGIN A-----\n'.repeat(200_000)
+  assert.deepEqual(types(`${many}-----END B-----`), [])
+  assert.deepEqual(types(many), [])
 })
 
 test('a request is one whole element', () => {

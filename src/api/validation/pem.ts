@@ -1,7 +1,8 @@
 /** What is wrong with PEM texts that hold certificates or requests for them, in the words a Go parser has for it. */
 import { X509Certificate } from 'node:crypto'
 
-const BLOCK = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/g
+const BEGIN = /-----BEGIN ([^-\n]+)-----\r?\n/g
+const END = /-----END ([^-\n]+)-----/g
 /** Lines of `name: value`, ended by an empty one, before the body. */
 const HEADERS = /^[^\n:]+:[^\n]*\n([^\n]+\n)*\s*\n/
 
@@ -12,11 +13,22 @@ export interface PemBlock {
 }
 
 export function pemBlocks(text: string): readonly PemBlock[] {
-  return [...text.matchAll(BLOCK)].map(([, type = '', body = '']) => ({
-    type,
-    hasHeaders: HEADERS.test(body),
-    der: Buffer.from(body.replace(/\s/g, ''), 'base64'),
-  }))
+  const blocks: PemBlock[] = []
+  const ends = text.matchAll(END)
+  let end = ends.next().value
+  let at = 0
+  // A text of nothing but beginnings is gone through once.
+  for (const { 0: line, 1: type = '', index } of text.matchAll(BEGIN)) {
+    const start = index + line.length
+    if (index < at) continue
+    while (end !== undefined && end.index < start) end = ends.next().value
+    if (end === undefined) break
+    if (end[1] !== type) continue
+    const body = text.slice(start, end.index)
+    blocks.push({ type, hasHeaders: HEADERS.test(body), der: Buffer.from(body.replace(/\s/g, ''), 'base64') })
+    at = end.index + end[0].length
+  }
+  return blocks
 }
 
 /** A PKCS #10 request, by its outermost element alone: enough to tell a cut-off one from a whole one; undefined: nothing. */

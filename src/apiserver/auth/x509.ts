@@ -1,4 +1,4 @@
-/** Client certificates: CN is the user, every O a group. The TLS layer verified the chain; how long it holds is checked here. */
+/** Client certificates: CN is the user (of several the last, as for who signs), every O a group. The TLS layer verified the chain; how long it holds is checked here. */
 import { createHash, X509Certificate } from 'node:crypto'
 import type { UserInfo } from '../../api/request.ts'
 
@@ -16,7 +16,7 @@ const UID = '1.3.6.1.4.1.57683.2'
 export function certificateIdentity(certificate: Uint8Array): CertificateIdentity | undefined {
   const parsed = new X509Certificate(certificate)
   const subject = new Map<string, string | string[] | undefined>(Object.entries(parsed.toLegacyObject().subject))
-  const [name] = values(subject.get('CN'))
+  const name = values(subject.get('CN')).at(-1)
   if (name === undefined || name === '') return undefined
   const [uid] = values(subject.get(UID))
   const fingerprint = createHash('sha256').update(certificate).digest('hex')

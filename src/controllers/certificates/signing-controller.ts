@@ -5,6 +5,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import {
@@ -17,8 +18,10 @@ import {
   withCondition,
 } from './requests.ts'
 
-/** PEM. */
+/** PEM. @throws for what no certificate can be made of */
 export type SignCertificate = (request: {
+  readonly commonName: string
+  readonly organizations: readonly string[]
   /** DER, as in the request. */
   readonly subject: Uint8Array
   readonly publicKey: Uint8Array
@@ -49,23 +52,31 @@ export function createCertificateSigner(context: ControllerContext, signCertific
   function decided(request: KubeObject): KubeObject {
     const { request: text, signerName, usages = [], expirationSeconds } = request['spec']
     const parts = certificateRequestParts(text)
-    const problem =
-      parts === undefined ? 'unable to parse the certificate request' : signingProblem(signerName, parts, usages)
-    if (parts === undefined || problem !== undefined) {
-      const now = formatTime(runtime.clock.now())
-      return withCondition(request, {
-        type: 'Failed',
-        status: 'True',
-        reason: 'SignerValidationFailure',
-        message: problem,
-        lastUpdateTime: now,
-        lastTransitionTime: now,
-      })
-    }
+    if (parts === undefined) return failed(request, 'unable to parse the certificate request')
+    const problem = signingProblem(signerName, parts, usages)
+    if (problem !== undefined) return failed(request, problem)
     const asked: number = expirationSeconds ?? longestSeconds
     const validSeconds = Math.min(longestSeconds, Math.max(shortestSeconds, asked))
-    const certificate = Buffer.from(signCertificate({ ...parts, usages, validSeconds })).toString('base64')
+    let signed: string
+    try {
+      signed = signCertificate({ ...parts, usages, validSeconds })
+    } catch (error) {
+      return failed(request, messageOf(error))
+    }
+    const certificate = Buffer.from(signed).toString('base64')
     return { ...request, status: { ...request['status'], certificate } } as KubeObject
+  }
+
+  function failed(request: KubeObject, message: string): KubeObject {
+    const now = formatTime(runtime.clock.now())
+    return withCondition(request, {
+      type: 'Failed',
+      status: 'True',
+      reason: 'SignerValidationFailure',
+      message,
+      lastUpdateTime: now,
+      lastTransitionTime: now,
+    })
   }
 
   return {
