@@ -59,6 +59,8 @@ export async function acceptWebSocket(upgrade: Upgrade, type: 'text' | 'binary')
       socket.end(BAD_REQUEST)
       resolve(undefined)
     })
+    // Of a client that has gone meanwhile the library says nothing.
+    if (!socket.readable || !socket.writable) resolve(undefined)
     server.handleUpgrade(incoming, socket, head, (peer) => resolve(peerOf(peer, socket, type)))
   })
 }

@@ -122,6 +122,26 @@ const hostile: Readonly<Record<string, Attempt>> = {
     body: '[]',
     headers: { 'content-type': 'application/apply-patch+yaml' },
   },
+  'a timeout of a million digits': { method: 'GET', path: `/healthz?timeout=${'1'.repeat(1_000_000)}` },
+  'a manager of nothing but control characters': {
+    method: 'POST',
+    path: `${NS}/configmaps?fieldManager=${'%01'.repeat(300_000)}`,
+    body: configMap('"data":{}'),
+  },
+  'a certificate request of beginnings': {
+    method: 'POST',
+    path: '/apis/certificates.k8s.io/v1/certificatesigningrequests',
+    body: JSON.stringify({
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name: 'x' },
+      spec: {
+        signerName: 'example.com/x',
+        usages: Array.from({ length: 50_000 }, (_, i) => i.toString(36)),
+        request: Buffer.from('-----BEGIN A-----\n'.repeat(60_000)).toString('base64'),
+      },
+    }),
+  },
   'many query parameters': { method: 'GET', path: `${NS}/pods?${'limit=x&'.repeat(1500)}` },
 }
 

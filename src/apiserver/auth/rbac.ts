@@ -164,6 +164,7 @@ interface KnownRules {
 /** What was found for a user (as authentication keeps it) holds until a role or a binding changes. */
 const known = new WeakMap<RoleReads, WeakMap<UserInfo, KnownRules>>()
 const NAMESPACES = 256
+const LONGEST_NAMESPACE = 63
 
 /** Every rule that holds for a user in a namespace ('' for cluster-wide alone), with the binding it comes from. */
 export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string): Granted {
@@ -181,7 +182,8 @@ export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string
   let granted = ofUser.byNamespace.get(namespace)
   if (granted === undefined) {
     granted = findRules(roles, user, namespace)
-    ofUser.byNamespace.set(namespace, granted)
+    // Longer ones are no namespaces, and nobody's to fill a memory with.
+    if (namespace.length <= LONGEST_NAMESPACE) ofUser.byNamespace.set(namespace, granted)
   }
   return granted
 }

@@ -49,8 +49,14 @@ test('a request that takes too long, or longer than it says itself, is answered 
   }
 })
 
+test('what is no duration costs no more than its length', () => {
+  for (const text of ['1'.repeat(1_000_000), '-'.repeat(1_000_000), '1.'.repeat(500_000), '1s'.repeat(500_000)])
+    assert.throws(() => durationMs(`${text}x`), { code: 400 })
+})
+
 test("durations are Go's", () => {
   assert.equal(durationMs('1h2m3.5s'), 3_723_500)
   assert.equal(durationMs('-1s'), -1000)
-  assert.throws(() => durationMs('1'), { code: 400 })
+  assert.deepEqual([durationMs('+1s'), durationMs('-0'), durationMs('.5m')], [1000, 0, 30_000])
+  for (const text of ['1', '1s2', 's', '--1s', '1s ']) assert.throws(() => durationMs(text), { code: 400 }, text)
 })

@@ -59,6 +59,9 @@ function dryRunErrors(values: readonly string[], errors: FieldError[]): void {
   if (values.some((value) => value !== 'All')) errors.push(notSupported('dryRun', values as string[], ['All']))
 }
 
+/** Characters. */
+const MOST_SAID = 100_000
+
 function fieldManagerErrors(fieldManager: string, errors: FieldError[]): void {
   if (Buffer.byteLength(fieldManager) > 128) errors.push(tooLong('fieldManager', 128))
   let position = 0
@@ -66,6 +69,8 @@ function fieldManagerErrors(fieldManager: string, errors: FieldError[]): void {
     if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
       const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')
       errors.push(invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`))
+      // Each error says the whole name again.
+      if (errors.length * fieldManager.length > MOST_SAID) return
     }
     position += Buffer.byteLength(character)
   }
