@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requestInfoOf } from './request-info.ts'
+import type { ApiRequest, RequestInfo } from '../../api/request.ts'
+import { requestInfoOf, withRequestInfo } from './request-info.ts'
 
 const info = (method: string, target: string) => {
   const url = new URL(target, 'http://h')
@@ -35,4 +36,25 @@ test('a path is read by the rules of RequestInfo', () => {
 
 test('a path that cannot be decoded is a bad request', () => {
   assert.throws(() => requestInfoOf('GET', '/api/v1/pods/%zz', new URLSearchParams()), { code: 400 })
+})
+
+test('requests for the same have the same info, and each its own where the query says something of it', () => {
+  const seen: (RequestInfo | undefined)[] = []
+  const filter = withRequestInfo(({ info }) => {
+    seen.push(info)
+    return { kind: 'bytes', status: 200, contentType: '', bytes: [] }
+  })
+  const { signal } = new AbortController()
+  const infoOf = (path: string, query = '') => {
+    const request: ApiRequest = { method: 'GET', path, query: new URLSearchParams(query), headers: {}, signal }
+    void filter(request)
+    return seen.at(-1)
+  }
+  const list = infoOf('/api/v1/pods')
+  assert.equal(infoOf('/api/v1/pods', 'limit=500&watch=false'), list)
+  const watch = infoOf('/api/v1/pods', 'watch=1')
+  assert.equal(infoOf('/api/v1/pods', 'watch=true&resourceVersion=5'), watch)
+  assert.deepEqual([list?.verb, watch?.verb], ['list', 'watch'])
+  assert.equal(infoOf('/api/v1/pods', 'fieldSelector=metadata.name%3Da')?.name, 'a')
+  assert.equal(infoOf('/api/v1/pods', 'fieldSelector=metadata.name%3Db')?.name, 'b')
 })

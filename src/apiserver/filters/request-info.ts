@@ -92,21 +92,26 @@ function nameOfSelector(selector: string | null): string {
   return found?.[1] ?? ''
 }
 
-/** Clients ask for the same things again and again; what hangs on the info (route, series) is then found with it. */
+/**
+ * Clients ask for the same things again and again; what hangs on the info (route, series) is then found with it. Of a query
+ * only `watch` and `fieldSelector` say anything of it.
+ */
 export const withRequestInfo: Filter = (next) => {
   const known = new Map<string, Map<string, RequestInfo>>()
   const infoOf = ({ method, path, query }: ApiRequest): RequestInfo => {
-    if (query.size > 0 || path.length > LONGEST_KNOWN) return requestInfoOf(method, path, query)
+    if (path.length > LONGEST_KNOWN || (query.size > 0 && query.has('fieldSelector')))
+      return requestInfoOf(method, path, query)
+    const key = query.size > 0 && isTrue(query.get('watch')) ? `${path}?watch` : path
     let paths = known.get(method)
     if (paths === undefined) {
       paths = new Map()
       known.set(method, paths)
     }
-    let info = paths.get(path)
+    let info = paths.get(key)
     if (info === undefined) {
       info = requestInfoOf(method, path, query)
       if (paths.size >= MOST_KNOWN) paths.clear()
-      paths.set(path, info)
+      paths.set(key, info)
     }
     return info
   }
