@@ -8,10 +8,9 @@ const RETRY_MS = 5_000
 const EVERY_MS = 30_000
 
 /** A loop whose turns are noted by their time since the start, and how each of them ends. */
-function begun(outcomes: readonly ('fails' | 'waits')[] = [], everyMs?: number) {
+function begun(outcomes: readonly ('fails' | 'waits')[] = [], everyMs?: number, stopping = new AbortController()) {
   const runtime = simulatedRuntime(1)
   const start = runtime.clock.now()
-  const stopping = new AbortController()
   const turns: number[] = []
   const listeners = new Set<() => void>()
   let finish = () => {}
@@ -89,4 +88,12 @@ test('a loop that is ended turns no more and listens to nobody', async () => {
   await runtime.advance(2 * EVERY_MS)
   assert.deepEqual(turns, [0])
   assert.equal(listeners.size, 0)
+})
+
+test('who was stopped before he began does nothing, and listens to nothing', async () => {
+  const stopped = new AbortController()
+  stopped.abort()
+  const { runtime, turns, listeners } = begun([], EVERY_MS, stopped)
+  await runtime.advance(EVERY_MS)
+  assert.deepEqual([turns, listeners.size], [[], 0])
 })

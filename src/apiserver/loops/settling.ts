@@ -21,6 +21,8 @@ export interface SettlingLoop {
 /** The first turn is at once. What changes during a turn asks for another; changes never put off a turn that is near. */
 export function startSettlingLoop(options: SettlingLoop): void {
   const { runtime, name, work, signal, settleMs, retryMs, everyMs } = options
+  // A server may be stopped while it starts.
+  if (signal.aborted) return
   let timer: Timer | undefined
   let near = false
   let running = false
