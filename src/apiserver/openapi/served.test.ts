@@ -22,6 +22,7 @@ test('a document says since when it is so, and is not sent again to who has it',
   assert.equal(whole.headers['last-modified'], 'Fri, 02 Jan 2026 03:04:05 GMT')
   assert.equal(whole.headers['accept-ranges'], 'bytes')
   assert.equal(asked({ 'if-none-match': '"other", "tag"' }).status, 304)
+  assert.equal(asked({ 'if-none-match': 'W/"tag"' }).status, 304)
   assert.equal(asked({ 'if-modified-since': 'Fri, 02 Jan 2026 03:04:05 GMT' }).status, 304)
   assert.equal(asked({ 'if-modified-since': 'Fri, 02 Jan 2026 03:04:04 GMT' }).status, 200)
   assert.equal(asked({ 'if-none-match': '"other"', 'if-modified-since': 'Fri, 02 Jan 2026 03:04:05 GMT' }).status, 200)

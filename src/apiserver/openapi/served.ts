@@ -37,7 +37,8 @@ export function served(request: ApiRequest, document: ServedDocument): ApiRespon
 }
 
 function isKnown(asked: ApiRequest['headers'], { headers, modified }: ServedDocument, isRead: boolean): boolean {
-  const tags = asked['if-none-match']?.split(',').map((one) => one.trim())
+  // A proxy that has compressed the document calls its tag a weak one.
+  const tags = asked['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''))
   if (tags !== undefined) return tags.includes('*') || tags.includes(String(headers['etag']))
   const since = isRead ? Date.parse(asked['if-modified-since'] ?? '') : Number.NaN
   return Math.floor(modified / 1000) * 1000 <= since
