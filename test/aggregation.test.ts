@@ -227,6 +227,15 @@ test('what the other server says of its answer comes with it, and nobody is sent
     [code, headers['content-encoding'], headers['warning'], headers['etag'], headers['audit-id'] === 'theirs'],
     [418, 'gzip', '299 - "old"', '"x"', false],
   )
+  const raw = (head: string) =>
+    once((response) => response.socket?.end(`HTTP/1.1 ${head}\r\nContent-Length: 2\r\n\r\nok`))
+  for (const head of ['101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x', '000 Nothing', '099 Less']) {
+    raw(head)
+    assert.equal((await asker.call({ m: 'GET', p: path })).code, 503, head)
+  }
+  raw('200 OK\r\nHTTP2-Settings: AAMAAABk\r\nProxy-Connection: x\r\nX-Own: x')
+  const own = (await asker.call({ m: 'GET', p: path })).headers
+  assert.deepEqual([own['x-own'], own['http2-settings'], own['proxy-connection']], ['x', undefined, undefined])
   once((response) => response.writeHead(302, { location: 'https://example.com/' }).end())
   const sent = await asker.call({ m: 'GET', p: path })
   assert.deepEqual(

@@ -88,6 +88,11 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         if (socket.connecting) socket.once('connect', () => localEnds.set(socket, localEnd(socket)))
       })
       sent.on('response', (incoming) => resolve(answer(incoming)))
+      // Who switches protocols unasked has answered nothing.
+      sent.on('upgrade', (_, socket) => {
+        socket.destroy()
+        reject(new Error('the server switched to another protocol unasked'))
+      })
       sent.on('error', (error) => {
         const reusedSocket = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
         const local = sent.socket === null ? undefined : localEnds.get(sent.socket)

@@ -56,11 +56,20 @@ function valuesByName(raw: readonly string[]): ReadonlyMap<string, readonly stri
   return values
 }
 
-/** Pairs with a broken escape or a semicolon do not count, as in Go's net/url. */
+const MOST_PAIRS = 10_000
+
+/** Pairs with a broken escape or a semicolon do not count, and of too many none does, as in Go's net/url. */
 function parseQuery(text: string): URLSearchParams {
+  if (isCrowded(text)) return NO_QUERY
   if (!/;|%(?![0-9A-Fa-f]{2})/.test(text)) return new URLSearchParams(text)
   const pairs = text.split('&').filter((pair) => !/;|%(?![0-9A-Fa-f]{2})/.test(pair))
   return new URLSearchParams(pairs.join('&'))
+}
+
+function isCrowded(text: string): boolean {
+  let pairs = 1
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) if (++pairs > MOST_PAIRS) return true
+  return false
 }
 
 function originForm(url: string): string {

@@ -46,6 +46,15 @@ const json = (request: ApiRequest, value: object): Promise<Extract<Awaited<Retur
 
 const text = async (answer: { bytes(): Promise<Uint8Array> }) => Buffer.from(await answer.bytes()).toString()
 
+test('of a query of too many pairs none counts, and it costs next to nothing', async () => {
+  await using it = await started(async (request) => json(request, { q: request.query.getAll('a') }))
+  const asked = async (pairs: number) =>
+    JSON.parse(await text(await it.client.send({ method: 'GET', path: `/?a=1${'&b'.repeat(pairs - 1)}` }))).q
+  assert.deepEqual(await asked(10_000), ['1'])
+  assert.deepEqual(await asked(10_001), [])
+  assert.deepEqual(await asked(400_000), [])
+})
+
 test('a request reaches the handler whole, and its answer the client', async () => {
   await using it = await started(async (request) =>
     json(request, {

@@ -41,7 +41,8 @@ export function validateCertificateSigningRequest(object: KubeObject): readonly 
   const usages: readonly string[] = spec['usages'] ?? []
   if (usages.length === 0) errors.push(required('spec.usages'))
   const named = new Set<string>()
-  usages.forEach((usage, i) => {
+  // Of more than there are one is wrong, and all of them would be a long answer.
+  usages.slice(0, 4 * USAGES.length).forEach((usage, i) => {
     if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${i}]`, usage, USAGES))
     if (named.has(usage)) errors.push(duplicate(`spec.usages[${i}]`, usage))
     named.add(usage)

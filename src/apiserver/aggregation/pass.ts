@@ -62,6 +62,11 @@ export async function passOn(runtime: Runtime, request: ApiRequest, remoteOf: ()
     // Whoever followed it would show his credentials to whom the other server likes.
     return answered(502, 'the backend attempted to redirect this request, which is not permitted')
   }
+  if (status < 200) {
+    done()
+    late.abort()
+    return unavailable('error trying to reach service: malformed HTTP status code')
+  }
   const chunks = ending(answer.chunks(), done)
   const headers = passedBack(answer)
   const contentType = String(answer.headers['content-type'] ?? '')
@@ -82,7 +87,7 @@ async function* ending(chunks: AsyncIterable<Uint8Array>, done: () => void): Asy
 }
 
 /** Headers that belong to one connection. */
-const OF_CONNECTION = 'connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade'
+const OF_CONNECTION = 'connection|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade'
 /** Those, and what says who asks, or of whom, which is said anew: a token may stand among a WebSocket's subprotocols too. */
 const ABOUT_WHO = 'authorization|sec-websocket-.*|x-remote-.*|impersonate-.*'
 const NOT_PASSED = new RegExp(`^(${OF_CONNECTION}|${ABOUT_WHO}|host|content-length|x-forwarded-(host|proto|uri)|:.*)$`)
