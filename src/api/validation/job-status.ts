@@ -21,7 +21,18 @@ export function validateJobStatus(object: KubeObject, old: KubeObject): FieldErr
   if (finished && active > 0) errors.push(invalid('status.active', active, 'active>0 is invalid for finished job'))
   completion(status, errors)
   conditions(status, before, errors)
-  for (const field of ['failed', 'succeeded'] as const)
+  const indexed = object['spec']?.completionMode === 'Indexed'
+  const indexes: string = status['completedIndexes'] ?? ''
+  if (indexes !== '' && !indexed)
+    errors.push(
+      invalid(
+        'status.completedIndexes',
+        indexes,
+        'cannot set non-empty completedIndexes when non-indexed completion mode',
+      ),
+    )
+  // Indexes that are no longer asked for do not count any more.
+  for (const field of indexed ? (['failed'] as const) : (['failed', 'succeeded'] as const))
     if ((status[field] ?? 0) < (before[field] ?? 0))
       errors.push(invalid(`status.${field}`, status[field] ?? 0, `cannot decrease the ${field} counter`))
   const ready: number = status['ready'] ?? 0

@@ -45,4 +45,10 @@ test("a Job's counters only grow, and its end is told whole", () => {
     'status.ready: Invalid value: 1: cannot set more ready pods than active',
   ])
   assert.deepEqual(messages({ active: 1 }, { active: 2 }), [])
+  assert.deepEqual(messages({ completedIndexes: '0' }, { succeeded: 1 }), [
+    'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode',
+    'status.succeeded: Invalid value: 0: cannot decrease the succeeded counter',
+  ])
+  const indexed = (status: object) => object('Job', { spec: { completionMode: 'Indexed' }, status })
+  assert.deepEqual(validateJobStatus(indexed({ completedIndexes: '0', succeeded: 1 }), indexed({ succeeded: 2 })), [])
 })
