@@ -21,6 +21,8 @@ const result = spawnSync(
   process.execPath,
   [
     '--test',
+    // Of a file: the longest takes a minute and a half on two cores.
+    '--test-timeout=600000',
     '--disable-warning=ExperimentalWarning',
     // Three reporters are more listeners than Node itself thinks usual.
     '--disable-warning=MaxListenersExceededWarning',

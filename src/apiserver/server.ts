@@ -39,6 +39,7 @@ import type { Review } from './handlers/reviews.ts'
 import { versionResponse } from './handlers/version.ts'
 import { createZPages } from './handlers/zpages.ts'
 import { startApiServiceLoop } from './loops/api-services.ts'
+import { startAutoRegisterLoop } from './loops/auto-register.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
 import { startFlowSchemaLoop } from './loops/flow-schemas.ts'
 import { startIpAddressLoop } from './loops/ip-addresses.ts'
@@ -84,6 +85,8 @@ export interface ApiServerOptions {
   readonly decodeProtobuf?: ProtobufDecoder
   /** What ComponentStatuses tell of. */
   readonly components?: () => readonly ComponentHealth[]
+  /** Keeps an APIService for every group version that a definition serves. */
+  readonly registerDefinitions?: boolean
   /** Keeps an IPAddress for every cluster IP. */
   readonly repairAddresses?: boolean
   /** Says of FlowSchemas whether their priority level is there. */
@@ -214,6 +217,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     const onChange = (listener: () => void) => everyOf(caches, AGGREGATION_PREFIXES, listener)
     startApiServiceLoop({ runtime, handler, reads, aggregator, onChange, signal: stopping.signal })
   }
+  if (options.registerDefinitions === true) {
+    const onChange = (listener: () => void) => everyOf(caches, REGISTRATION_PREFIXES, listener)
+    startAutoRegisterLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
+  }
   if (options.repairAddresses === true) {
     const onChange = (listener: () => void) => everyOf(caches, ADDRESS_PREFIXES, listener)
     startIpAddressLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
@@ -245,6 +252,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 }
 
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
+const REGISTRATION_PREFIXES = ['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices']
 const ADDRESS_PREFIXES = ['services/specs', 'ipaddresses']
 const FLOW_CONTROL_PREFIXES = ['flowschemas', 'prioritylevelconfigurations']
 const AGGREGATION_PREFIXES = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']

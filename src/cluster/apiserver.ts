@@ -110,6 +110,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         return serverAuth(runtime, reads, auth)
       },
       flags: flagsOf(options.security),
+      registerDefinitions: true,
       repairAddresses: true,
       judgeFlowSchemas: true,
       components: () => componentHealth(options.components),
