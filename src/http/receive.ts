@@ -1,21 +1,18 @@
 /** A node:http or node:http2 request as an ApiRequest, the way of every GET: nothing is copied or parsed before its time. */
 import type { IncomingMessage } from 'node:http'
-import type { Http2ServerRequest } from 'node:http2'
+import { constants, type Http2ServerRequest } from 'node:http2'
 import type { ApiRequest, ConnectionInfo } from '../api/request.ts'
 import { badRequest, StatusError } from '../api/status.ts'
-import type { Deadlines } from '../base/deadlines.ts'
+import type { Bodies } from './bodies.ts'
 
 /** Requests without a query share it; nobody writes into a request's query. */
 const NO_QUERY = new URLSearchParams()
 
 type Incoming = IncomingMessage | Http2ServerRequest
 
-/** Bodies that do not arrive in this time are given up: HTTP/2 has no such limit of its own. */
-export const BODY_MS = 120_000
-
 /** Synchronous when there is no body. @throws StatusError 400 for a target that is no path, 413 for a body over the limit */
 export function readRequest(
-  deadlines: Deadlines,
+  bodies: Bodies,
   incoming: Incoming,
   signal: AbortSignal,
   connection: ConnectionInfo,
@@ -30,7 +27,7 @@ export function readRequest(
   const named = headers['impersonate-user'] !== undefined || headers['x-remote-user'] !== undefined
   const values = named ? { headerValues: valuesByName(incoming.rawHeaders) } : undefined
   if (!hasBody(incoming, method)) return { method, path, query, target, headers, signal, connection, ...values }
-  return readBody(deadlines, incoming, maxBodyBytes).then((bytes) => ({
+  return readBody(bodies, incoming, maxBodyBytes).then((bytes) => ({
     method,
     path,
     query,
@@ -90,7 +87,7 @@ function tooLarge(limit: number): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`)
 }
 
-function readBody(deadlines: Deadlines, incoming: Incoming, limit: number): Promise<Uint8Array> {
+function readBody(bodies: Bodies, incoming: Incoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     let ended = false
     if (Number(incoming.headers['content-length'] ?? 0) > limit) {
@@ -99,23 +96,28 @@ function readBody(deadlines: Deadlines, incoming: Incoming, limit: number): Prom
     }
     const chunks: Buffer[] = []
     let size = 0
-    const timer = deadlines.add(() => {
-      reject(new StatusError(408, 'Timeout', 'the request body did not arrive in time'))
-      incoming.destroy()
+    const body = bodies.begin((why) => {
+      chunks.length = 0
+      reject(why)
+      // Of HTTP/2 only this stream: one that is left unread would hold up all others of its connection.
+      if ('stream' in incoming) incoming.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      else incoming.destroy()
     })
     incoming.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > limit) {
+        body.end()
         chunks.length = 0
         incoming.removeAllListeners('data')
         reject(tooLarge(limit))
         return
       }
       chunks.push(chunk)
+      body.more(chunk.length)
     })
     incoming.on('end', () => {
       ended = true
-      timer.cancel()
+      body.end()
       const [only] = chunks
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
     })
@@ -123,7 +125,7 @@ function readBody(deadlines: Deadlines, incoming: Incoming, limit: number): Prom
     // Comes after every request; only before the end of its body does it mean anything.
     incoming.on('close', () => {
       if (ended) return
-      timer.cancel()
+      body.end()
       reject(badRequest('the client closed the connection'))
     })
   })

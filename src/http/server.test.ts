@@ -21,9 +21,9 @@ const serving = issue(runtime, { commonName: 'server', usage: 'server', hosts: [
 const alice = issue(runtime, { commonName: 'alice', organizations: ['dev'], usage: 'client', validDays: 1 }, ca)
 const mallory = issue(runtime, { commonName: 'alice', usage: 'client', validDays: 1 }, otherCa)
 
-async function started(handler: Handler) {
+async function started(handler: Handler, limits: { readonly maxHeldBytes?: number } = {}) {
   const tls = { cert: serving.cert, key: serving.key, clientCas: [ca.cert] }
-  const server = await startHttpServer(runtime, { handler, host: '127.0.0.1', port: 0, tls })
+  const server = await startHttpServer(runtime, { handler, host: '127.0.0.1', port: 0, tls, ...limits })
   const url = `https://127.0.0.1:${server.port}`
   const client = createHttpsClient({ server: url, ca: ca.cert, cert: alice.cert, key: alice.key })
   return {
@@ -53,6 +53,27 @@ test('of a query of too many pairs none counts, and it costs next to nothing', a
   assert.deepEqual(await asked(10_000), ['1'])
   assert.deepEqual(await asked(10_001), [])
   assert.deepEqual(await asked(400_000), [])
+})
+
+test('of bodies that do not end the oldest are given up when they are too much, and whole ones are taken', async () => {
+  const mebibyte = 1024 * 1024
+  await using it = await started(async (request) => json(request, {}), { maxHeldBytes: 4 * mebibyte })
+  const peer = connectHttp2(it.url, { ca: ca.cert })
+  const given: number[] = []
+  const held = Array.from({ length: 8 }, (_, i) => {
+    const stream = peer.request({ ':method': 'POST', ':path': '/' })
+    stream.on('error', () => given.push(i))
+    return stream
+  })
+  for (const stream of held) await new Promise((resolve) => stream.write(Buffer.alloc(mebibyte), resolve))
+  for (let i = 0; i < 3; i++) {
+    const answer = await it.client.send({ method: 'POST', path: '/', body: Buffer.alloc(mebibyte) })
+    assert.equal(answer.status, 200)
+    await answer.bytes()
+  }
+  assert.ok(given.length >= 4 && given.length < 8, String(given))
+  assert.deepEqual(given, [...given.keys()])
+  peer.destroy()
 })
 
 test('a request reaches the handler whole, and its answer the client', async () => {

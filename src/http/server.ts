@@ -11,11 +11,11 @@ import { createSecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ApiRequest, ConnectionInfo, EagerHandler } from '../api/request.ts'
-import { createDeadlines } from '../base/deadlines.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
-import { BODY_MS, hasBody, readRequest } from './receive.ts'
+import { hasBody, readRequest } from './receive.ts'
 import { createResponder, type Outgoing, type Responder } from './respond.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
@@ -28,6 +28,8 @@ export interface HttpServerOptions {
   readonly tls: { readonly cert: string; readonly key: string; readonly clientCas: readonly string[] }
   /** Bytes a request body may have. Default 3 MiB, as in Kubernetes. */
   readonly maxBodyBytes?: number
+  /** Bytes that all bodies on their way may have together. Default 256 MiB. */
+  readonly maxHeldBytes?: number
 }
 
 interface HeldUpgrade extends Upgrade {
@@ -71,7 +73,7 @@ type Incoming = IncomingMessage | Http2ServerRequest
 export async function startHttpServer(runtime: Runtime, options: HttpServerOptions): Promise<HttpServer> {
   const connections = createConnectionTable()
   const responder = createResponder(runtime)
-  const bodies = createDeadlines(runtime.clock, BODY_MS, 'request body')
+  const bodies = createBodies(runtime.clock, options.maxHeldBytes)
   const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
   const server = createSecureServer({
     ...secureContext(options.tls),
