@@ -17,7 +17,7 @@ const ownsReplicas = ({ fields }: Managed): boolean =>
 export function withScaleManagers(scale: KubeObject, workload: KubeObject): KubeObject {
   const owners = readManaged(workload.metadata.managedFields)
     .filter(ownsReplicas)
-    .map((entry): Managed => ({ ...entry, apiVersion: SCALE_VERSION, time: undefined, fields: REPLICAS }))
+    .map((entry): Managed => ({ ...entry, apiVersion: SCALE_VERSION, fields: REPLICAS }))
   const managedFields = writeManaged(owners)
   return managedFields === undefined ? scale : { ...scale, metadata: { ...scale.metadata, managedFields } }
 }
