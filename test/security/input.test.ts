@@ -142,6 +142,35 @@ const hostile: Readonly<Record<string, Attempt>> = {
       },
     }),
   },
+  'a pod of equal spread constraints, ports and paths': {
+    method: 'POST',
+    path: `${NS}/pods`,
+    body: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'x' },
+      spec: {
+        serviceAccountName: 'nobody',
+        containers: [{ name: 'c', image: 'x', ports: Array(20_000).fill({ name: 'a', containerPort: 1 }) }],
+        topologySpreadConstraints: Array(10_000).fill({
+          maxSkew: 1,
+          topologyKey: 'k',
+          whenUnsatisfiable: 'DoNotSchedule',
+        }),
+        volumes: [{ name: 'v', configMap: { name: 'x', items: Array(10_000).fill({ key: 'a', path: 'a' }) } }],
+      },
+    }),
+  },
+  'a quota of scopes that are none': {
+    method: 'POST',
+    path: `${NS}/resourcequotas`,
+    body: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'x' },
+      spec: { hard: { pods: '1' }, scopes: Array.from({ length: 50_000 }, (_, i) => `s${i}`) },
+    }),
+  },
   'many query parameters': { method: 'GET', path: `${NS}/pods?${'limit=x&'.repeat(1500)}` },
 }
 

@@ -61,9 +61,9 @@ function podAffinityTerm(term: Fields, path: string, errors: FieldError[]): void
 }
 
 function overlap(term: Fields, path: string, errors: FieldError[]): void {
-  const mismatched: readonly string[] = term['mismatchLabelKeys'] ?? []
+  const mismatched = new Set<string>(term['mismatchLabelKeys'] ?? [])
   ;(term['matchLabelKeys'] ?? []).forEach((key: string, i: number) => {
-    if (mismatched.includes(key))
+    if (mismatched.has(key))
       errors.push(invalid(`${path}.matchLabelKeys[${i}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys'))
   })
 }
@@ -72,17 +72,25 @@ function overlap(term: Fields, path: string, errors: FieldError[]): void {
 function selectedTwice(holder: Fields, path: string, errors: FieldError[]): void {
   const keys: readonly string[] = holder['matchLabelKeys'] ?? []
   const { matchLabels = {}, matchExpressions = [] } = (holder['labelSelector'] ?? {}) as Fields
+  const wanted = counted(keys)
   const isOwn = ({ key, operator, values }: Fields) =>
-    operator === 'In' && values?.length === 1 && keys.includes(key as string)
+    operator === 'In' && values?.length === 1 && wanted.has(key as string)
   // Of keys whose label the pod does not have, nothing was added.
   if (!matchExpressions.some(isOwn)) return
+  const expressed = counted(matchExpressions.map(({ key }: Fields) => key as string))
+  const before = new Set<string>()
   keys.forEach((key, i) => {
-    const before = keys.slice(0, i).includes(key)
-    const times = matchExpressions.filter((expression: Fields) => expression['key'] === key).length
-    const wanted = keys.filter((other) => other === key).length
-    if (before || (times > 0 && (Object.hasOwn(matchLabels, key) || times > wanted)))
+    const times = expressed.get(key) ?? 0
+    if (before.has(key) || (times > 0 && (Object.hasOwn(matchLabels, key) || times > (wanted.get(key) ?? 0))))
       errors.push(invalid(`${path}[${i}]`, key, 'exists in both matchLabelKeys and labelSelector'))
+    before.add(key)
   })
+}
+
+function counted(keys: readonly string[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1)
+  return times
 }
 
 function matchLabelKeys(
@@ -136,6 +144,7 @@ export function validateTopologySpread(
   path: string,
   errors: FieldError[],
 ): void {
+  const tellTwins = sameSpread(constraints ?? [])
   constraints?.forEach((constraint, i) => {
     const at = `${path}[${i}]`
     const maxSkew: number = constraint['maxSkew'] ?? 0
@@ -144,7 +153,7 @@ export function validateTopologySpread(
     if (key === '') errors.push(required(`${at}.topologyKey`, 'can not be empty'))
     const when: string = constraint['whenUnsatisfiable'] ?? ''
     if (!UNSATISFIABLE.includes(when)) errors.push(notSupported(`${at}.whenUnsatisfiable`, when, UNSATISFIABLE))
-    sameSpread(constraints, i, at, errors)
+    tellTwins(i, at, errors)
     const domains: number | undefined = constraint['minDomains'] ?? undefined
     if (domains !== undefined) {
       if (domains <= 0) errors.push(invalid(`${at}.minDomains`, domains, 'must be greater than zero'))

@@ -70,8 +70,12 @@ function projectedPaths(source: Fields): readonly Placed[] {
   ]
 }
 
+/** Warnings are advice: of more than these only the first are looked at, for the work grows with the square. */
+const MOST_COMPARED = 200
+
 /** Paths of which one is the other, or a directory above it: each is compared with those before it. */
-function overlapping(placed: readonly Placed[], volume: string): string[] {
+function overlapping(all: readonly Placed[], volume: string): string[] {
+  const placed = all.slice(0, MOST_COMPARED)
   const shown = ({ path, by }: Placed) => (by === '' ? quoted(path) : `${quoted(path)} (${by})`)
   return placed.flatMap((later, i) =>
     placed

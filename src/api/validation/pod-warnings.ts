@@ -187,6 +187,9 @@ function containerWarnings(spec: Fields, path: string): string[] {
   return warnings
 }
 
+/** Warnings are advice: of more ports than these only the first are compared, for the work grows with the square. */
+const MOST_COMPARED = 200
+
 /** Ports that no one can reach as they are meant, container by container. */
 function portWarnings(spec: Fields, path: string): string[] {
   const warnings: string[] = []
@@ -203,9 +206,11 @@ function portWarnings(spec: Fields, path: string): string[] {
         )
       if (init) return
       const key = `${protocol}/${containerPort}/${hostPort}/${hostIP}`
-      for (const earlier of defined)
-        if (earlier.key === key) warnings.push(`${here}: duplicate port definition with ${earlier.at}`)
-      defined.push({ key, at: here })
+      if (defined.length < MOST_COMPARED) {
+        for (const earlier of defined)
+          if (earlier.key === key) warnings.push(`${here}: duplicate port definition with ${earlier.at}`)
+        defined.push({ key, at: here })
+      }
       if (name === '') return
       const first = named.get(name)
       if (first === undefined) named.set(name, here)

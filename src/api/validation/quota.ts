@@ -148,14 +148,24 @@ function scopeFits(scope: string, resource: string): boolean {
   return true
 }
 
+const standardNames = (spec: Fields): readonly string[] =>
+  entries(spec['hard'])
+    .map(([key]) => key)
+    .filter(isStandardQuotaResource)
+
 function scopes(spec: Fields, errors: FieldError[]): void {
   const list: readonly string[] = spec['scopes'] ?? []
-  const names = entries(spec['hard']).map(([key]) => key)
+  const standard = standardNames(spec)
+  // Each error says the whole list, and is told once.
+  const told = new Set<string>()
+  const tell = (detail: string, isSo: () => boolean) => {
+    if (told.has(detail) || !isSo()) return
+    told.add(detail)
+    errors.push(invalid('spec.scopes', list, detail))
+  }
   for (const scope of list) {
-    if (!SCOPES.includes(scope)) errors.push(invalid('spec.scopes', list, 'unsupported scope'))
-    for (const name of names)
-      if (isStandardQuotaResource(name) && !scopeFits(scope, name))
-        errors.push(invalid('spec.scopes', list, 'unsupported scope applied to resource'))
+    tell('unsupported scope', () => !SCOPES.includes(scope))
+    tell('unsupported scope applied to resource', () => standard.some((name) => !scopeFits(scope, name)))
   }
   for (const pair of [
     ['BestEffort', 'NotBestEffort'],
@@ -165,7 +175,8 @@ function scopes(spec: Fields, errors: FieldError[]): void {
 }
 
 function scopeSelector(spec: Fields, errors: FieldError[]): void {
-  const names = entries(spec['hard']).map(([key]) => key)
+  const standard = standardNames(spec)
+  let told = false
   const seen = new Set<string>()
   // Kubernetes names the list, not the requirement.
   const at = 'spec.scopeSelector.matchExpressions'
@@ -173,9 +184,11 @@ function scopeSelector(spec: Fields, errors: FieldError[]): void {
   for (const requirement of all) {
     const { scopeName = '', operator = '', values = [] } = requirement
     if (!SCOPES.includes(scopeName)) errors.push(invalid(`${at}.scopeName`, scopeName, 'unsupported scope'))
-    for (const name of names)
-      if (isStandardQuotaResource(name) && !scopeFits(scopeName, name))
-        errors.push(invalid(at, all as never, 'unsupported scope applied to resource'))
+    if (!told && standard.some((name) => !scopeFits(scopeName, name))) {
+      // Says the whole list.
+      told = true
+      errors.push(invalid(at, all as never, 'unsupported scope applied to resource'))
+    }
     if (scopeName !== 'PriorityClass' && scopeName !== 'VolumeAttributesClass' && SCOPES.includes(scopeName)) {
       if (operator !== 'Exists')
         errors.push(

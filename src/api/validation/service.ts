@@ -199,10 +199,12 @@ export function validateClusterIPs(service: Fields): readonly FieldError[] {
       errors.push(invalid('spec.clusterIPs', ips, 'first value must match `clusterIP`'))
   } else if (ips.length > 0)
     errors.push(invalid('spec.clusterIPs', ips, 'must be empty when `clusterIP` is not specified'))
+  const named = new Set<string>()
   families.forEach((family, i) => {
     if (family !== 'IPv4' && family !== 'IPv6')
       errors.push(notSupported(`spec.ipFamilies[${i}]`, family, ['IPv4', 'IPv6']))
-    if (families.indexOf(family) < i) errors.push(duplicate(`spec.ipFamilies[${i}]`, family))
+    if (named.has(family)) errors.push(duplicate(`spec.ipFamilies[${i}]`, family))
+    named.add(family)
   })
   const policy: string | undefined = spec['ipFamilyPolicy']
   const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']

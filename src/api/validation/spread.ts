@@ -2,11 +2,15 @@
 import type { Fields } from '../object.ts'
 import { duplicate, type FieldError } from './errors.ts'
 
-export function sameSpread(constraints: readonly Fields[], i: number, path: string, errors: FieldError[]): void {
-  const { topologyKey, whenUnsatisfiable } = constraints[i]!
-  const twins = constraints.filter(
-    (c, j) => j > i && c['topologyKey'] === topologyKey && c['whenUnsatisfiable'] === whenUnsatisfiable,
-  )
-  for (const _ of twins)
+const kindOf = ({ topologyKey, whenUnsatisfiable }: Fields): string => JSON.stringify([topologyKey, whenUnsatisfiable])
+
+/** For each constraint by its index: whether a later one is the same is told of it, once. */
+export function sameSpread(constraints: readonly Fields[]): (i: number, path: string, errors: FieldError[]) => void {
+  const last = new Map(constraints.map((constraint, i) => [kindOf(constraint), i]))
+  return (i, path, errors) => {
+    const constraint = constraints[i] as Fields
+    if (last.get(kindOf(constraint)) === i) return
+    const { topologyKey, whenUnsatisfiable } = constraint
     errors.push(duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`))
+  }
 }
