@@ -53,6 +53,8 @@ const REMAINING_SECONDS = [
 /** As long as kube-apiserver keeps a token's success. */
 const TOKEN_MS = 10_000
 const TOKENS = 4096
+/** Longer ones are looked at each time: what is kept is bounded by number and length. */
+const LONGEST_KEPT = 16 * 1024
 const AUTHENTICATED = 'system:authenticated'
 /** --requestheader-allowed-names. */
 const FRONT_PROXY = 'front-proxy-client'
@@ -156,7 +158,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   async function ofNewToken(token: string): Promise<UserInfo> {
     const before = generation
     const { user, expiresAt } = await authenticateToken(token)
-    if (generation !== before) return user
+    if (generation !== before || token.length > LONGEST_KEPT) return user
     if (tokens.size >= TOKENS) tokens.delete(tokens.keys().next().value as string)
     tokens.set(token, { user, until: Math.min(expiresAt, clock.now() + TOKEN_MS) })
     return user
