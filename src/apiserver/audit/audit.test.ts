@@ -245,12 +245,12 @@ test('lines nobody waits for are written together, with the next one somebody wa
   assert.equal(lines(), 'a\nb\nc\n')
   assert.equal(log.behind, 0)
   soon.push(log.append('d', 'soon'))
-  await advance(5)
+  await advance(50)
   await Promise.all(soon)
   // Nothing waits: the timer that comes now must not keep later lines from being written.
   const [first, second] = [log.append('e', 'now'), log.append('f', 'soon')]
   await Promise.all([first, second])
-  await advance(5)
+  await advance(50)
   await log.append('g', 'now')
   const last = log.append('h', 'soon')
   await log.close()

@@ -29,7 +29,7 @@ export interface AuditLog {
 }
 
 const DAY_MS = 24 * 3600 * 1000
-const SOON_MS = 5
+const SOON_MS = 50
 
 /** @throws when the file cannot be opened */
 export async function openAuditLog(clock: Clock, options: AuditLogOptions): Promise<AuditLog> {
