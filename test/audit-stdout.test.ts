@@ -46,6 +46,8 @@ test('events are lines of standard output; when nobody reads it any more, change
   assert.equal((await asker.call({ ...create('a'), h: { 'audit-id': 'mine' } })).code, 201)
   while (!events.some(({ auditID }) => auditID === 'mine')) await once(lines, 'line')
   assert.equal(events.find(({ auditID }) => auditID === 'mine')?.verb, 'create')
+  const named = (await asker.call({ m: 'GET', p: `${namespace}/a` })).headers['audit-id']
+  while (!events.some(({ auditID }) => auditID === named)) await once(lines, 'line')
 
   lines.close()
   child.stdout.destroy()

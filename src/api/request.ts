@@ -60,6 +60,8 @@ export interface ApiRequest {
    */
   readonly headerValues?: ReadonlyMap<string, readonly string[]>
   readonly body?: RequestBody
+  /** Names it in its answer's Audit-ID header and in the audit log: the client's own, or made where it came in. */
+  readonly auditId?: string
   /** Set by authentication; in-process requests arrive with their component's identity. */
   readonly user?: UserInfo
   readonly info?: RequestInfo

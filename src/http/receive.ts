@@ -17,6 +17,7 @@ export function readRequest(
   signal: AbortSignal,
   connection: ConnectionInfo,
   maxBodyBytes: number,
+  newId: () => string,
 ): ApiRequest | Promise<ApiRequest> {
   const target = originForm(incoming.url ?? '/')
   const mark = target.indexOf('?')
@@ -26,18 +27,28 @@ export function readRequest(
   const query = mark < 0 || mark === target.length - 1 ? NO_QUERY : parseQuery(target.slice(mark + 1))
   const named = headers['impersonate-user'] !== undefined || headers['x-remote-user'] !== undefined
   const values = named ? { headerValues: valuesByName(incoming.rawHeaders) } : undefined
-  if (!hasBody(incoming, method)) return { method, path, query, target, headers, signal, connection, ...values }
+  const auditId = auditIdOf(headers['audit-id']) ?? newId()
+  if (!hasBody(incoming, method))
+    return { method, path, query, target, headers, auditId, signal, connection, ...values }
   return readBody(bodies, incoming, maxBodyBytes).then((bytes) => ({
     method,
     path,
     query,
     target,
     headers,
+    auditId,
     signal,
     connection,
     ...values,
     body: { kind: 'bytes', bytes, contentType: headers['content-type'] ?? '' },
   }))
+}
+
+const LONGEST_AUDIT_ID = 64
+
+/** A client's own name for its request; one that is too long is none. */
+export function auditIdOf(asked: string | undefined): string | undefined {
+  return asked !== undefined && asked !== '' && asked.length <= LONGEST_AUDIT_ID ? asked : undefined
 }
 
 /** @param raw names and values in turn, as they came */

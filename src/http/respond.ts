@@ -56,9 +56,8 @@ export function createResponder(runtime: Runtime): Responder {
     contentType: string,
     extra: Headers | undefined,
   ): OutgoingHttpHeaders {
-    const asked = request?.headers['audit-id']
     const headers: OutgoingHttpHeaders = {
-      'audit-id': asked !== undefined && asked !== '' && asked.length <= 64 ? asked : runtime.random.uuid(),
+      'audit-id': request?.auditId ?? runtime.random.uuid(),
       'cache-control': 'no-cache, private',
     }
     if (contentType !== '') headers['content-type'] = contentType

@@ -146,6 +146,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   await listen(server, options)
   const address = server.address() as AddressInfo
+  const newId = () => runtime.random.uuid()
   let stopping = false
 
   async function serve(
@@ -176,7 +177,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   ): Promise<void> {
     let request: ApiRequest | undefined
     try {
-      const received = readRequest(bodies, incoming, controller.signal, connection, maxBodyBytes)
+      const received = readRequest(bodies, incoming, controller.signal, connection, maxBodyBytes, newId)
       request = received instanceof Promise ? await received : received
       const answered = options.handler(request)
       const response = answered instanceof Promise ? await answered : answered

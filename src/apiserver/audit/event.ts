@@ -68,11 +68,7 @@ function isSmall(response: ApiResponse): boolean {
   if (response.kind === 'object') return response.object.kind === 'Status'
   if (response.kind !== 'bytes') return false
   const [first] = response.bytes
-  return (
-    first !== undefined &&
-    first.length < STATUS_BYTES &&
-    Buffer.from(first.buffer, first.byteOffset, first.length).subarray(0, STATUS_BEGINS.length).equals(STATUS_BEGINS)
-  )
+  return first !== undefined && first.length < STATUS_BYTES && STATUS_BEGINS.every((byte, i) => first[i] === byte)
 }
 
 /** The answer's object, whatever its encoding; undefined for texts and what goes on. */
@@ -105,6 +101,7 @@ export function eventOf(parts: EventParts): JsonObject {
   const requestObject = atLeastRequest(verdict.level) ? shown(asked) : undefined
   const responseObject = shown(answered?.object)
   const userAgent = request.headers['user-agent']
+  // Written for every request: one literal with what is absent undefined, which JSON leaves out, and no spreads.
   return {
     kind: 'Event',
     apiVersion: 'audit.k8s.io/v1',
@@ -113,29 +110,39 @@ export function eventOf(parts: EventParts): JsonObject {
     stage,
     requestURI: uriOf(request),
     verb: request.info?.verb,
-    user: user(request.user),
-    ...(record.impersonatedUser ? { impersonatedUser: user(record.impersonatedUser) } : {}),
-    ...(record.impersonationConstraint
-      ? { authenticationMetadata: { impersonationConstraint: record.impersonationConstraint } }
-      : {}),
+    user: userOf(request.user),
+    impersonatedUser: record.impersonatedUser && userOf(record.impersonatedUser),
+    authenticationMetadata: record.impersonationConstraint
+      ? { impersonationConstraint: record.impersonationConstraint }
+      : undefined,
     sourceIPs: sourcesOf(request),
-    ...(userAgent
-      ? {
-          userAgent:
-            userAgent.length > MAX_USER_AGENT ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED` : userAgent,
-        }
-      : {}),
-    ...objectRef(request, record),
-    ...(answered ? { responseStatus: answered.status } : {}),
-    ...(requestObject === undefined ? {} : { requestObject }),
-    ...(responseObject === undefined ? {} : { responseObject }),
+    userAgent: userAgent ? shortened(userAgent) : undefined,
+    objectRef: objectRef(request, record),
+    responseStatus: answered?.status,
+    requestObject,
+    responseObject,
     requestReceivedTimestamp: formatMicroTime(received),
     stageTimestamp: formatMicroTime(now),
-    ...(Object.keys(record.annotations).length ? { annotations: record.annotations } : {}),
+    annotations: Object.keys(record.annotations).length > 0 ? record.annotations : undefined,
   }
 }
 
-const user = (who: UserInfo | undefined): JsonObject => (who ? (userInfoOf(who) as JsonObject) : {})
+const shortened = (text: string): string =>
+  text.length > MAX_USER_AGENT ? `${text.slice(0, MAX_USER_AGENT)}...TRUNCATED` : text
+
+const NOBODY: JsonObject = {}
+/** Made once: identities are kept for connections and tokens. */
+const users = new WeakMap<UserInfo, JsonObject>()
+
+function userOf(who: UserInfo | undefined): JsonObject {
+  if (who === undefined) return NOBODY
+  let made = users.get(who)
+  if (made === undefined) {
+    made = userInfoOf(who) as JsonObject
+    users.set(who, made)
+  }
+  return made
+}
 
 /** As it was sent, where it was: a query parsed and put together again may be another text. */
 function uriOf({ path, query, target }: ApiRequest): string {
@@ -163,21 +170,18 @@ function sourcesOf({ headers, connection }: ApiRequest): readonly string[] {
 }
 
 /** What the request names, and where it names nothing, what its body does. */
-function objectRef({ info }: ApiRequest, { requestObject }: AuditRecord): { objectRef?: JsonObject } {
-  if (!info?.isResource) return {}
-  const { name: given, uid, resourceVersion } = requestObject?.metadata ?? {}
-  const name = info.name || given
+function objectRef({ info }: ApiRequest, { requestObject }: AuditRecord): JsonObject | undefined {
+  if (info?.isResource !== true) return undefined
+  const metadata = requestObject?.metadata
   return {
-    objectRef: {
-      resource: info.resource,
-      ...(info.namespace ? { namespace: info.namespace } : {}),
-      ...(name ? { name } : {}),
-      ...(uid ? { uid } : {}),
-      ...(info.group ? { apiGroup: info.group } : {}),
-      apiVersion: info.version,
-      ...(resourceVersion ? { resourceVersion } : {}),
-      ...(info.subresource ? { subresource: info.subresource } : {}),
-    },
+    resource: info.resource,
+    namespace: info.namespace || undefined,
+    name: info.name || metadata?.name || undefined,
+    uid: metadata?.uid || undefined,
+    apiGroup: info.group || undefined,
+    apiVersion: info.version,
+    resourceVersion: metadata?.resourceVersion || undefined,
+    subresource: info.subresource || undefined,
   }
 }
 

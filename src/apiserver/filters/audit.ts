@@ -32,7 +32,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     counts.judged(verdict.level)
     if (verdict.level === 'None') return next(request)
     const record: AuditRecord = { annotations: {} }
-    const id = request.headers['audit-id'] || random.uuid()
+    const id = request.auditId ?? random.uuid()
     const received = clock.now()
     const append = async (event: JsonObject, when: 'now' | 'soon') => {
       try {
