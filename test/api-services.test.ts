@@ -1,6 +1,8 @@
 /** APIServices of group versions that definitions serve: made, kept and removed by the API server itself. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createAsker } from '../conformance/ask.ts'
+import { startApiServer } from '../conformance/server.ts'
 import { simulatedRuntime } from '../src/base/simulated.ts'
 import { startTestApi } from './harness.ts'
 
@@ -83,4 +85,17 @@ test('what is deleted or changed comes back; what lost its label, or never had i
   await ask('DELETE', `${DEFINITIONS}/foos.a.io`)
   assert.deepEqual(await names(), ['v1.b.io', 'v2.a.io'])
   await stop()
+})
+
+test('a whole API server keeps them', { timeout: 60_000 }, async (t) => {
+  const cluster = await startApiServer()
+  t.after(() => cluster.stop())
+  const asker = createAsker(cluster.kubeconfig)
+  t.after(() => asker.close())
+  const body = JSON.stringify(definition('foos', version('v1', true, true)))
+  assert.equal((await asker.call({ m: 'POST', p: DEFINITIONS, b: body })).code, 201)
+  const one = `${SERVICES}?watch=1&timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name%3Dv1.a.io`
+  let seen = ''
+  for (let i = 0; seen === '' && i < 20; i++) seen = (await asker.call({ m: 'GET', p: one })).text
+  assert.equal(JSON.parse(seen.split('\n')[0] ?? '').object.status.conditions[0].reason, 'Local')
 })

@@ -19,7 +19,9 @@ const executable = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))
 const namespace = '/api/v1/namespaces/default/configmaps'
 const create = (name: string) => ({ m: 'POST', p: namespace, b: JSON.stringify({ metadata: { name } }) })
 
-test('events are lines of standard output; when nobody reads it any more, changes are refused and the server lives', async (t) => {
+test('events are lines of standard output; when nobody reads it any more, changes are refused and the server lives', {
+  timeout: 120_000,
+}, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const policy = join(directory, 'policy.yaml')

@@ -99,11 +99,13 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
     '/apis/stable.example.com/v1/namespaces/{namespace}/gizmos',
     '/apis/stable.example.com/v1/namespaces/{namespace}/gizmos/{name}',
   ])
-  for (const kind of ['Gizmo', 'GizmoList'])
-    assert.deepEqual(
-      (document.components.schemas[`com.example.stable.v1.${kind}`] as JsonObject)['x-kubernetes-selectable-fields'],
-      [{ fieldPath: 'spec.mode' }],
-    )
+  for (const kind of ['Gizmo', 'GizmoList']) {
+    const schema = document.components.schemas[`com.example.stable.v1.${kind}`] as JsonObject
+    assert.deepEqual(schema['x-kubernetes-selectable-fields'], [{ fieldPath: 'spec.mode' }])
+    const properties = schema['properties'] as Record<string, JsonObject>
+    assert.match(String(properties['apiVersion']?.['description']), /^APIVersion defines/)
+    assert.match(String(properties['kind']?.['description']), /^Kind names/)
+  }
   const v2 = documents.v2() as { definitions: JsonObject }
   assert.ok('com.example.stable.v1.GizmoList' in v2.definitions)
 })
