@@ -52,6 +52,13 @@ test('null, empty lists, empty maps and zero values vanish where omitempty has i
   )
 })
 
+test('an empty list that is a value of a map stays, and so does null', () => {
+  assert.equal(
+    canonical('io.k8s.api.authorization.v1.SubjectAccessReviewSpec', { extra: { a: [], b: ['x'], c: null } }),
+    '{"extra":{"a":[],"b":["x"],"c":null}}',
+  )
+})
+
 test('the zero time is omitted from metadata, and kept as null where Go keeps it', () => {
   assert.equal(canonical(core('ConfigMap'), { metadata: { creationTimestamp: null } }), '{"metadata":{}}')
 })

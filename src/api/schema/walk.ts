@@ -326,7 +326,8 @@ function map(value: unknown, values: ValuePlan, walk: Walk): Json {
       continue
     }
     walk.keys++
-    const one = quick(inner, values, walk)
+    // An empty list or map, of which nothing is made, is a value as any.
+    const one = quick(inner, values, walk) ?? inner
     made.push(one)
     if (one !== inner) same = false
   }
