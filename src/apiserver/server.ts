@@ -213,22 +213,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const handler: Handler = async (request) => answer(request)
   definitions.start(handler)
   const stopping = new AbortController()
-  if (aggregator !== undefined) {
-    const onChange = (listener: () => void) => everyOf(caches, AGGREGATION_PREFIXES, listener)
-    startApiServiceLoop({ runtime, handler, reads, aggregator, onChange, signal: stopping.signal })
-  }
-  if (options.registerDefinitions === true) {
-    const onChange = (listener: () => void) => everyOf(caches, REGISTRATION_PREFIXES, listener)
-    startAutoRegisterLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
-  }
-  if (options.repairAddresses === true) {
-    const onChange = (listener: () => void) => everyOf(caches, ADDRESS_PREFIXES, listener)
-    startIpAddressLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
-  }
-  if (options.judgeFlowSchemas === true) {
-    const onChange = (listener: () => void) => everyOf(caches, FLOW_CONTROL_PREFIXES, listener)
-    startFlowSchemaLoop({ runtime, handler, reads, onChange, signal: stopping.signal })
-  }
+  const follow = (prefixes: readonly string[], listener: () => void) => everyOf(caches, prefixes, listener)
+  const loop = { runtime, handler, reads, follow, signal: stopping.signal }
+  if (aggregator !== undefined) startApiServiceLoop({ ...loop, aggregator })
+  if (options.registerDefinitions === true) startAutoRegisterLoop(loop)
+  if (options.repairAddresses === true) startIpAddressLoop(loop)
+  if (options.judgeFlowSchemas === true) startFlowSchemaLoop(loop)
   return {
     handler,
     answer,
@@ -252,10 +242,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 }
 
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
-const REGISTRATION_PREFIXES = ['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices']
-const ADDRESS_PREFIXES = ['services/specs', 'ipaddresses']
-const FLOW_CONTROL_PREFIXES = ['flowschemas', 'prioritylevelconfigurations']
-const AGGREGATION_PREFIXES = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
 
 function aggregatorOf({ runtime, frontProxy }: ApiServerOptions, reads: ServerReads): Aggregator | undefined {
   return frontProxy && createAggregator(runtime, reads, reads.generationOf(APISERVICES), frontProxy)

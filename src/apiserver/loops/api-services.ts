@@ -3,27 +3,19 @@
  * Looked at when one of them, a Service or its endpoints change, and every half minute.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { Handler } from '../../api/request.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
-import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
 import type { Aggregator } from '../aggregation/aggregator.ts'
 import { ServiceUnresolved } from '../aggregation/service.ts'
 import { loopbackOf } from '../loopback.ts'
-import { startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startSettlingLoop } from './settling.ts'
 
+const FOLLOWED = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
 const CHECK_MS = 30_000
 
-export interface ApiServiceLoopOptions {
-  readonly runtime: Runtime
-  readonly handler: Handler
-  readonly reads: CacheReads
+export interface ApiServiceLoopOptions extends LoopOptions {
   readonly aggregator: Aggregator
-  /** Tells of every change to APIServices, Services and endpoint slices; returns the way to end it. */
-  readonly onChange: (listener: () => void) => () => void
-  readonly signal: AbortSignal
 }
 
 interface Availability {
@@ -33,13 +25,14 @@ interface Availability {
 }
 
 export function startApiServiceLoop(options: ApiServiceLoopOptions): void {
-  const { runtime, reads, onChange, signal } = options
+  const { runtime, reads, follow, signal } = options
   const work = async () => {
     const services = reads.list('apiregistration.k8s.io', 'apiservices').filter((service) => service['spec']?.service)
     // Each for itself: one that does not answer keeps no other waiting.
     await Promise.all(services.map(async (service) => write(options, service, await availabilityOf(options, service))))
   }
   const timing = { settleMs: 50, retryMs: CHECK_MS, everyMs: CHECK_MS }
+  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
   startSettlingLoop({ runtime, name: 'api services', work, onChange, signal, ...timing })
 }
 

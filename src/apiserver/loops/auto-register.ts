@@ -5,35 +5,25 @@
 
 import { sameJson } from '../../api/fields/values.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { Handler } from '../../api/request.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../api/status.ts'
-import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
 import { loopbackOf } from '../loopback.ts'
-import { startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startSettlingLoop } from './settling.ts'
 
+const FOLLOWED = ['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices']
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
 const MANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 /** Custom groups come after Kubernetes' own; their versions are in the order of their names. */
 const GROUP_PRIORITY = 1000
 const VERSION_PRIORITY = 100
 
-export interface AutoRegisterOptions {
-  readonly runtime: Runtime
-  readonly handler: Handler
-  readonly reads: CacheReads
-  /** Tells of every change to definitions and APIServices; returns the way to end it. */
-  readonly onChange: (listener: () => void) => () => void
-  readonly signal: AbortSignal
-}
-
-export function startAutoRegisterLoop(options: AutoRegisterOptions): void {
-  const { runtime, onChange, signal } = options
+export function startAutoRegisterLoop(options: LoopOptions): void {
+  const { runtime, follow, signal } = options
   const work = () => register(options)
+  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
   startSettlingLoop({ runtime, name: 'api service registration', work, onChange, signal, settleMs: 20, retryMs: 1000 })
 }
 
-async function register({ reads, handler, signal }: AutoRegisterOptions): Promise<void> {
+async function register({ reads, handler, signal }: LoopOptions): Promise<void> {
   const wanted = wantedServices(reads.list('apiextensions.k8s.io', 'customresourcedefinitions'))
   const present = reads.list('apiregistration.k8s.io', 'apiservices')
   const send = loopbackOf(handler, signal)

@@ -1,27 +1,16 @@
 /** Says of each FlowSchema whether the priority level that it names is there: the condition Dangling. */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { Handler } from '../../api/request.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
-import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
 import { loopbackOf } from '../loopback.ts'
-import { startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startSettlingLoop } from './settling.ts'
 
+const FOLLOWED = ['flowschemas', 'prioritylevelconfigurations']
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
 
-export interface FlowSchemaLoopOptions {
-  readonly runtime: Runtime
-  readonly handler: Handler
-  readonly reads: CacheReads
-  /** Tells of every change to FlowSchemas and PriorityLevelConfigurations; returns the way to end it. */
-  readonly onChange: (listener: () => void) => () => void
-  readonly signal: AbortSignal
-}
-
-export function startFlowSchemaLoop(options: FlowSchemaLoopOptions): void {
-  const { runtime, reads, onChange, signal } = options
+export function startFlowSchemaLoop(options: LoopOptions): void {
+  const { runtime, reads, follow, signal } = options
   const work = async () => {
     for (const schema of reads.list(GROUP, 'flowschemas')) {
       const level: string = schema['spec']?.priorityLevelConfiguration?.name ?? ''
@@ -32,6 +21,7 @@ export function startFlowSchemaLoop(options: FlowSchemaLoopOptions): void {
       await apply(options, schema, { ...condition, lastTransitionTime: formatTime(runtime.clock.now()) })
     }
   }
+  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
   startSettlingLoop({ runtime, name: 'flow schemas', work, onChange, signal, settleMs: 50, retryMs: 1000 })
 }
 
@@ -42,7 +32,7 @@ function danglingOf(level: string, found: boolean) {
     : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `${named} but there is no such object` }
 }
 
-async function apply({ handler, signal }: FlowSchemaLoopOptions, schema: KubeObject, condition: Fields): Promise<void> {
+async function apply({ handler, signal }: LoopOptions, schema: KubeObject, condition: Fields): Promise<void> {
   const { name = '' } = schema.metadata
   const object = {
     apiVersion: `${GROUP}/v1`,

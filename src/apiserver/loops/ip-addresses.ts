@@ -3,33 +3,23 @@
  * Services that are gone go too. The allocator itself looks at Services alone; these objects are for users and other tools.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { Handler } from '../../api/request.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
-import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
 import { loopbackOf } from '../loopback.ts'
-import { startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startSettlingLoop } from './settling.ts'
 
+const FOLLOWED = ['services/specs', 'ipaddresses']
 const PATH = '/apis/networking.k8s.io/v1/ipaddresses'
 const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by'
 const ALLOCATOR = 'ipallocator.k8s.io'
 
-export interface IpAddressLoopOptions {
-  readonly runtime: Runtime
-  readonly handler: Handler
-  readonly reads: CacheReads
-  /** Tells of every change to Services and IPAddresses; returns the way to end it. */
-  readonly onChange: (listener: () => void) => () => void
-  readonly signal: AbortSignal
-}
-
-export function startIpAddressLoop(options: IpAddressLoopOptions): void {
-  const { runtime, onChange, signal } = options
+export function startIpAddressLoop(options: LoopOptions): void {
+  const { runtime, follow, signal } = options
   const work = () => repair(options)
+  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
   startSettlingLoop({ runtime, name: 'ip addresses', work, onChange, signal, settleMs: 20, retryMs: 5_000 })
 }
 
-async function repair({ reads, handler, signal }: IpAddressLoopOptions): Promise<void> {
+async function repair({ reads, handler, signal }: LoopOptions): Promise<void> {
   const wanted = new Map<string, KubeObject>()
   for (const service of reads.list('', 'services'))
     for (const ip of (service['spec']?.clusterIPs ?? []) as readonly string[])

@@ -1,6 +1,18 @@
 /** Work that follows changes: begun a moment after the first of them, one turn at a time, tried again when it fails. */
+import type { Handler } from '../../api/request.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../admission/plugin.ts'
+
+/** What each loop of the server is given. */
+export interface LoopOptions {
+  readonly runtime: Runtime
+  readonly handler: Handler
+  readonly reads: CacheReads
+  /** Tells of every change under these storage prefixes; returns the way to end it. */
+  readonly follow: (prefixes: readonly string[], listener: () => void) => () => void
+  readonly signal: AbortSignal
+}
 
 export interface SettlingLoop {
   readonly runtime: Runtime
