@@ -17,6 +17,14 @@ export function suffixOf(length: number, float: () => number): string {
   return suffix
 }
 
+/** The suffix that always belongs to this text (FNV-1a of its UTF-16 units): no chance at all. */
+export function suffixFor(text: string, length: number): string {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  const ints = seededInts(hash >>> 0)
+  return suffixOf(length, () => ints() / 2 ** 32)
+}
+
 /** A small fast generator of good quality (sfc32). Gives integers in [0, 2^32). */
 export function seededInts(seed: number): () => number {
   let a = 0x9e3779b9

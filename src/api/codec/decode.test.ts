@@ -291,3 +291,82 @@ test('subresource bodies are decoded by their own kind', () => {
       'Pod in version "v1" cannot be handled as a Eviction: converting (v1.Pod) to (policy.Eviction): unknown conversion',
   })
 })
+
+const pods = row('', 'pods')
+const SPEC = JSON.stringify({
+  containers: [{ image: 'x', name: 'c', resources: { limits: { cpu: '1000m' } }, env: [{ name: 'A', value: '1' }] }],
+  nodeSelector: { b: '1', a: '2' },
+  activeDeadlineSeconds: 5,
+})
+const podText = (name: string, spec = SPEC) =>
+  `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"${name}"},"spec":${spec}}`
+
+test('a spec that is read again, in the very same words, is the same value', () => {
+  const [first, second] = ['a', 'b'].map((name) => decode(podText(name), pods).object)
+  assert.equal(first!['spec'], second!['spec'])
+  assert.equal(second!.metadata.name, 'b')
+  const spaced = decode(`{ "spec" :\n ${SPEC} , "metadata": {"name":"c"},"kind":"Pod", "apiVersion":"v1"}`, pods).object
+  assert.equal(spaced['spec'], first!['spec'])
+  assert.deepEqual(Object.keys(spaced), ['kind', 'apiVersion', 'metadata', 'spec', 'status'])
+  assert.notEqual(decode(podText('d', SPEC.replace('"1"', '"2"')), pods).object['spec'], first!['spec'])
+})
+
+test('of a spec that was read before everything is refused that would be refused without it', () => {
+  decode(podText('a'), pods)
+  const strict = (text: string) => {
+    try {
+      return decode(text, pods, 'Strict').object
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const other = SPEC.replace('"c"', '"other"')
+  // The same words but for one name, which nobody has read before.
+  for (const text of [
+    podText('a').slice(0, -1),
+    `${podText('a')}}`,
+    podText('a', `${SPEC}1`),
+    podText('a', `${SPEC},"spec":{}`),
+    podText('a', `{},"spec":${SPEC}`),
+    podText('a', `${SPEC},"bogus":1`),
+    podText('a', `${SPEC},"metadata":{"name":"x"}`),
+    podText('a', `${SPEC},"status":${SPEC}`),
+    podText('a', `[${SPEC}]`),
+    podText('a', SPEC.replace('"image"', '"name":"c","image"')),
+    podText('a').replace('"Pod"', '"ConfigMap"'),
+    podText('a').replace('"Pod"', '7'),
+    podText('a').replace('"kind"', '"Kind"'),
+  ])
+    assert.deepEqual(
+      JSON.stringify(strict(text)).replaceAll('other', 'c'),
+      JSON.stringify(strict(text.replaceAll(SPEC, other))).replaceAll('other', 'c'),
+      text,
+    )
+})
+
+test('the same words are another spec in another kind', () => {
+  const spec = JSON.stringify({
+    template: { spec: { containers: [] } },
+    selector: { matchLabels: { app: 'x'.repeat(60) } },
+  })
+  const of = (kind: string, resource: string) =>
+    decode(`{"kind":"${kind}","apiVersion":"apps/v1","spec":${spec}}`, row('apps', resource)).object['spec']
+  const deployment = of('Deployment', 'deployments')
+  assert.notEqual(of('DaemonSet', 'daemonsets'), deployment)
+  assert.ok(Object.hasOwn(deployment, 'strategy'))
+  assert.ok(!Object.hasOwn(of('DaemonSet', 'daemonsets'), 'strategy'))
+})
+
+test('a spec that comes from this process again and again, as one of a template does, is the same value', () => {
+  const template = deepFreeze(JSON.parse(SPEC))
+  const specs = [1, 2, 3, 4].map(
+    (i) =>
+      decodeBody(
+        { kind: 'object', object: { kind: 'Pod', apiVersion: 'v1', metadata: { name: `p${i}` }, spec: template } },
+        pods,
+        { fieldValidation: 'Strict' },
+      ).object['spec'],
+  )
+  assert.equal(specs[2], specs[3])
+  assert.deepEqual(specs[3], specs[0])
+})

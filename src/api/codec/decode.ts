@@ -4,18 +4,30 @@
  * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
  */
 import { apiVersionOf, asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
+import { isShared, share } from '../parts.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
+import type { Writable } from '../schema/canonical.ts'
 import { type ExactResult, walkExactly } from '../schema/exact.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import type { CustomVersion } from '../scheme/resource.ts'
 import { badRequest, type StatusError } from '../status.ts'
 import { decodeCustom } from './custom.ts'
-import { type JsonNode, jsonText, NumberNode, ObjectNode, parseJson, scanJson } from './json.ts'
+import {
+  type JsonNode,
+  type JsonScan,
+  jsonText,
+  NumberNode,
+  ObjectNode,
+  parseJson,
+  type Span,
+  scanJson,
+} from './json.ts'
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
 import { mediaTypeOf, unsupportedBody } from './media-type.ts'
 import { ProtobufError } from './protobuf-wire.ts'
+import { mayRecur, type RecurringPart, recall, remember } from './recurring.ts'
 import { parseYaml } from './yaml.ts'
 
 export interface ExpectedKind {
@@ -148,7 +160,7 @@ function notRegistered({ group, version, kind }: Kind): string {
 export interface Source {
   readonly top: Top
   /** The value and the number of its keys, for the quick walk; undefined when only the exact one may read it. */
-  readonly quick: { readonly value: unknown; readonly keys: number | undefined; readonly owned: boolean } | undefined
+  readonly quick: Quick | undefined
   /** Made when first asked for. */
   readonly node: () => JsonNode
   /** The body as JSON text. */
@@ -156,6 +168,17 @@ export interface Source {
   /** Strict errors found by the encoding's own parser (YAML). */
   readonly strict: readonly string[]
   readonly refuse: (message: string) => StatusError
+}
+
+interface Quick {
+  readonly value: unknown
+  readonly keys: number | undefined
+  /** Whether the value was made for this request alone. */
+  readonly owned: boolean
+  /** Its spec, where that was read before. */
+  readonly known?: RecurringPart
+  /** The text of its spec, where it may be read again. */
+  readonly recurring?: { readonly text: string; readonly keys: number }
 }
 
 /** The keys of the top level that name the kind, as they stand in the body (any type). */
@@ -176,7 +199,7 @@ function openBody(
   switch (mediaTypeOf(body?.contentType ?? '')) {
     case '':
     case 'application/json':
-      return openJson(bytes, refuse)
+      return openJson(bytes, expected, refuse)
     case 'application/yaml':
       return openYaml(bytes, refuse)
     case 'application/vnd.kubernetes.protobuf': {
@@ -224,11 +247,13 @@ function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): 
 /** An escape that may be half of a character: Go's decoder replaces those that have no other half. */
 const halfCharacter = /\\u[dD][89a-fA-F]/
 
-function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
+function openJson(bytes: Uint8Array, expected: ExpectedKind, refuse: Source['refuse']): Source {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const scan = scanJson(bytes)
+  const { spec, known } = knownSpec(text, bytes, scan, expected)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = known === undefined ? JSON.parse(text) : withSpec(text, scan.spec as Span, known)
   } catch {
     // Only for its words: Go's and ours agree on what JSON is.
     try {
@@ -238,7 +263,6 @@ function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
       throw refuse(`couldn't get version/kind; json parse error: ${messageOf(error)}`)
     }
   }
-  const scan = scanJson(bytes)
   const node = () => parseJson(text)
   const plain = scan.plainNumbers && !(text.includes('\\u') && halfCharacter.test(text))
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !plain)
@@ -249,12 +273,33 @@ function openJson(bytes: Uint8Array, refuse: Source['refuse']): Source {
     return openNode(orRefuse(node, refuse), () => text, [], refuse)
   return {
     top: { apiVersion, kind },
-    quick: { value, keys: scan.keys, owned: true },
+    quick: {
+      value,
+      keys: scan.keys,
+      owned: true,
+      ...(known !== undefined ? { known } : spec !== undefined ? { recurring: spec } : {}),
+    },
     node: () => orRefuse(node, refuse),
     text: () => text,
     strict: [],
     refuse,
   }
+}
+
+/** The text of a built-in kind's spec, if it is one that may recur, and what is known of it. */
+function knownSpec(text: string, bytes: Uint8Array, { spec }: JsonScan, expected: ExpectedKind) {
+  // Where every character is a byte, places in the bytes are places in the text.
+  if (spec === undefined || expected.custom !== undefined || text.length !== bytes.length) return {}
+  const written = text.slice(spec.start, spec.end).trim()
+  if (!mayRecur(written)) return {}
+  return { spec: { text: written, keys: spec.keys }, known: recall(written, expected.schema) }
+}
+
+/** The text parsed but for its spec, which is known. @throws SyntaxError */
+function withSpec(text: string, { start, end }: Span, { part }: RecurringPart): unknown {
+  const value = JSON.parse(`${text.slice(0, start)}0${text.slice(end)}`) as { spec: unknown }
+  value.spec = part
+  return value
 }
 
 /** Whether a key is `kind` or `apiVersion` in other letters: it counts as well, and the last one wins. */
@@ -334,11 +379,12 @@ export function kindOf({ top, refuse }: Source, expected: ExpectedKind): Kind {
 function finish(
   source: Source,
   expected: ExpectedKind,
-  { fieldValidation }: DecodeOptions,
+  { fieldValidation, patched }: DecodeOptions,
   refuse: (message: string) => StatusError,
 ): Decoded {
   const { quick } = source
-  let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, quick.owned)
+  let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, quick)
+  if (object !== undefined && quick !== undefined && patched !== true) rememberSpec(quick, object, expected.schema)
   let warnings: readonly string[] = source.strict
   if (object === undefined) {
     const { node } = quick === undefined ? source : exactly(source)
@@ -352,6 +398,19 @@ function finish(
     object: withKind(object, expected),
     warnings: fieldValidation === 'Warn' ? warnings.flatMap(asWarnings) : [],
   }
+}
+
+/** Specs of objects from this process: who sends one twice, as controllers do with a template's, sends it again. */
+const sent = new WeakSet<object>()
+
+/** A spec with which nothing is wrong is known when it comes again. */
+function rememberSpec({ value, owned, recurring }: Quick, { spec }: Writable, schema: StructSchema): void {
+  if (typeof spec !== 'object' || spec === null || isShared(spec)) return
+  if (recurring !== undefined) remember(recurring.text, schema, spec as JsonObject, recurring.keys)
+  if (owned) return
+  const source = (value as { spec?: object | null }).spec ?? spec
+  if (sent.has(source)) share(source)
+  else sent.add(source)
 }
 
 /** A YAML parser's findings come as one error, and as a warning each. */

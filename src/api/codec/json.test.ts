@@ -63,9 +63,22 @@ test('nesting is bounded, and reading it takes no stack', () => {
 
 test('the scan finds what JSON.parse would lose', () => {
   const scan = (text: string) => scanJson(Buffer.from(text))
-  assert.deepEqual(scan('{"a:b\\"":"c:1.5","d":[1,-2,true]}'), { keys: 2, plainNumbers: true })
+  const found = scan('{"a:b\\"":"c:1.5","d":[1,-2,true]}')
+  assert.deepEqual(found, { keys: 2, plainNumbers: true, spec: undefined })
   for (const number of ['1.0', '1e2', '1E2', '-0', '12345678901234567'])
     assert.equal(scan(`{"a":${number}}`).plainNumbers, false, number)
+})
+
+test('the scan finds the spec of the top level, and no other', () => {
+  const spec = (text: string) => {
+    const found = scanJson(Buffer.from(text)).spec
+    return found && [text.slice(found.start, found.end), found.keys]
+  }
+  assert.deepEqual(spec('{"spec":{"a":{"spec":[1,{"b":"}"}]}},"x":1}'), ['{"a":{"spec":[1,{"b":"}"}]}}', 3])
+  assert.deepEqual(spec('{"a":{"spec":1},"b":["spec"],"spec" : "x" }'), [' "x" ', 0])
+  assert.deepEqual(spec('{"spec":1,"spec":2}'), ['1', 0], 'the first of two')
+  for (const text of ['{"a":"spec"}', '{"a":{"spec":1}}', '{"\\"spec":1}', '["spec",{"spec":1}]', '"spec"', '{"spec":'])
+    assert.equal(spec(text), undefined, text)
 })
 
 test('bigints are written digit by digit', () => {

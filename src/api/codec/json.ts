@@ -37,19 +37,47 @@ export interface JsonScan {
   readonly keys: number
   /** Whether every number is an integer that a double holds, written without fraction or exponent. */
   readonly plainNumbers: boolean
+  /** The value of the first `spec` of the top level. */
+  readonly spec: Span | undefined
 }
+
+/** Bytes `start` to `end` (exclusive), and the keys in them. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+  readonly keys: number
+}
+
+const SPEC = Buffer.from('"spec"')
 
 /** What must be known of a JSON text before JSON.parse may be trusted with it. Says nothing of its syntax. */
 export function scanJson(bytes: Uint8Array): JsonScan {
   let keys = 0
   let plainNumbers = true
   const end = bytes.length
+  let depth = 0
+  let lastText = 0
+  // Of spec's value: where it begins, how many keys came before it, and once it has ended where.
+  let start = -1
+  let before = 0
+  let spec: Span | undefined
   for (let at = 0; at < end; at++) {
     const byte = bytes[at]!
     if (byte === 0x22) {
+      lastText = at
       for (at++; at < end && bytes[at] !== 0x22; at++) if (bytes[at] === 0x5c) at++
-    } else if (byte === 0x3a) keys++
-    else if (byte === 0x2e) plainNumbers = false
+    } else if (byte === 0x3a) {
+      keys++
+      if (depth === 1 && start < 0 && isAt(bytes, lastText, SPEC)) {
+        start = at + 1
+        before = keys
+      }
+    } else if (byte === 0x7b || byte === 0x5b) depth++
+    else if (byte === 0x7d || byte === 0x5d || byte === 0x2c) {
+      if (byte !== 0x2c) depth--
+      if (start >= 0 && spec === undefined && depth === (byte === 0x2c ? 1 : 0))
+        spec = { start, end: at, keys: keys - before }
+    } else if (byte === 0x2e) plainNumbers = false
     else if (byte >= 0x30 && byte <= 0x39) {
       const start = at
       while (at + 1 < end && bytes[at + 1]! >= 0x30 && bytes[at + 1]! <= 0x39) at++
@@ -58,7 +86,12 @@ export function scanJson(bytes: Uint8Array): JsonScan {
       if (next === 0x65) plainNumbers = false
     } else if (byte === 0x2d && bytes[at + 1] === 0x30) plainNumbers = false
   }
-  return { keys, plainNumbers }
+  return { keys, plainNumbers, spec }
+}
+
+function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false
+  return true
 }
 
 /** An integer exactly: a bigint where a number would lose digits. */

@@ -7,6 +7,7 @@
  * rules of the types within. Per schema the paths that lead to rules are compiled once, so a ConfigMap costs nothing.
  */
 import type { Fields, KubeObject } from '../object.ts'
+import { partFrom } from '../parts.ts'
 import type { Field, ListSchema, MapSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { defaulters, mapDefaulters } from './table.ts'
 
@@ -82,7 +83,7 @@ function compileStruct(schema: StructSchema): Visit {
     }
     return found
   }
-  return (value) => {
+  return partFrom((value) => {
     let result = value
     const added = own?.(value)
     if (added !== undefined) result = { ...value, ...added }
@@ -102,7 +103,7 @@ function compileStruct(schema: StructSchema): Visit {
       ;(result as Record<string, unknown>)[name] = visited
     }
     return result
-  }
+  })
 }
 
 function compileList(schema: ListSchema): Visit {

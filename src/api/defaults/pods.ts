@@ -1,12 +1,19 @@
 /** Defaults of Pod, PodSpec and the containers in it. */
 import type { Fields } from '../object.ts'
 import { imageTag } from '../objects/image.ts'
+import { partFrom } from '../parts.ts'
 import { type Defaulter, missing } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 
 function pod(value: Fields): Fields | undefined {
   const spec: Fields = value['spec'] ?? {}
+  const completed = completedSpec(spec)
+  return completed === spec ? undefined : { spec: completed }
+}
+
+/** What a pod's spec has and a template's has not. */
+const completedSpec = partFrom((spec: Fields): Fields => {
   const added: Record<string, unknown> = {}
   for (const list of ['containers', 'initContainers']) {
     const containers: readonly Fields[] | undefined = spec[list]
@@ -19,8 +26,8 @@ function pod(value: Fields): Fields | undefined {
   }
   if (spec['enableServiceLinks'] === undefined || spec['enableServiceLinks'] === null)
     added['enableServiceLinks'] = true
-  return Object.keys(added).length === 0 ? undefined : { spec: { ...spec, ...added } }
-}
+  return Object.keys(added).length === 0 ? spec : { ...spec, ...added }
+})
 
 /** What is limited and not requested is requested as limited. */
 function requestsFromLimits(container: Fields): Fields {

@@ -1,5 +1,6 @@
 /** Which fields differ between two objects, as structured merge sees it. Shared subtrees (===) are equal at no cost. */
 import type { Json, JsonObject } from '../object.ts'
+import { isShared, share } from '../parts.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
 import { compareText, compareValues } from './pathelement.ts'
 import { deduced, type FieldShape, type ListKey, type Shape } from './shape.ts'
@@ -42,11 +43,13 @@ function fieldsOf(shape: Shape, from: Value, to: Json, modified: boolean): Field
         return isBare(from) ? leaf(from, to, modified) : undefined
       }
   }
-  if (shape.kind === 'struct' || shape.kind === 'map') {
-    if (!isMap(to)) throw new NotMergeable(`a ${shape.kind} is expected`)
-    return shape.kind === 'struct'
-      ? structFields(shape, from, to, modified)
-      : mapFields(shape.values, from, to, modified)
+  if (shape.kind === 'struct') {
+    if (!isMap(to)) throw new NotMergeable('a struct is expected')
+    return isShared(to) && modified ? sharedFields(shape, from, to) : structFields(shape, from, to, modified)
+  }
+  if (shape.kind === 'map') {
+    if (!isMap(to)) throw new NotMergeable('a map is expected')
+    return mapFields(shape.values, from, to, modified)
   }
   if (!isList(to)) throw new NotMergeable('a list is expected')
   return listFields(shape, from, to, modified)
@@ -102,6 +105,18 @@ function structFields(
   if (from === undefined) set['.'] = MEMBER
   for (let i = 0; i < found.length; i++) set[found[i]!.element] = sets[i]!
   return set
+}
+
+/** What the fields of shared parts were when they were compared last, and with what. */
+const lastFields = new WeakMap<object, { readonly from: Value; readonly fields: FieldSet | undefined }>()
+
+/** New objects with one part are compared with one and the same empty one. */
+function sharedFields(shape: Shape & { kind: 'struct' }, from: Value, to: JsonObject): FieldSet | undefined {
+  const known = lastFields.get(to)
+  if (known !== undefined && known.from === from) return known.fields
+  const fields = structFields(shape, from, to, true)
+  lastFields.set(to, { from, fields: fields && share(fields) })
+  return fields
 }
 
 function comesBefore(a: FieldShape, b: FieldShape): boolean {

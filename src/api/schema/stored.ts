@@ -4,6 +4,7 @@
  * apart: managedFields own what is empty, and messages show it.
  */
 import type { Json } from '../object.ts'
+import { isShared } from '../parts.ts'
 import { keepsEmpty, type Writable } from './canonical.ts'
 import type { Schema, StructSchema } from './schema.ts'
 
@@ -17,7 +18,11 @@ export function storedForm<T extends object>(object: T, schema: StructSchema): T
   return struct(object as Writable, schema) as T
 }
 
+/** Shared parts in which nothing is empty. */
+const full = new WeakSet<object>()
+
 function struct(value: Writable, schema: StructSchema): Writable {
+  if (full.has(value)) return value
   let changed: Writable | undefined
   for (const { name, keeps, schema: inner } of planOf(schema)) {
     const before = value[name]
@@ -27,6 +32,7 @@ function struct(value: Writable, schema: StructSchema): Writable {
     changed ??= { ...value }
     changed[name] = after
   }
+  if (changed === undefined && isShared(value)) full.add(value)
   return changed ?? value
 }
 

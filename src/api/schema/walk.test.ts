@@ -11,7 +11,7 @@ function canonical(definition: string, value: unknown): string {
   const schema = schemaOf(definition)
   const text = JSON.stringify(value)
   const shared = walkQuickly(deepFreeze(JSON.parse(text)), schema, countKeys(value))
-  const owned = walkQuickly(JSON.parse(text), schema, countKeys(value), true)
+  const owned = walkQuickly(JSON.parse(text), schema, countKeys(value), { owned: true })
   const exact = walkExactly(parseJson(text), schema)
   assert.equal(exact.error, undefined)
   assert.deepEqual(exact.strict, [])
@@ -82,7 +82,7 @@ test('__proto__ and constructor are keys like any other', () => {
   const text = '{"metadata":{"labels":{"__proto__":"x","constructor":"y"}},"data":{"__proto__":"z"}}'
   const schema = schemaOf(core('ConfigMap'))
   for (const owned of [true, false]) {
-    const made = walkQuickly(JSON.parse(text), schema, 6, owned)
+    const made = walkQuickly(JSON.parse(text), schema, 6, { owned })
     assert.equal(JSON.stringify(made), text)
   }
   assert.equal(JSON.stringify(walkExactly(parseJson(text), schema).object), text)
@@ -91,7 +91,7 @@ test('__proto__ and constructor are keys like any other', () => {
 
 test('a canonical tree that is owned is kept, not copied', () => {
   const tree = JSON.parse('{"kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1"}}')
-  assert.equal(walkQuickly(tree, schemaOf(core('ConfigMap')), 5, true), tree)
+  assert.equal(walkQuickly(tree, schemaOf(core('ConfigMap')), 5, { owned: true }), tree)
 })
 
 test('of a shared tree only what must change is copied', () => {
@@ -120,13 +120,13 @@ test('the quick walk gives up at any doubt', () => {
   const schema = schemaOf(core('ConfigMap'))
   for (const value of [{ data: { a: 1 } }, { bogus: 1 }, { metadata: [] }, { immutable: 'x' }, []])
     for (const owned of [true, false])
-      assert.equal(walkQuickly(structuredClone(value), schema, countKeys(value), owned), undefined)
+      assert.equal(walkQuickly(structuredClone(value), schema, countKeys(value), { owned }), undefined)
   assert.equal(walkQuickly({ data: { a: '1' } }, schema, 3), undefined, 'a key was written twice')
 })
 
 test('nesting is bounded', () => {
   const deep = `${'{"not":'.repeat(3000)}{}${'}'.repeat(3000)}`
   const schema = schemaOf('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps')
-  assert.equal(walkQuickly(JSON.parse(deep), schema, 3000, true), undefined)
+  assert.equal(walkQuickly(JSON.parse(deep), schema, 3000, { owned: true }), undefined)
   assert.equal(walkExactly(parseJson(deep), schema).error, 'exceeded max depth')
 })

@@ -8,6 +8,7 @@
  * back as it is, so that whoever compares it with what it was made from finds the same parts.
  */
 import type { Json } from '../object.ts'
+import { isShared, share } from '../parts.ts'
 import {
   base64Text,
   isWritten,
@@ -31,6 +32,20 @@ interface Walk {
   keys: number
   depth: number
   readonly owned: boolean
+  /** A part of the value that is canonical already. */
+  readonly known: KnownPart | undefined
+}
+
+export interface KnownPart {
+  readonly part: object
+  /** Keys in it as it was written. */
+  readonly keys: number
+}
+
+export interface WalkOptions {
+  /** The tree may be changed, also when the answer is undefined. Not so where `known` is. */
+  readonly owned?: boolean
+  readonly known?: KnownPart
 }
 
 /** Objects may nest as deep as this, whatever the schema. */
@@ -39,15 +54,15 @@ export const MAX_DEPTH = 1000
 /**
  * The canonical form of `value`, a tree from JSON.parse or of the same make; undefined when something in it may be wrong:
  * a wrong type, an unknown field, a number that is not plain, a key more or less than `keys` (a duplicate; undefined for what
- * never was text). With `owned` the tree may be changed, also when the answer is undefined.
+ * never was text).
  */
 export function walkQuickly(
   value: unknown,
   schema: StructSchema,
   keys: number | undefined,
-  owned = false,
+  { owned = false, known }: WalkOptions = {},
 ): Writable | undefined {
-  const walk: Walk = { keys: 0, depth: 0, owned }
+  const walk: Walk = { keys: 0, depth: 0, owned, known }
   try {
     const made = struct(value, planOf(schema), walk)
     return keys === undefined || walk.keys === keys ? made : undefined
@@ -151,10 +166,31 @@ function innerPlan(value: ValuePlan): ValuePlan {
 function struct(value: unknown, plan: StructPlan, walk: Walk): Writable {
   if (value === null) return zeroStruct(plan.schema)
   if (typeof value !== 'object' || Array.isArray(value)) throw doubt
+  if (walk.known !== undefined && value === walk.known.part) {
+    walk.keys += walk.known.keys
+    return value as Writable
+  }
+  if (walk.depth === 1 && isShared(value)) return canonicalPart(value, plan.schema) ?? giveUp()
   if (++walk.depth > MAX_DEPTH) throw doubt
   const made = walk.owned ? structInPlace(value as Writable, plan, walk) : structShared(value as Writable, plan, walk)
   walk.depth--
   return made
+}
+
+const canonicalForms = new WeakMap<object, { readonly schema: StructSchema; readonly made: Writable }>()
+
+/** The canonical form of a shared part of an object, which is shared too; undefined when something in it may be wrong. */
+export function canonicalPart(part: object, schema: StructSchema): Writable | undefined {
+  const known = canonicalForms.get(part)
+  if (known?.schema === schema) return known.made
+  const made = walkQuickly(part, schema, undefined)
+  if (made === undefined) return undefined
+  for (const form of [part, share(made)]) canonicalForms.set(form, { schema, made })
+  return made
+}
+
+function giveUp(): never {
+  throw doubt
 }
 
 function structInPlace(source: Writable, plan: StructPlan, walk: Walk): Writable {

@@ -5,6 +5,7 @@
  */
 import { tagTable } from '../generated/tags.ts'
 import type { Fields, Json } from '../object.ts'
+import { isShared } from '../parts.ts'
 import type { Field, ListSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooLong, tooMany } from './errors.ts'
@@ -119,14 +120,26 @@ function field(
 
 function descend(value: Json, old: Json | undefined, schema: Schema, path: string, errors: FieldError[]): void {
   if (typeof value !== 'object' || value === null) return
-  if (schema.type === 'struct') struct(value as Fields, old as Fields | undefined, schema, path, errors)
-  else if (schema.type === 'list' && schema.items.type === 'struct') {
+  if (schema.type === 'struct') {
+    if (old === undefined && isShared(value)) shared(value as Fields, schema, path, errors)
+    else struct(value as Fields, old as Fields | undefined, schema, path, errors)
+  } else if (schema.type === 'list' && schema.items.type === 'struct') {
     const { items, listMapKeys } = schema
     for (const [i, item] of (value as readonly Fields[]).entries())
       struct(item, counterpart(item, old as readonly Fields[] | undefined, listMapKeys), items, `${path}[${i}]`, errors)
   } else if (schema.type === 'map' && schema.values.type === 'struct')
     for (const [key, inner] of Object.entries(value as Fields))
       struct(inner, (old as Fields | undefined)?.[key], schema.values, `${path}[${key}]`, errors)
+}
+
+/** Shared parts that break no rule. */
+const faultless = new WeakMap<object, StructSchema>()
+
+function shared(value: Fields, schema: StructSchema, path: string, errors: FieldError[]): void {
+  if (faultless.get(value) === schema) return
+  const before = errors.length
+  struct(value, undefined, schema, path, errors)
+  if (errors.length === before) faultless.set(value, schema)
 }
 
 /** The item of the old list that this one was: by its keys, or an equal one. */

@@ -1,6 +1,7 @@
 /** What is accepted of pods, but told to the user: what is deprecated, does nothing, or is likely a mistake. */
 import type { Fields, KubeObject } from '../object.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
+import { perPart } from '../parts.ts'
 import { same } from './common.ts'
 import { dns1123Label } from './names.ts'
 import { volumeWarnings } from './pod-volume-warnings.ts'
@@ -16,8 +17,16 @@ export function podWarnings(pod: KubeObject, old?: KubeObject): string[] {
       )
   }
   if (old && same(pod['spec'], old['spec'])) return warnings
-  return [...warnings, ...specWarnings(pod['spec'] ?? {}, pod.metadata.annotations, 'spec', 'metadata', false)]
+  const spec: Fields = pod['spec'] ?? {}
+  const { annotations } = pod.metadata
+  return [
+    ...warnings,
+    ...(annotations ? specWarnings(spec, annotations, 'spec', 'metadata', false) : bareWarnings(spec)),
+  ]
 }
+
+/** Of a pod without annotations. */
+const bareWarnings = perPart((spec: Fields) => specWarnings(spec, undefined, 'spec', 'metadata', false))
 
 /** The name of what makes pods becomes part of theirs. */
 export function podNameWarnings(object: KubeObject): string[] {
@@ -114,6 +123,7 @@ export function appArmorWarnings(
   path: string,
 ): readonly string[] {
   const warnings: string[] = []
+  if (!Object.keys(annotations).some((key) => key.startsWith(APPARMOR))) return warnings
   eachContainer(spec, '', (container) => {
     const key = `${APPARMOR}${container['name']}`
     if (Object.hasOwn(annotations, key) && !container['securityContext']?.appArmorProfile)

@@ -4,6 +4,7 @@
  */
 import type { Fields, KubeObject, ObjectMeta } from '../object.ts'
 import { podLimits, podRequests } from '../objects/pod-requests.ts'
+import { isShared, perPart } from '../parts.ts'
 import { validateAffinity, validateTolerations, validateTopologySpread } from './affinity.ts'
 import { validateHostProcess, validatePodSecurityContext } from './container-security.ts'
 import { type PodFacts, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
@@ -33,7 +34,19 @@ export function validatePodMetadataAndSpec(pod: KubeObject, isUpdate = false): F
   const errors: FieldError[] = []
   const spec: Fields = pod['spec'] ?? {}
   validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
-  validatePodSpec(spec, pod.metadata, 'spec', errors)
+  if (!isShared(spec) || !isFaultless(spec)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
+  return errors
+}
+
+/** Whether nothing is wrong with a pod's spec, whatever the pod's name and whether it is new. */
+const isFaultless = perPart(
+  (spec: Fields): boolean =>
+    !spec['volumes']?.some((volume: Fields) => volume['ephemeral']) && specErrors(spec, {}, false).length === 0,
+)
+
+function specErrors(spec: Fields, metadata: ObjectMeta, isUpdate: boolean): readonly FieldError[] {
+  const errors: FieldError[] = []
+  validatePodSpec(spec, metadata, 'spec', errors)
   if (!spec['serviceAccountName'])
     forbidTokens(spec, isUpdate ? ['serviceAccountToken'] : ['serviceAccountToken', 'podCertificate'], errors)
   for (const list of ['containers', 'initContainers'] as const)

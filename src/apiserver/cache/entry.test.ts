@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubeObject } from '../../api/object.ts'
+import { jsonText } from '../../api/codec/json.ts'
+import { asKubeObject, type KubeObject } from '../../api/object.ts'
+import { share } from '../../api/parts.ts'
 import { createEntry, type EntryOptions, encodeStored } from './entry.ts'
 import { createRecent } from './recent.ts'
 
@@ -72,5 +74,21 @@ test('bytes of different kinds, one after the other, are each cut at their own m
       `{"kind":"${kind}","apiVersion":"v1",`.length,
     )
     assert.equal(`{${text(entry.tail())}`, text(entry.json('item')))
+  }
+})
+
+test('a shared spec is written as it was before, and is not parsed again', () => {
+  const spec = share({ containers: [{ name: 'c', image: 'a "quoted" one' }], big: 2n ** 60n })
+  const fieldsV1 = { 'f:metadata': { 'f:labels': {} }, 'f:spec': share({ 'f:big': {} }) }
+  for (const managedFields of [undefined, [], [{ manager: 'm', fieldsV1, subresource: 's' }, { manager: 'n' }]]) {
+    const metadata = { name: '"spec":', annotations: { a: JSON.stringify(spec.containers) }, managedFields }
+    const object = asKubeObject({ kind: 'Pod', apiVersion: 'v1', metadata, spec, gone: undefined, status: { spec } })
+    const value = encodeStored(object)
+    assert.equal(text(value), jsonText(object))
+    const options: EntryOptions = { freeze: false, recent: createRecent(1) }
+    const entry = createEntry('/registry/pods/x/a', 7, value, options, object)
+    createEntry('/registry/pods/x/b', 8, encodeStored(pod('b')), options, pod('b'))
+    assert.equal(entry.object['spec'], spec)
+    assert.equal(jsonText(entry.object), jsonText({ ...object, metadata: { ...metadata, resourceVersion: '7' } }))
   }
 })

@@ -6,10 +6,13 @@
  * items out of the same bytes (`tail`), behind kind and apiVersion.
  */
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { deepFreeze } from '../../api/freeze.ts'
+import { asKubeObject, type KubeObject } from '../../api/object.ts'
+import { isShared } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
 import type { Holder, Recent } from './recent.ts'
 import { allocateKept } from './slab.ts'
+import { partText, storedText } from './stored-text.ts'
 
 export interface CacheEntry extends StoredObject {
   /**
@@ -36,7 +39,7 @@ const METADATA = Buffer.from('"metadata":{')
 
 /** The bytes to store: the object without resourceVersion, with kind, apiVersion and metadata in front. */
 export function encodeStored(object: KubeObject): Uint8Array {
-  if (isStoredForm(object)) return Buffer.from(jsonText(object))
+  if (isStoredForm(object)) return Buffer.from(storedText(object))
   const { kind, apiVersion, metadata, ...rest } = object
   const { resourceVersion: _, ...stored } = metadata ?? {}
   return Buffer.from(jsonText({ kind, apiVersion, metadata: stored, ...rest }))
@@ -55,9 +58,19 @@ function isStoredForm(object: KubeObject): boolean {
 const FRONT = ['kind', 'apiVersion', 'metadata']
 
 /** @throws SyntaxError when the bytes are no JSON */
-export function decodeStored(value: Uint8Array, revision: number): KubeObject {
-  const object = parseExactly(textOf(value)) as KubeObject
-  return withRevision(object, revision)
+export function decodeStored(value: Uint8Array, revision: number, spec?: object): KubeObject {
+  return withRevision(parsed(textOf(value), spec), revision)
+}
+
+/** `spec`, when given, is the shared spec that the text was made with: it need not be parsed. */
+function parsed(text: string, spec: object | undefined): KubeObject {
+  const known = spec && `"spec":${partText(spec)}`
+  const at = known === undefined ? -1 : text.indexOf(known)
+  if (known === undefined || at < 0) return parseExactly(text) as KubeObject
+  const object = parseExactly(`${text.slice(0, at)}"spec":0${text.slice(at + known.length)}`) as { spec: unknown }
+  if (object.spec !== 0) return parseExactly(text) as KubeObject
+  object.spec = spec
+  return asKubeObject(object)
 }
 
 function withRevision(object: KubeObject, revision: number): KubeObject {
@@ -95,6 +108,8 @@ class Entry implements CacheEntry, Holder {
   #full: Buffer | undefined
   #tailStart = 0
   #object: KubeObject | undefined
+  /** Its spec, if that is a shared one. */
+  #spec: object | undefined
   /** Whether `#object` has the resourceVersion: what is known of a write has not. */
   #complete = false
   /** Whether the object was asked for: at all, and since release() was. */
@@ -140,14 +155,15 @@ class Entry implements CacheEntry, Holder {
 
   #hold(object: KubeObject, complete: boolean): void {
     this.#object = object
+    if (isShared(object['spec'])) this.#spec = object['spec']
     this.#complete = complete
     this.#options.recent?.add(this)
   }
 
   #parsed(): KubeObject {
     return this.#full
-      ? (parseExactly(textOf(this.#full)) as KubeObject)
-      : decodeStored(this.#stored as Uint8Array, this.revision)
+      ? parsed(textOf(this.#full), this.#spec)
+      : decodeStored(this.#stored as Uint8Array, this.revision, this.#spec)
   }
 
   json(form: 'full' | 'item'): Uint8Array {
@@ -243,11 +259,4 @@ function textOf(bytes: Uint8Array): string {
 
 function freezeIf({ freeze }: EntryOptions, object: KubeObject): KubeObject {
   return freeze ? deepFreeze(object) : object
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  for (const part of Object.values(value)) deepFreeze(part)
-  return value
 }

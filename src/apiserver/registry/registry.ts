@@ -4,8 +4,10 @@
  * kind but what its strategy says. Objects here are of the storage version, custom resources of the request's.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { isShared } from '../../api/parts.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
 import { storedForm } from '../../api/schema/stored.ts'
+import { canonicalPart } from '../../api/schema/walk.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest } from '../../api/status.ts'
 import { validateDeclared } from '../../api/validation/declared.ts'
@@ -98,7 +100,16 @@ export function declaredErrors(row: ResourceRow, object: KubeObject, old?: KubeO
 /** The object as it is after it has been stored. */
 export function asStored(row: ResourceRow, object: KubeObject): KubeObject {
   if (!isHub(row) || row.custom !== undefined || storedAsJson.has(row.group)) return object
-  return storedForm(object, row.schema)
+  return storedForm(withCanonicalSpec(object, row), row.schema)
+}
+
+/** What the server changed in a shared spec may stand in any order: the form in which it will be met again is made once. */
+function withCanonicalSpec(object: KubeObject, { schema }: ResourceRow): KubeObject {
+  const spec: unknown = object['spec']
+  const declared = schema.byName.get('spec')?.schema
+  if (!isShared(spec) || declared?.type !== 'struct') return object
+  const canonical = canonicalPart(spec, declared)
+  return canonical === undefined || canonical === spec ? object : { ...object, spec: canonical }
 }
 
 /** A new object as it is stored. @throws StatusError 500 when a custom resource's webhook fails */

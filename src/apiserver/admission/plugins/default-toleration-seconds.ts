@@ -1,7 +1,8 @@
 /** DefaultTolerationSeconds: a pod stays five minutes on a node that is not ready or not reachable, unless it says otherwise. */
 import type { Fields } from '../../../api/object.ts'
+import { partFrom } from '../../../api/parts.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
-import { isPod, withSpec } from './pods.ts'
+import { isPod } from './pods.ts'
 
 const SECONDS = 300
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
@@ -12,20 +13,21 @@ export const defaultTolerationSeconds: AdmissionPluginFactory = () => ({
   mutate(attributes) {
     const pod = attributes.object!
     if (!isPod(attributes)) return pod
-    const present = (pod['spec'].tolerations ?? []) as readonly Fields[]
-    const tolerates = (key: string) =>
-      present.some(
-        (toleration) =>
-          (toleration['key'] === key || !toleration['key']) &&
-          (toleration['effect'] === 'NoExecute' || !toleration['effect']),
-      )
-    const missing = KEYS.filter((key) => !tolerates(key))
-    if (missing.length === 0) return pod
-    return withSpec(pod, {
-      tolerations: [
-        ...present,
-        ...missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS })),
-      ],
-    })
+    const spec = tolerating(pod['spec'])
+    return spec === pod['spec'] ? pod : { ...pod, spec }
   },
+})
+
+const tolerating = partFrom((spec: Fields): Fields => {
+  const present = (spec['tolerations'] ?? []) as readonly Fields[]
+  const tolerates = (key: string) =>
+    present.some(
+      (toleration) =>
+        (toleration['key'] === key || !toleration['key']) &&
+        (toleration['effect'] === 'NoExecute' || !toleration['effect']),
+    )
+  const missing = KEYS.filter((key) => !tolerates(key))
+  if (missing.length === 0) return spec
+  const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS }))
+  return { ...spec, tolerations: [...present, ...added] }
 })

@@ -43,7 +43,7 @@ export function builtinAdmissionPlugins(runtime: Runtime): Readonly<Record<strin
     NamespaceExists: namespaceExists,
     LimitPodHardAntiAffinityTopology: limitPodHardAntiAffinityTopology,
     LimitRanger: limitRanger,
-    ServiceAccount: serviceAccount(runtime.random),
+    ServiceAccount: serviceAccount,
     NodeRestriction: nodeRestriction,
     TaintNodesByCondition: taintNodesByCondition,
     AlwaysPullImages: alwaysPullImages,

@@ -1,5 +1,6 @@
 /** What several plugins about pods share. */
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import { withChanges } from '../../../api/parts.ts'
 import { forbidden, type StatusError } from '../../../api/status.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
@@ -9,7 +10,7 @@ export function isPod({ row, subresource }: AdmissionAttributes): boolean {
 }
 
 export function withSpec(pod: KubeObject, changes: Fields): KubeObject {
-  return { ...pod, spec: { ...pod['spec'], ...changes } }
+  return { ...pod, spec: withChanges(pod['spec'] ?? {}, changes) }
 }
 
 /** The 403 of an admission plugin. */

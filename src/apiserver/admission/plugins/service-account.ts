@@ -3,8 +3,10 @@
  * and, unless opted out, a projected volume with a token, the cluster's CA and its namespace (KEP-1205).
  */
 
+import { jsonText } from '../../../api/codec/json.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import type { Random } from '../../../base/random.ts'
+import { partFrom } from '../../../api/parts.ts'
+import { suffixFor } from '../../../base/random.ts'
 import type { AdmissionPlugin, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
 import { isMirrorPod, isPod, referencedKinds, refused, withSpec } from './pods.ts'
 
@@ -13,33 +15,31 @@ const VOLUME_PREFIX = 'kube-api-access-'
 /** An hour and seven seconds: told apart from what a user asks for. */
 const TOKEN_SECONDS = 3607
 
-export function serviceAccount(random: Random): AdmissionPluginFactory {
-  return (reads): AdmissionPlugin => ({
-    name: 'ServiceAccount',
-    handles: (operation) => operation === 'CREATE',
-    mutate(attributes) {
-      const pod = attributes.object!
-      if (!isPod(attributes)) return pod
-      if (isMirrorPod(pod)) {
-        const refusal = mirrorPodRefusal(pod)
-        if (refusal) throw refused(attributes, refusal)
-        return pod
-      }
-      const name: string = pod['spec'].serviceAccountName || 'default'
-      const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name })
-      const complete = (account: KubeObject | undefined) => {
-        if (account === undefined)
-          throw refused(
-            attributes,
-            `error looking up service account ${attributes.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
-          )
-        return withToken(withPullSecrets(named, account), account, random)
-      }
-      const account = findAccount(reads, attributes.namespace, name)
-      return account instanceof Promise ? account.then(complete) : complete(account)
-    },
-  })
-}
+export const serviceAccount: AdmissionPluginFactory = (reads): AdmissionPlugin => ({
+  name: 'ServiceAccount',
+  handles: (operation) => operation === 'CREATE',
+  mutate(attributes) {
+    const pod = attributes.object!
+    if (!isPod(attributes)) return pod
+    if (isMirrorPod(pod)) {
+      const refusal = mirrorPodRefusal(pod)
+      if (refusal) throw refused(attributes, refusal)
+      return pod
+    }
+    const name: string = pod['spec'].serviceAccountName || 'default'
+    const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name })
+    const complete = (account: KubeObject | undefined) => {
+      if (account === undefined)
+        throw refused(
+          attributes,
+          `error looking up service account ${attributes.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+        )
+      return withToken(withPullSecrets(named, account), account)
+    }
+    const account = findAccount(reads, attributes.namespace, name)
+    return account instanceof Promise ? account.then(complete) : complete(account)
+  },
+})
 
 function findAccount(reads: CacheReads, namespace: string, name: string) {
   return reads.get('', 'serviceaccounts', namespace, name) ?? reads.getLive('', 'serviceaccounts', namespace, name)
@@ -62,17 +62,21 @@ function withPullSecrets(pod: KubeObject, account: KubeObject): KubeObject {
   return withSpec(pod, { imagePullSecrets: secrets })
 }
 
-function withToken(pod: KubeObject, account: KubeObject, random: Random): KubeObject {
-  const spec: Fields = pod['spec']
-  const automount: boolean = spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true
-  if (!automount) return pod
+function withToken(pod: KubeObject, account: KubeObject): KubeObject {
+  const automount: boolean = pod['spec'].automountServiceAccountToken ?? account['automountServiceAccountToken'] ?? true
+  const spec = automount ? withTokenMounted(pod['spec']) : pod['spec']
+  return spec === pod['spec'] ? pod : { ...pod, spec }
+}
+
+/** The volume's name is the spec's: pods of one template are made alike, where Kubernetes gives each a name by chance. */
+const withTokenMounted = partFrom((spec: Fields): Fields => {
   const volumes = (spec['volumes'] ?? []) as readonly Fields[]
   const existing = volumes.find(
     (volume) =>
       volume['name'].startsWith(VOLUME_PREFIX) &&
       volume['projected']?.sources?.some((source: Fields) => source['serviceAccountToken']),
   )
-  const name: string = existing?.['name'] ?? VOLUME_PREFIX + random.suffix(5)
+  const name: string = existing?.['name'] ?? VOLUME_PREFIX + suffixFor(jsonText(spec), 5)
   let mounted = false
   const mount = (containers: readonly Fields[] | undefined) =>
     containers?.map((container) => {
@@ -83,13 +87,14 @@ function withToken(pod: KubeObject, account: KubeObject, random: Random): KubeOb
     })
   const initContainers = mount(spec['initContainers'])
   const containers = mount(spec['containers'])
-  if (!mounted) return pod
-  return withSpec(pod, {
+  if (!mounted) return spec
+  return {
+    ...spec,
     ...(existing ? {} : { volumes: [...volumes, tokenVolume(name)] }),
     ...(initContainers ? { initContainers } : {}),
     ...(containers ? { containers } : {}),
-  })
-}
+  }
+})
 
 function tokenVolume(name: string): Fields {
   return {

@@ -2,6 +2,7 @@
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { withPodLevelRequests } from '../../../api/objects/pod-level-resources.ts'
 import { qosClass } from '../../../api/objects/qos.ts'
+import { perPart } from '../../../api/parts.ts'
 import { same } from '../../../api/validation/common.ts'
 import {
   validateEphemeralContainersUpdate,
@@ -19,7 +20,7 @@ function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject
   for (const warning of appArmorWarnings(pod['spec'] ?? {}, pod.metadata.annotations ?? {}, 'metadata'))
     context.warn?.(warning)
   const spec: Fields = pod['spec'] ?? {}
-  const status: Record<string, unknown> = { phase: 'Pending', qosClass: qosClass(withPodLevelRequests(spec)) }
+  const status: Record<string, unknown> = { phase: 'Pending', qosClass: qosOf(spec) }
   if (spec['schedulingGates']?.length) {
     status['conditions'] = [
       {
@@ -34,6 +35,8 @@ function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject
   }
   return withPositiveGrace(withAppArmorField(withMatchLabelKeys(withOwnRequests(createdWith(pod, status)))))
 }
+
+const qosOf = perPart((spec: Fields) => qosClass(withPodLevelRequests(spec)))
 
 /** Counted once admission has said what the containers ask for. */
 function withOwnRequests(pod: KubeObject): KubeObject {
