@@ -33,7 +33,8 @@ export function formatTime(ms: number): string {
   const second = Math.floor(ms / 1000)
   // Every request of a second asks for the same.
   if (second !== lastSecond) {
-    lastTime = `${new Date(ms).toISOString().slice(0, 19)}Z`
+    beforePoint = new Date(ms).toISOString().slice(0, 19)
+    lastTime = `${beforePoint}Z`
     lastSecond = second
   }
   return lastTime
@@ -41,10 +42,12 @@ export function formatTime(ms: number): string {
 
 let lastSecond = Number.NaN
 let lastTime = ''
+let beforePoint = ''
 
 /** `2026-01-02T03:04:05.123456Z`, the form of metav1.MicroTime. */
 export function formatMicroTime(ms: number): string {
   const micros = Math.floor(ms * 1000)
   const rest = ((micros % 1_000_000) + 1_000_000) % 1_000_000
-  return `${formatTime(Math.floor(micros / 1000)).slice(0, -1)}.${String(rest).padStart(6, '0')}Z`
+  formatTime(Math.floor(micros / 1000))
+  return `${beforePoint}.${String(1_000_000 + rest).slice(1)}Z`
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
+import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
 import { turnedAway } from '../filters/authentication.ts'
@@ -74,8 +75,11 @@ function memoryLog(): AuditLog & { readonly events: () => { [field: string]: unk
   const lines: string[] = []
   return {
     behind: 0,
-    append: async (line) => {
-      lines.push(line)
+    append: async (event) => {
+      lines.push(event.text())
+    },
+    note: (event) => {
+      lines.push(event.text())
     },
     close: async () => {},
     events: () => lines.map((line) => JSON.parse(line)),
@@ -192,38 +196,81 @@ const changing = () => ({ ...request(), info: info({ verb: 'create', name: '' })
 
 test('a change whose event cannot be written is answered with an error, never lost silently', async () => {
   const append = async () => Promise.reject(new Error('disk full'))
-  const broken: AuditLog = { behind: 0, append, close: async () => {} }
-  const handler = audit(simulatedRuntime(1), quiet, broken)(() => answered)
+  const note: AuditLog['note'] = (event) => event.lost(new Error('disk full'))
+  const broken: AuditLog = { behind: 0, append, note, close: async () => {} }
+  const runtime = simulatedRuntime(1)
+  const errors: string[] = []
+  const log = { ...runtime.log, error: (message: string) => errors.push(message) }
+  const handler = audit({ ...runtime, log: { ...log, named: () => log } } as Runtime, quiet, broken)(() => answered)
   await assert.rejects(async () => handler(changing()), /audit event/)
+  // Of a read the server's own log tells.
+  assert.equal(handler(request()), answered)
+  assert.deepEqual(errors, ['the audit log cannot be written', 'the audit log cannot be written'])
 })
+
+test('whatever a request is made of, its event is JSON on one line', async () => {
+  const log = memoryLog()
+  const odd = 'a"b\\c\u0000\n\u2028é'
+  const user: UserInfo = { name: odd, groups: [odd], extra: { [odd]: [odd] } }
+  const asked = { ...request(), path: `/${odd}`, user, headers: { 'user-agent': odd, 'x-real-ip': odd } }
+  const object = { apiVersion: odd, kind: odd, metadata: { name: odd }, data: { [odd]: 2n ** 60n } }
+  const handler = audit(
+    simulatedRuntime(1),
+    everything,
+    log,
+  )((told) => {
+    told.audit!.annotations[odd] = odd
+    told.audit!.impersonatedUser = user
+    return { kind: 'object', status: 200, object } as ApiResponse
+  })
+  await handler({
+    ...asked,
+    info: info({ verb: 'create', name: odd, namespace: odd, resource: odd, subresource: odd }),
+  })
+  const event = log.events().at(-1) as Record<string, { [field: string]: unknown }>
+  assert.equal(event['userAgent'], odd)
+  assert.deepEqual(
+    [event['user'], event['impersonatedUser']],
+    [{ username: odd, groups: [odd], extra: { [odd]: [odd] } }, event['user']],
+  )
+  assert.deepEqual(event['objectRef'], { resource: odd, namespace: odd, name: odd, apiVersion: 'v1', subresource: odd })
+  assert.deepEqual(event['annotations'], { [odd]: odd })
+  assert.equal(event['responseObject']!['kind'], odd)
+})
+
+/** Characters behind at which reads wait too. */
+const FAR = 9_000
 
 test('a change is answered once its event is written; a read at once, until the log is far behind', async () => {
   let written = () => {}
   const slow = (behind: number): AuditLog => ({
     behind,
     append: () => new Promise((resolve) => (written = resolve)),
+    note: () => {},
     close: async () => {},
   })
   const through = (behind: number) => audit(simulatedRuntime(1), quiet, slow(behind))(() => answered)
   assert.equal(through(0)(request()), answered)
-  for (const waiting of [through(0)(changing()), through(1001)(request())]) {
+  for (const waiting of [through(0)(changing()), through(FAR)(request())]) {
     assert.ok(waiting instanceof Promise)
     let done = false
     void waiting.then(() => (done = true))
     await new Promise((resolve) => setImmediate(resolve))
     assert.equal(done, false)
   }
-  const last = through(1001)(request())
+  const last = through(FAR)(request())
   written()
   assert.equal(await last, answered)
 })
+
+const line = (text: string) => ({ text: () => text, lost: () => assert.fail('nothing is lost') })
 
 test('the log is rotated by size and keeps as many old files as it should', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const runtime = simulatedRuntime(1)
   const log = await openAuditLog(runtime.clock, { path: join(folder, 'audit.log'), maxSizeMb: 0.001, maxBackups: 2 })
   for (let i = 0; i < 8; i++) {
-    await log.append(`${i}`.repeat(600), 'now')
+    await log.append(line(`${i}`.repeat(600)))
     await runtime.advance(1000)
   }
   await log.close()
@@ -239,22 +286,23 @@ test('lines nobody waits for are written together, with the next one somebody wa
   const { clock, advance } = simulatedRuntime(1)
   const log = await openAuditLog(clock, { path })
   const lines = () => readFileSync(path, 'utf8')
-  const soon = [log.append('a', 'soon'), log.append('b', 'soon')]
+  log.note(line('a'))
+  log.note(line('bb'))
   assert.equal(log.behind, 2)
-  await log.append('c', 'now')
-  assert.equal(lines(), 'a\nb\nc\n')
+  assert.equal(lines(), '')
+  await log.append(line('c'))
+  assert.equal(lines(), 'a\nbb\nc\n')
   assert.equal(log.behind, 0)
-  soon.push(log.append('d', 'soon'))
+  log.note(line('d'))
   await advance(50)
-  await Promise.all(soon)
+  const first = log.append(line('e'))
+  log.note(line('f'))
+  await first
   // Nothing waits: the timer that comes now must not keep later lines from being written.
-  const [first, second] = [log.append('e', 'now'), log.append('f', 'soon')]
-  await Promise.all([first, second])
   await advance(50)
-  await log.append('g', 'now')
-  const last = log.append('h', 'soon')
+  await log.append(line('g'))
+  log.note(line('h'))
   await log.close()
-  await last
-  assert.equal(lines(), 'a\nb\nc\nd\ne\nf\ng\nh\n')
+  assert.equal(lines(), 'a\nbb\nc\nd\ne\nf\ng\nh\n')
   rmSync(folder, { recursive: true })
 })

@@ -1,6 +1,6 @@
 /** One event of the audit log (audit.k8s.io/v1 Event): who asked what, the answer, and as much of both as the level says. */
-import { parseExactly } from '../../api/codec/json.ts'
-import { asJson, type Fields, type Json, type JsonObject } from '../../api/object.ts'
+import { jsonText, parseExactly } from '../../api/codec/json.ts'
+import { asJson, type Fields, type Json, type ObjectMeta } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, AuditRecord, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import { ipAddress } from '../../api/validation/names.ts'
@@ -10,8 +10,8 @@ import type { Level, Stage, Verdict } from './policy.ts'
 
 /** How a request was answered. */
 export interface Answered {
-  /** A Status without kind and apiVersion. */
-  readonly status: JsonObject
+  /** JSON of a Status without kind and apiVersion. */
+  readonly status: string
   /** What was answered, where the level wants it told. */
   readonly object: Json | undefined
 }
@@ -40,35 +40,38 @@ export function answeredWith(response: ApiResponse, { level }: Verdict): Answere
   const object = wanted || isSmall(response) ? objectOf(response) : undefined
   const isStatus = (object as Fields | undefined)?.['kind'] === 'Status'
   return {
-    status: isStatus ? statusOf(object as Fields, code) : { metadata: {}, code },
+    status: isStatus ? statusText(object as Fields, code) : `{"metadata":{},"code":${code}}`,
     object: wanted ? object : undefined,
   }
 }
 
 export function refusedWith(error: StatusError, { level }: Verdict): Answered {
   const object = asJson(error.toStatus())
-  return { status: statusOf(object, error.code), object: level === 'RequestResponse' ? object : undefined }
+  return { status: statusText(object, error.code), object: level === 'RequestResponse' ? object : undefined }
 }
 
-function statusOf({ status, message, reason, details }: Fields, code: number): JsonObject {
-  return {
+function statusText({ status, message, reason, details }: Fields, code: number): string {
+  return jsonText({
     metadata: {},
-    ...(status ? { status } : {}),
-    ...(message ? { message } : {}),
-    ...(reason ? { reason } : {}),
-    ...(details ? { details } : {}),
+    status: status || undefined,
+    message: message || undefined,
+    reason: reason || undefined,
+    details: details || undefined,
     code,
-  }
+  })
 }
 
 const STATUS_BYTES = 4096
 const STATUS_BEGINS = Buffer.from('{"kind":"Status"')
+/** Where it differs from the beginning of nearly every other object. */
+const STATUS_S = 9
 
 function isSmall(response: ApiResponse): boolean {
   if (response.kind === 'object') return response.object.kind === 'Status'
   if (response.kind !== 'bytes') return false
   const [first] = response.bytes
-  return first !== undefined && first.length < STATUS_BYTES && STATUS_BEGINS.every((byte, i) => first[i] === byte)
+  if (first === undefined || first.length >= STATUS_BYTES || first[STATUS_S] !== STATUS_BEGINS[STATUS_S]) return false
+  return STATUS_BEGINS.every((byte, i) => first[i] === byte)
 }
 
 /** The answer's object, whatever its encoding; undefined for texts and what goes on. */
@@ -94,51 +97,53 @@ function parsed(bytes: readonly Uint8Array[]): Json | undefined {
   }
 }
 
-export function eventOf(parts: EventParts): JsonObject {
+/** The event as JSON. Written for every request: so it is put together as text, and no object is made of it. */
+export function eventText(parts: EventParts): string {
   const { request, record, verdict, id, received, now, stage, answered } = parts
+  const { impersonatedUser, impersonationConstraint: constraint, annotations } = record
   const shown = (object: Json | undefined) => (verdict.omitManagedFields ? withoutManagedFields(object) : object)
   const asked = record.requestBody ?? (record.requestObject && asJson(record.requestObject))
-  const requestObject = atLeastRequest(verdict.level) ? shown(asked) : undefined
-  const responseObject = shown(answered?.object)
-  const userAgent = request.headers['user-agent']
-  // Written for every request: one literal with what is absent undefined, which JSON leaves out, and no spreads.
-  return {
-    kind: 'Event',
-    apiVersion: 'audit.k8s.io/v1',
-    level: verdict.level,
-    auditID: id,
-    stage,
-    requestURI: uriOf(request),
-    verb: request.info?.verb,
-    user: userOf(request.user),
-    impersonatedUser: record.impersonatedUser && userOf(record.impersonatedUser),
-    authenticationMetadata: record.impersonationConstraint
-      ? { impersonationConstraint: record.impersonationConstraint }
-      : undefined,
-    sourceIPs: sourcesOf(request),
-    userAgent: userAgent ? shortened(userAgent) : undefined,
-    objectRef: objectRef(request, record),
-    responseStatus: answered?.status,
-    requestObject,
-    responseObject,
-    requestReceivedTimestamp: formatMicroTime(received),
-    stageTimestamp: formatMicroTime(now),
-    annotations: Object.keys(record.annotations).length > 0 ? record.annotations : undefined,
-  }
+  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":"${id}","stage":"${stage}"`
+  text += `,"requestURI":${quoted(uriOf(request))}${field('verb', request.info?.verb)},"user":${userText(request.user)}`
+  if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
+  if (constraint) text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(constraint)}}`
+  text += `,"sourceIPs":[${sourcesText(request)}]${field('userAgent', userAgentOf(request))}`
+  text += objectRefText(request, record)
+  if (answered !== undefined) text += `,"responseStatus":${answered.status}`
+  if (atLeastRequest(verdict.level) && asked !== undefined) text += `,"requestObject":${jsonText(shown(asked))}`
+  if (answered?.object !== undefined) text += `,"responseObject":${jsonText(shown(answered.object))}`
+  text += `,"requestReceivedTimestamp":"${formatMicroTime(received)}","stageTimestamp":"${formatMicroTime(now)}"`
+  return `${text}${annotationsText(annotations)}}`
 }
 
-const shortened = (text: string): string =>
-  text.length > MAX_USER_AGENT ? `${text.slice(0, MAX_USER_AGENT)}...TRUNCATED` : text
+function annotationsText(annotations: AuditRecord['annotations']): string {
+  let text = ''
+  for (const name in annotations)
+    text += `${text === '' ? ',"annotations":{' : ','}${quoted(name)}:${quoted(annotations[name] as string)}`
+  return text === '' ? '' : `${text}}`
+}
 
-const NOBODY: JsonObject = {}
+/** What needs no escaping, as nearly everything that names something. */
+const plain = /^[ !#-[\]-~]*$/
+
+const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
+
+/** A further field; nothing where there is no text. */
+const field = (name: string, text: string | undefined): string => (text ? `,"${name}":${quoted(text)}` : '')
+
+function userAgentOf({ headers }: ApiRequest): string | undefined {
+  const text = headers['user-agent']
+  return text !== undefined && text.length > MAX_USER_AGENT ? `${text.slice(0, MAX_USER_AGENT)}...TRUNCATED` : text
+}
+
 /** Made once: identities are kept for connections and tokens. */
-const users = new WeakMap<UserInfo, JsonObject>()
+const users = new WeakMap<UserInfo, string>()
 
-function userOf(who: UserInfo | undefined): JsonObject {
-  if (who === undefined) return NOBODY
+function userText(who: UserInfo | undefined): string {
+  if (who === undefined) return '{}'
   let made = users.get(who)
   if (made === undefined) {
-    made = userInfoOf(who) as JsonObject
+    made = JSON.stringify(userInfoOf(who))
     users.set(who, made)
   }
   return made
@@ -157,33 +162,29 @@ const MOST_SOURCES = 100
 const isAddress = (text: string): boolean => ipAddress(text).length === 0
 
 /** Whom proxies say they speak for, and who is at the other end. Nobody has to believe the first ones. */
-function sourcesOf({ headers, connection }: ApiRequest): readonly string[] {
+function sourcesText({ headers, connection }: ApiRequest): string {
   const remote = connection?.remoteAddress || '127.0.0.1'
-  if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return [remote]
+  if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return quoted(remote)
   const sources = (headers['x-forwarded-for'] ?? '')
     .split(',', MOST_SOURCES)
     .map((part) => part.trim())
     .filter(isAddress)
   for (const last of [headers['x-real-ip']?.trim() ?? '', remote])
     if (isAddress(last) && sources.at(-1) !== last) sources.push(last)
-  return sources
+  return sources.map(quoted).join()
 }
 
 /** What the request names, and where it names nothing, what its body does. */
-function objectRef({ info }: ApiRequest, { requestObject }: AuditRecord): JsonObject | undefined {
-  if (info?.isResource !== true) return undefined
-  const metadata = requestObject?.metadata
-  return {
-    resource: info.resource,
-    namespace: info.namespace || undefined,
-    name: info.name || metadata?.name || undefined,
-    uid: metadata?.uid || undefined,
-    apiGroup: info.group || undefined,
-    apiVersion: info.version,
-    resourceVersion: metadata?.resourceVersion || undefined,
-    subresource: info.subresource || undefined,
-  }
+function objectRefText({ info }: ApiRequest, { requestObject }: AuditRecord): string {
+  if (info?.isResource !== true) return ''
+  const { name, uid, resourceVersion } = requestObject?.metadata ?? NO_METADATA
+  const named = field('namespace', info.namespace) + field('name', info.name || name) + field('uid', uid)
+  const api = field('apiGroup', info.group) + field('apiVersion', info.version)
+  const rest = field('resourceVersion', resourceVersion) + field('subresource', info.subresource)
+  return `,"objectRef":{"resource":${quoted(info.resource)}${named}${api}${rest}}`
 }
+
+const NO_METADATA: ObjectMeta = {}
 
 /** Of an object, of each of a list's, and of those that stand in a Table's rows. */
 function withoutManagedFields(value: Json | undefined): Json | undefined {

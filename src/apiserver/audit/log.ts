@@ -1,8 +1,8 @@
 /**
  * The audit log: one JSON document a line, appended in batches to a file that is rotated by size, or to standard output.
  *
- * Guarantee: `append` resolves after its line was handed to the operating system, or rejects: an event is never lost without
- * its request knowing. What arrives while a batch is being written goes with the next one.
+ * Guarantee: `append` resolves after its line was handed to the operating system, or rejects, and who noted a line that could
+ * not be written is told: no event is lost silently. What arrives while a batch is being written goes with the next one.
  */
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -21,61 +21,111 @@ export interface AuditLogOptions {
 }
 
 export interface AuditLog {
-  /** Lines that were given and are not written yet. */
+  /** Events that were given and are not written yet. */
   readonly behind: number
-  /** `now`: somebody waits for it. `soon`: within some milliseconds, with what else comes meanwhile. */
-  append(line: string, when: 'now' | 'soon'): Promise<void>
+  /** For who waits until the event is written. */
+  append(event: Pick<Noted, 'text'>): Promise<void>
+  /** Writes the event within some milliseconds, with what else comes meanwhile. */
+  note(event: Noted): void
   close(): Promise<void>
+}
+
+/** An event becomes text when it is written: many one after the other cost less than each for itself. */
+export interface Noted {
+  /** A line without its end. */
+  text(): string
+  written?(): void
+  lost(error: unknown): void
 }
 
 const DAY_MS = 24 * 3600 * 1000
 const SOON_MS = 50
+/** Events noted that are not kept waiting for more. */
+const ENOUGH = 256
+/** Bytes written at once. */
+const CHUNK = 512 * 1024
 
 /** @throws when the file cannot be opened */
 export async function openAuditLog(clock: Clock, options: AuditLogOptions): Promise<AuditLog> {
   const sink = options.path === '-' ? standardOutput() : await rotatedFile(clock, options)
-  let behind = 0
-  let waiting: { line: string; resolve: () => void; reject: (error: unknown) => void }[] = []
+  const encode = createEncoder(sink)
+  let waiting: Noted[] = []
+  let underWay = 0
+  /** Whether somebody waits for one of those that wait. */
+  let isUrgent = false
   let writing: Promise<void> | undefined
-
-  const write = async () => {
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      try {
-        await sink.append(Buffer.from(batch.map(({ line }) => `${line}\n`).join('')))
-        behind -= batch.length
-        for (const { resolve } of batch) resolve()
-      } catch (error) {
-        behind -= batch.length
-        for (const { reject } of batch) reject(error)
-      }
-    }
-    writing = undefined
-  }
   let timer: Timer | undefined
+
+  const writeBatch = async () => {
+    const batch = waiting
+    waiting = []
+    isUrgent = false
+    underWay = batch.length
+    const failure = await encode(batch).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    underWay = 0
+    for (const one of batch) failure === undefined ? one.written?.() : one.lost(failure.error)
+  }
+  const write = async () => {
+    do await writeBatch()
+    while (isUrgent || waiting.length >= ENOUGH)
+    writing = undefined
+    soon()
+  }
   const begin = () => {
     timer?.cancel()
     timer = undefined
     // A write that is under way may have taken them along already.
     if (waiting.length > 0) writing ??= write()
   }
+  const soon = () => {
+    if (waiting.length > 0) timer ??= clock.setTimer(SOON_MS, 'audit log', begin)
+  }
   return {
     get behind() {
-      return behind
+      return waiting.length + underWay
     },
-    append: (line, when) =>
-      new Promise((resolve, reject) => {
-        behind++
-        waiting.push({ line, resolve, reject })
-        if (when === 'now') begin()
-        else timer ??= clock.setTimer(SOON_MS, 'audit log', begin)
+    append: (event) =>
+      new Promise((written, lost) => {
+        waiting.push({ text: () => event.text(), written, lost })
+        isUrgent = true
+        begin()
       }),
+    note: (event) => {
+      waiting.push(event)
+      if (waiting.length >= ENOUGH) begin()
+      else if (timer === undefined) soon()
+    },
     close: async () => {
-      begin()
-      await writing
+      while (waiting.length > 0 || writing !== undefined) {
+        begin()
+        await writing
+      }
+      timer?.cancel()
       await sink.close()
     },
+  }
+}
+
+/** Writes lines by way of one buffer: new ones all the time would make the collector mark the whole heap over and over. */
+function createEncoder(sink: Sink): (events: readonly Noted[]) => Promise<void> {
+  let chunk = Buffer.allocUnsafeSlow(CHUNK)
+  return async (events) => {
+    let used = 0
+    for (const event of events) {
+      const line = event.text()
+      const most = 3 * line.length + 1
+      if (chunk.length - used < most) {
+        if (used > 0) await sink.append(chunk.subarray(0, used))
+        used = 0
+        if (chunk.length < most) chunk = Buffer.allocUnsafeSlow(most)
+      }
+      used += chunk.write(line, used)
+      chunk[used++] = 0x0a
+    }
+    await sink.append(chunk.subarray(0, used))
   }
 }
 

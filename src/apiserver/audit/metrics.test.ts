@@ -25,6 +25,7 @@ test('events are counted, requests by their level, and what could not be written
     append: async () => {
       if (full) throw new Error('full')
     },
+    note() {},
     close: async () => {},
   }
   const handler = audit(runtime, policy, log)(() => ({ kind: 'bytes', status: 200, contentType: '', bytes: [] }))

@@ -6,25 +6,35 @@
  * answered with an error, and the server's own log says so. One that only reads is answered at once, unless the log is too
  * far behind; that its event could not be written is in the server's own log.
  */
-import { jsonText } from '../../api/codec/json.ts'
-import type { JsonObject } from '../../api/object.ts'
 import { type ApiResponse, type AuditRecord, type Filter, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { type Answered, answeredWith, eventOf, refusedWith } from '../audit/event.ts'
+import { type Answered, answeredWith, type EventParts, eventText, refusedWith } from '../audit/event.ts'
 import type { AuditLog } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
 import type { Policy, Stage } from '../audit/policy.ts'
 import { isLongRunning } from './limits.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])
-/** Lines on their way to the log up to which reads do not wait for theirs. */
-const MOST_BEHIND = 1000
+/** Events on their way to the log up to which reads do not wait for theirs. */
+const MOST_BEHIND = 5000
 
 export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
   const { clock, random } = runtime
   const serverLog = runtime.log.named('audit')
   const counts = auditMetrics(runtime)
+  const lost = (error: unknown, auditID: string) => {
+    counts.failed()
+    serverLog.error('the audit log cannot be written', error, { auditID })
+  }
+  const append = async (event: Event) => {
+    try {
+      await log.append(event)
+    } catch (error) {
+      event.lost(error)
+      throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
+    }
+  }
   return (next) => (request) => {
     const { info } = request
     if (info === undefined) throw internalError('the request has not passed request info')
@@ -34,22 +44,13 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     const record: AuditRecord = { annotations: {} }
     const id = request.auditId ?? random.uuid()
     const received = clock.now()
-    const append = async (event: JsonObject, when: 'now' | 'soon') => {
-      try {
-        await log.append(jsonText(event), when)
-      } catch (error) {
-        counts.failed()
-        serverLog.error('the audit log cannot be written', error, { auditID: id })
-        throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
-      }
-    }
     /** undefined: nobody has to wait for it. */
     const tell = (stage: Stage, answered?: Answered): Promise<void> | undefined => {
       if (verdict.omitStages.has(stage)) return undefined
       counts.told()
-      const event = eventOf({ request, record, verdict, id, received, now: clock.now(), stage, answered })
-      if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event, 'now')
-      append(event, 'soon').catch(() => {})
+      const event = new Event({ request, record, verdict, id, received, now: clock.now(), stage, answered }, lost)
+      if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event)
+      log.note(event)
       return undefined
     }
     const ask = () =>
@@ -90,6 +91,22 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     const goesOn = ({ kind }: ApiResponse) =>
       kind === 'watch' || ((kind === 'stream' || kind === 'upgrade') && isLongRunning(info))
     return after(request.user === undefined ? undefined : tell('RequestReceived'), ask)
+  }
+}
+
+/** On its way to the log. */
+class Event {
+  readonly #parts: EventParts
+  readonly #lost: (error: unknown, auditID: string) => void
+  constructor(parts: EventParts, lost: (error: unknown, auditID: string) => void) {
+    this.#parts = parts
+    this.#lost = lost
+  }
+  text(): string {
+    return eventText(this.#parts)
+  }
+  lost(error: unknown): void {
+    this.#lost(error, this.#parts.id)
   }
 }
 
