@@ -130,6 +130,8 @@ export interface StoredObject {
   readonly size?: number
   /** The JSON of the object with apiVersion and kind (`full`), or without them as in a list's items. */
   json(form: 'full' | 'item'): Uint8Array
+  /** `full` and the end of its line, as it is served: one piece, which nobody copies together. */
+  line?(): Uint8Array
   /** What follows an item's first brace, as a view of the full bytes: a list need not copy it. */
   tail?(): Uint8Array
   /** Its protobuf message, made by `encode` at first use and kept; `encode` is the same for every call. */

@@ -103,9 +103,10 @@ class Entry implements CacheEntry, Holder {
   readonly revision: number
   readonly size: number
   readonly #options: EntryOptions
-  /** Given up once `#full`, which holds the same, is made. */
+  /** Given up once `#line`, which holds the same, is made. */
   #stored: Uint8Array | undefined
-  #full: Buffer | undefined
+  /** As it is served, with the end of its line. */
+  #line: Buffer | undefined
   #tailStart = 0
   #object: KubeObject | undefined
   /** Its spec, if that is a shared one. */
@@ -161,22 +162,26 @@ class Entry implements CacheEntry, Holder {
   }
 
   #parsed(): KubeObject {
-    return this.#full
-      ? parsed(textOf(this.#full), this.#spec)
+    return this.#line
+      ? parsed(textOf(this.#line), this.#spec)
       : decodeStored(this.#stored as Uint8Array, this.revision, this.#spec)
   }
 
   json(form: 'full' | 'item'): Uint8Array {
-    const bytes = this.#fullBytes()
-    if (form === 'full') return bytes
-    const item = Buffer.allocUnsafe(bytes.length - this.#tailStart + 1)
+    const line = this.#lineBytes()
+    if (form === 'full') return line.subarray(0, -1)
+    const item = Buffer.allocUnsafe(line.length - this.#tailStart)
     item[0] = 0x7b
-    bytes.copy(item, 1, this.#tailStart)
+    line.copy(item, 1, this.#tailStart, line.length - 1)
     return item
   }
 
+  line(): Uint8Array {
+    return this.#lineBytes()
+  }
+
   tail(): Uint8Array {
-    return this.#fullBytes().subarray(this.#tailStart)
+    return this.#lineBytes().subarray(this.#tailStart, -1)
   }
 
   message(encode: (object: KubeObject) => Uint8Array): Uint8Array {
@@ -203,15 +208,15 @@ class Entry implements CacheEntry, Holder {
 
   #storedBytes(): Uint8Array {
     if (this.#stored) return this.#stored
-    const full = this.#full as Buffer
+    const line = this.#line as Buffer
     const start = this.#tailStart + METADATA.length
     let end = start + `"resourceVersion":"${this.revision}"`.length
-    if (full[end] === 0x2c) end++
-    return Buffer.concat([full.subarray(0, start), full.subarray(end)])
+    if (line[end] === 0x2c) end++
+    return Buffer.concat([line.subarray(0, start), line.subarray(end, -1)])
   }
 
-  #fullBytes(): Buffer {
-    if (this.#full) return this.#full
+  #lineBytes(): Buffer {
+    if (this.#line) return this.#line
     const stored = this.#stored as Uint8Array
     let bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength)
     this.#tailStart = metadataStart(bytes)
@@ -220,9 +225,9 @@ class Entry implements CacheEntry, Holder {
       bytes = Buffer.from(encodeStored(decodeStored(bytes, this.revision)))
       this.#tailStart = metadataStart(bytes)
     }
-    this.#full = insertRevision(bytes, this.#tailStart, this.revision)
+    this.#line = servedLine(bytes, this.#tailStart, this.revision)
     this.#stored = undefined
-    return this.#full
+    return this.#line
   }
 }
 
@@ -242,14 +247,16 @@ function metadataStart(bytes: Buffer): number {
   return start
 }
 
-function insertRevision(bytes: Buffer, start: number, revision: number): Buffer {
+/** The stored bytes with their revision, and the end of a line. */
+function servedLine(bytes: Buffer, start: number, revision: number): Buffer {
   const at = start + METADATA.length
   const isEmpty = bytes[at] === 0x7d
   const inserted = `"resourceVersion":"${revision}"${isEmpty ? '' : ','}`
-  const out = allocateKept(bytes.length + inserted.length)
+  const out = allocateKept(bytes.length + inserted.length + 1)
   bytes.copy(out, 0, 0, at)
   out.write(inserted, at, 'latin1')
   bytes.copy(out, at + inserted.length, at)
+  out[out.length - 1] = 0x0a
   return out
 }
 

@@ -111,6 +111,9 @@ export function shaped(
   return object
 }
 
+const lineOf = (stored: StoredObject): readonly Uint8Array[] =>
+  stored.line === undefined ? [stored.json('full'), NEWLINE] : [stored.line()]
+
 /** An object as it stands in the cache: its own bytes when nothing about it has to change. */
 export function respondStored(
   context: ServerContext,
@@ -129,7 +132,7 @@ export function respondStored(
     const contentType = CONTENT_TYPES[representation.encoding]
     const extra = warningHeaders(warnings)
     if (representation.encoding === 'json')
-      return { kind: 'bytes', status: 200, ...extra, contentType, bytes: [stored.json('full'), NEWLINE] }
+      return { kind: 'bytes', status: 200, ...extra, contentType, bytes: lineOf(stored) }
     const bytes = storedPieces(stored, messageForm(apiVersionOf(row.group, row.version), row.kind))
     return { kind: 'bytes', status: 200, ...extra, contentType, bytes, object: () => stored.object }
   }
