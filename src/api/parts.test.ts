@@ -52,6 +52,10 @@ test('equal changes of a shared part are one part; different ones, also of a fie
     assert.deepEqual(withChanges(part, changes), { ...part, ...changes })
   for (let i = 0; i < 100; i++) assert.deepEqual(withChanges(part, { i }), { a: 1, b: 2, i })
   assert.equal(withChanges(part, { b: 3, c: 'x' }), made, 'however many others there were')
+  const list = [1]
+  assert.ok(!isShared(withChanges(part, { list })), 'a value that nobody will send again')
+  share(list)
+  assert.equal(withChanges(share({ a: 2 }), { list })['list'], list)
 })
 
 test('a shared part cannot be written to in tests', () => {

@@ -4,8 +4,8 @@
  * its fields, its JSON) holds for every object that has it.
  *
  * Who reads bodies shares parts (codec/recurring.ts). Everybody else only says what is worth remembering: a pure function of
- * a part goes through `perPart` or `partFrom`, and is called as ever for parts that are not shared. Nothing here decides what
- * a value is: with no part shared every answer is the same.
+ * a part goes through `perPart` or `partFrom`, and is called as ever for parts that are not shared; who remembers more than that
+ * asks for the schema too. Nothing here decides what a value is: with no part shared every answer is the same.
  */
 import { deepFreeze } from './freeze.ts'
 import type { Fields } from './object.ts'
@@ -48,9 +48,9 @@ const MOST_VARIANTS = 8
 
 const variants = new WeakMap<object, { readonly changes: Fields; readonly made: Fields }[]>()
 
-/** `{ ...part, ...changes }`: equal changes (===, field by field) of a shared part are one shared part. */
+/** `{ ...part, ...changes }`: equal changes of a shared part, of plain values and shared parts, are one shared part. */
 export function withChanges(part: Fields, changes: Fields): Fields {
-  if (!shared.has(part)) return { ...part, ...changes }
+  if (!shared.has(part) || !Object.values(changes).every(mayRecur)) return { ...part, ...changes }
   let known = variants.get(part)
   if (known === undefined) {
     known = []
@@ -61,6 +61,8 @@ export function withChanges(part: Fields, changes: Fields): Fields {
   if (known.length < MOST_VARIANTS) known.push({ changes, made: share(made) })
   return made
 }
+
+const mayRecur = (value: unknown): boolean => typeof value !== 'object' || value === null || shared.has(value)
 
 function isSameChange(a: Fields, b: Fields): boolean {
   let left = 0

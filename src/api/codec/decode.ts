@@ -4,7 +4,7 @@
  * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
  */
 import { apiVersionOf, asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
-import { isShared, share } from '../parts.ts'
+import { isShared } from '../parts.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import type { Writable } from '../schema/canonical.ts'
@@ -253,7 +253,7 @@ function openJson(bytes: Uint8Array, expected: ExpectedKind, refuse: Source['ref
   const { spec, known } = knownSpec(text, bytes, scan, expected)
   let value: unknown
   try {
-    value = known === undefined ? JSON.parse(text) : withSpec(text, scan.spec as Span, known)
+    value = known === undefined ? JSON.parse(text) : parsedAround(text, scan.spec as Span, known)
   } catch {
     // Only for its words: Go's and ours agree on what JSON is.
     try {
@@ -290,13 +290,13 @@ function openJson(bytes: Uint8Array, expected: ExpectedKind, refuse: Source['ref
 function knownSpec(text: string, bytes: Uint8Array, { spec }: JsonScan, expected: ExpectedKind) {
   // Where every character is a byte, places in the bytes are places in the text.
   if (spec === undefined || expected.custom !== undefined || text.length !== bytes.length) return {}
-  const written = text.slice(spec.start, spec.end).trim()
+  const written = text.slice(spec.start, spec.end).replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
   if (!mayRecur(written)) return {}
   return { spec: { text: written, keys: spec.keys }, known: recall(written, expected.schema) }
 }
 
 /** The text parsed but for its spec, which is known. @throws SyntaxError */
-function withSpec(text: string, { start, end }: Span, { part }: RecurringPart): unknown {
+function parsedAround(text: string, { start, end }: Span, { part }: RecurringPart): unknown {
   const value = JSON.parse(`${text.slice(0, start)}0${text.slice(end)}`) as { spec: unknown }
   value.spec = part
   return value
@@ -379,12 +379,12 @@ export function kindOf({ top, refuse }: Source, expected: ExpectedKind): Kind {
 function finish(
   source: Source,
   expected: ExpectedKind,
-  { fieldValidation, patched }: DecodeOptions,
+  { fieldValidation }: DecodeOptions,
   refuse: (message: string) => StatusError,
 ): Decoded {
   const { quick } = source
   let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, quick)
-  if (object !== undefined && quick !== undefined && patched !== true) rememberSpec(quick, object, expected.schema)
+  if (object !== undefined && quick !== undefined) rememberSpec(quick, object, expected.schema)
   let warnings: readonly string[] = source.strict
   if (object === undefined) {
     const { node } = quick === undefined ? source : exactly(source)
@@ -400,17 +400,12 @@ function finish(
   }
 }
 
-/** Specs of objects from this process: who sends one twice, as controllers do with a template's, sends it again. */
-const sent = new WeakSet<object>()
-
 /** A spec with which nothing is wrong is known when it comes again. */
-function rememberSpec({ value, owned, recurring }: Quick, { spec }: Writable, schema: StructSchema): void {
-  if (typeof spec !== 'object' || spec === null || isShared(spec)) return
-  if (recurring !== undefined) remember(recurring.text, schema, spec as JsonObject, recurring.keys)
-  if (owned) return
-  const source = (value as { spec?: object | null }).spec ?? spec
-  if (sent.has(source)) share(source)
-  else sent.add(source)
+function rememberSpec({ recurring }: Quick, { metadata, spec }: Writable, schema: StructSchema): void {
+  if (recurring === undefined || typeof spec !== 'object' || spec === null || isShared(spec)) return
+  // What is stored has a name. Reviews and requests for tokens have none: theirs may be secret.
+  const { name, generateName } = (metadata ?? {}) as { name?: string; generateName?: string }
+  if (name || generateName) remember(recurring.text, schema, spec as JsonObject, recurring.keys)
 }
 
 /** A YAML parser's findings come as one error, and as a warning each. */

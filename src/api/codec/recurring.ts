@@ -9,10 +9,15 @@ import type { StructSchema } from '../schema/schema.ts'
 export interface RecurringPart {
   /** In canonical form, shared. */
   readonly part: Fields
-  /** Of the object whose spec it is: the same words may mean another thing in another kind. */
-  readonly schema: StructSchema
   /** Keys in it as it was written. */
   readonly keys: number
+}
+
+interface Known {
+  /** Of the object whose spec it is: the same words may mean another thing in another kind. */
+  readonly schema: StructSchema
+  /** Of what has been read once nothing is kept: most of it never comes again. */
+  readonly recurring: RecurringPart | undefined
 }
 
 /** Texts remembered, the least recently read go; shorter ones are not worth it, longer ones rarely recur. */
@@ -20,19 +25,25 @@ const MOST = 512
 const SHORTEST = 128
 const LONGEST = 16_384
 
-const known = new Map<string, RecurringPart>()
+const known = new Map<string, Known>()
 
 export const mayRecur = (text: string): boolean => text.length >= SHORTEST && text.length <= LONGEST
 
 export function recall(text: string, schema: StructSchema): RecurringPart | undefined {
   const found = known.get(text)
-  if (found === undefined || found.schema !== schema) return undefined
+  if (found?.schema !== schema || found.recurring === undefined) return undefined
   known.delete(text)
   known.set(text, found)
-  return found
+  return found.recurring
 }
 
+/** Of the object with this schema, `text` is the spec `part`. */
 export function remember(text: string, schema: StructSchema, part: Fields, keys: number): void {
+  const isSecond = known.get(text)?.schema === schema
+  known.delete(text)
   if (known.size >= MOST) known.delete(known.keys().next().value as string)
-  known.set(text, { part: share(part), schema, keys })
+  known.set(ownCopy(text), { schema, recurring: isSecond ? { part: share(part), keys } : undefined })
 }
+
+/** A piece of a longer text holds all of it. */
+const ownCopy = (text: string): string => Buffer.from(text).toString()

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../object.ts'
 import { isShared, share } from '../parts.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
 import { compareText, compareValues } from './pathelement.ts'
-import { deduced, type FieldShape, type ListKey, type Shape } from './shape.ts'
+import { deduced, type FieldShape, isOfEmptyObject, type ListKey, type Shape } from './shape.ts'
 import { isList, isMap, own, sameJson } from './values.ts'
 
 /** A value that cannot be divided into fields: Kubernetes then leaves managedFields as they are. */
@@ -107,15 +107,16 @@ function structFields(
   return set
 }
 
-/** What the fields of shared parts were when they were compared last, and with what. */
-const lastFields = new WeakMap<object, { readonly from: Value; readonly fields: FieldSet | undefined }>()
+/** The fields of shared parts, as parts of new objects. */
+const fieldsOfNew = new WeakMap<object, { readonly shape: Shape; readonly fields: FieldSet | undefined }>()
 
-/** New objects with one part are compared with one and the same empty one. */
+/** New objects are compared with one and the same empty one: those with one part have the same fields in it. */
 function sharedFields(shape: Shape & { kind: 'struct' }, from: Value, to: JsonObject): FieldSet | undefined {
-  const known = lastFields.get(to)
-  if (known !== undefined && known.from === from) return known.fields
+  if (!isOfEmptyObject(from)) return structFields(shape, from, to, true)
+  const known = fieldsOfNew.get(to)
+  if (known?.shape === shape) return known.fields
   const fields = structFields(shape, from, to, true)
-  lastFields.set(to, { from, fields: fields && share(fields) })
+  fieldsOfNew.set(to, { shape, fields: fields && share(fields) })
   return fields
 }
 

@@ -126,6 +126,13 @@ export function emptyObject(schema: StructSchema): JsonObject {
   if (empty === undefined) {
     empty = zeroStruct(schema) as JsonObject
     empties.set(schema, empty)
+    for (const part of Object.values(empty)) if (typeof part === 'object' && part !== null) emptyParts.add(part)
   }
   return empty
 }
+
+const emptyParts = new WeakSet<object>()
+
+/** Whether the value is what an empty object has for a field: a part of it, or nothing. */
+export const isOfEmptyObject = (value: Json | undefined): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && emptyParts.has(value))

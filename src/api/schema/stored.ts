@@ -19,10 +19,10 @@ export function storedForm<T extends object>(object: T, schema: StructSchema): T
 }
 
 /** Shared parts in which nothing is empty. */
-const full = new WeakSet<object>()
+const full = new WeakMap<object, StructSchema>()
 
 function struct(value: Writable, schema: StructSchema): Writable {
-  if (full.has(value)) return value
+  if (full.get(value) === schema) return value
   let changed: Writable | undefined
   for (const { name, keeps, schema: inner } of planOf(schema)) {
     const before = value[name]
@@ -32,7 +32,7 @@ function struct(value: Writable, schema: StructSchema): Writable {
     changed ??= { ...value }
     changed[name] = after
   }
-  if (changed === undefined && isShared(value)) full.add(value)
+  if (changed === undefined && isShared(value)) full.set(value, schema)
   return changed ?? value
 }
 

@@ -121,7 +121,7 @@ function field(
 function descend(value: Json, old: Json | undefined, schema: Schema, path: string, errors: FieldError[]): void {
   if (typeof value !== 'object' || value === null) return
   if (schema.type === 'struct') {
-    if (old === undefined && isShared(value)) shared(value as Fields, schema, path, errors)
+    if (old === undefined && isShared(value)) sharedStruct(value as Fields, schema, path, errors)
     else struct(value as Fields, old as Fields | undefined, schema, path, errors)
   } else if (schema.type === 'list' && schema.items.type === 'struct') {
     const { items, listMapKeys } = schema
@@ -135,7 +135,7 @@ function descend(value: Json, old: Json | undefined, schema: Schema, path: strin
 /** Shared parts that break no rule. */
 const faultless = new WeakMap<object, StructSchema>()
 
-function shared(value: Fields, schema: StructSchema, path: string, errors: FieldError[]): void {
+function sharedStruct(value: Fields, schema: StructSchema, path: string, errors: FieldError[]): void {
   if (faultless.get(value) === schema) return
   const before = errors.length
   struct(value, undefined, schema, path, errors)

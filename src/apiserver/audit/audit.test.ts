@@ -212,7 +212,7 @@ test('whatever a request is made of, its event is JSON on one line', async () =>
   const log = memoryLog()
   const odd = 'a"b\\c\u0000\n\u2028é'
   const user: UserInfo = { name: odd, groups: [odd], extra: { [odd]: [odd] } }
-  const asked = { ...request(), path: `/${odd}`, user, headers: { 'user-agent': odd, 'x-real-ip': odd } }
+  const asked = { ...request(), path: `/${odd}`, auditId: odd, user, headers: { 'user-agent': odd, 'x-real-ip': odd } }
   const object = { apiVersion: odd, kind: odd, metadata: { name: odd }, data: { [odd]: 2n ** 60n } }
   const handler = audit(
     simulatedRuntime(1),
@@ -228,7 +228,7 @@ test('whatever a request is made of, its event is JSON on one line', async () =>
     info: info({ verb: 'create', name: odd, namespace: odd, resource: odd, subresource: odd }),
   })
   const event = log.events().at(-1) as Record<string, { [field: string]: unknown }>
-  assert.equal(event['userAgent'], odd)
+  assert.deepEqual([event['userAgent'], event['auditID']], [odd, odd])
   assert.deepEqual(
     [event['user'], event['impersonatedUser']],
     [{ username: odd, groups: [odd], extra: { [odd]: [odd] } }, event['user']],
@@ -238,7 +238,7 @@ test('whatever a request is made of, its event is JSON on one line', async () =>
   assert.equal(event['responseObject']!['kind'], odd)
 })
 
-/** Characters behind at which reads wait too. */
+/** Events behind at which reads wait too. */
 const FAR = 9_000
 
 test('a change is answered once its event is written; a read at once, until the log is far behind', async () => {
@@ -264,6 +264,45 @@ test('a change is answered once its event is written; a read at once, until the 
 })
 
 const line = (text: string) => ({ text: () => text, lost: () => assert.fail('nothing is lost') })
+
+test('an event that cannot become text is lost alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const log = await openAuditLog(simulatedRuntime(1).clock, { path })
+  const broken = {
+    text: () => {
+      throw new RangeError('too deep')
+    },
+    lost: (error: unknown) => lost.push(error),
+  }
+  const lost: unknown[] = []
+  log.note(line('a'))
+  log.note(broken)
+  const refused = assert.rejects(log.append(broken), /too deep/)
+  await log.append(line('b'.repeat(600_000)))
+  await refused
+  await log.append(line('c'))
+  assert.equal(lost.length, 1)
+  assert.equal(readFileSync(path, 'utf8'), `a\n${'b'.repeat(600_000)}\nc\n`)
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('what is told of the beginning of a request is what was known then', async () => {
+  const noted: { text(): string }[] = []
+  const log = { ...memoryLog(), note: (event: { text(): string }) => noted.push(event) } as AuditLog
+  await audit(
+    simulatedRuntime(1),
+    everything,
+    log,
+  )((told) => {
+    told.audit!.annotations['a'] = 'b'
+    return answered
+  })(request())
+  const [received, complete] = noted.map((event) => JSON.parse(event.text()))
+  assert.equal(received.annotations, undefined)
+  assert.deepEqual(complete.annotations, { a: 'b' })
+})
 
 test('the log is rotated by size and keeps as many old files as it should', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))

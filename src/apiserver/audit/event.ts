@@ -103,7 +103,7 @@ export function eventText(parts: EventParts): string {
   const { impersonatedUser, impersonationConstraint: constraint, annotations } = record
   const shown = (object: Json | undefined) => (verdict.omitManagedFields ? withoutManagedFields(object) : object)
   const asked = record.requestBody ?? (record.requestObject && asJson(record.requestObject))
-  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":"${id}","stage":"${stage}"`
+  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":${quoted(id)},"stage":"${stage}"`
   text += `,"requestURI":${quoted(uriOf(request))}${field('verb', request.info?.verb)},"user":${userText(request.user)}`
   if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
   if (constraint) text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(constraint)}}`
@@ -199,7 +199,7 @@ function withoutManagedFields(value: Json | undefined): Json | undefined {
       ? {}
       : {
           rows: Array.isArray(rows)
-            ? rows.map((row: Fields) => ({ ...row, object: withoutManagedFields(row['object']) ?? null }))
+            ? rows.map((row: Fields | null) => ({ ...row, object: withoutManagedFields(row?.['object']) ?? null }))
             : rows,
         }),
   }

@@ -61,12 +61,13 @@ export async function openAuditLog(clock: Clock, options: AuditLogOptions): Prom
     waiting = []
     isUrgent = false
     underWay = batch.length
-    const failure = await encode(batch).then(
+    const told: Noted[] = []
+    const failure = await encode(batch, told).then(
       () => undefined,
       (error: unknown) => ({ error }),
     )
     underWay = 0
-    for (const one of batch) failure === undefined ? one.written?.() : one.lost(failure.error)
+    for (const one of told) failure === undefined ? one.written?.() : one.lost(failure.error)
   }
   const write = async () => {
     do await writeBatch()
@@ -96,7 +97,7 @@ export async function openAuditLog(clock: Clock, options: AuditLogOptions): Prom
     note: (event) => {
       waiting.push(event)
       if (waiting.length >= ENOUGH) begin()
-      else if (timer === undefined) soon()
+      else soon()
     },
     close: async () => {
       while (waiting.length > 0 || writing !== undefined) {
@@ -109,23 +110,44 @@ export async function openAuditLog(clock: Clock, options: AuditLogOptions): Prom
   }
 }
 
-/** Writes lines by way of one buffer: new ones all the time would make the collector mark the whole heap over and over. */
-function createEncoder(sink: Sink): (events: readonly Noted[]) => Promise<void> {
-  let chunk = Buffer.allocUnsafeSlow(CHUNK)
-  return async (events) => {
+/**
+ * Writes lines by way of one buffer: new ones all the time would make the collector mark the whole heap over and over. An event
+ * that has no text is lost by itself, and with no other; those that have one are added to `told`.
+ */
+function createEncoder(sink: Sink): (events: readonly Noted[], told: Noted[]) => Promise<void> {
+  const chunk = Buffer.allocUnsafeSlow(CHUNK)
+  return async (events, told) => {
     let used = 0
-    for (const event of events) {
-      const line = event.text()
-      const most = 3 * line.length + 1
-      if (chunk.length - used < most) {
-        if (used > 0) await sink.append(chunk.subarray(0, used))
-        used = 0
-        if (chunk.length < most) chunk = Buffer.allocUnsafeSlow(most)
-      }
-      used += chunk.write(line, used)
-      chunk[used++] = 0x0a
+    const flush = async () => {
+      if (used > 0) await sink.append(chunk.subarray(0, used))
+      used = 0
     }
-    await sink.append(chunk.subarray(0, used))
+    // One that cannot be written is no reason not to say so to those after it.
+    let failure: { readonly error: unknown } | undefined
+    for (const event of events) {
+      let line: string
+      try {
+        line = event.text()
+      } catch (error) {
+        event.lost(error)
+        continue
+      }
+      told.push(event)
+      if (failure !== undefined) continue
+      const most = 3 * line.length + 1
+      try {
+        if (chunk.length - used < most) await flush()
+        if (chunk.length < most) await sink.append(Buffer.from(`${line}\n`))
+        else {
+          used += chunk.write(line, used)
+          chunk[used++] = 0x0a
+        }
+      } catch (error) {
+        failure = { error }
+      }
+    }
+    if (failure !== undefined) throw failure.error
+    await flush()
   }
 }
 

@@ -27,7 +27,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     counts.failed()
     serverLog.error('the audit log cannot be written', error, { auditID })
   }
-  const append = async (event: Event) => {
+  const append = async (event: PendingEvent) => {
     try {
       await log.append(event)
     } catch (error) {
@@ -48,7 +48,10 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     const tell = (stage: Stage, answered?: Answered): Promise<void> | undefined => {
       if (verdict.omitStages.has(stage)) return undefined
       counts.told()
-      const event = new Event({ request, record, verdict, id, received, now: clock.now(), stage, answered }, lost)
+      // Its text may be made when more is known than was then.
+      const known = stage === 'RequestReceived' ? NOTHING_YET : record
+      const parts = { request, record: known, verdict, id, received, now: clock.now(), stage, answered }
+      const event = new PendingEvent(parts, lost)
       if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event)
       log.note(event)
       return undefined
@@ -94,8 +97,10 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
   }
 }
 
+const NOTHING_YET: AuditRecord = { annotations: {} }
+
 /** On its way to the log. */
-class Event {
+class PendingEvent {
   readonly #parts: EventParts
   readonly #lost: (error: unknown, auditID: string) => void
   constructor(parts: EventParts, lost: (error: unknown, auditID: string) => void) {
