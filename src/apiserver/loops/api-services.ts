@@ -8,7 +8,7 @@ import { formatTime } from '../../base/clock.ts'
 import type { Aggregator } from '../aggregation/aggregator.ts'
 import { ServiceUnresolved } from '../aggregation/service.ts'
 import { loopbackOf } from '../loopback.ts'
-import { type LoopOptions, startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startLoop } from './settling.ts'
 
 const FOLLOWED = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -25,15 +25,14 @@ interface Availability {
 }
 
 export function startApiServiceLoop(options: ApiServiceLoopOptions): void {
-  const { runtime, reads, follow, signal } = options
+  const { reads } = options
   const work = async () => {
     const services = reads.list('apiregistration.k8s.io', 'apiservices').filter((service) => service['spec']?.service)
     // Each for itself: one that does not answer keeps no other waiting.
     await Promise.all(services.map(async (service) => write(options, service, await availabilityOf(options, service))))
   }
   const timing = { settleMs: 50, retryMs: CHECK_MS, everyMs: CHECK_MS }
-  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
-  startSettlingLoop({ runtime, name: 'api services', work, onChange, signal, ...timing })
+  startLoop(options, { name: 'api services', followed: FOLLOWED, work, ...timing })
 }
 
 async function availabilityOf({ aggregator }: ApiServiceLoopOptions, service: KubeObject): Promise<Availability> {

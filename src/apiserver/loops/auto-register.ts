@@ -7,7 +7,7 @@ import { sameJson } from '../../api/fields/values.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../api/status.ts'
 import { loopbackOf } from '../loopback.ts'
-import { type LoopOptions, startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startLoop } from './settling.ts'
 
 const FOLLOWED = ['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices']
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -17,10 +17,8 @@ const GROUP_PRIORITY = 1000
 const VERSION_PRIORITY = 100
 
 export function startAutoRegisterLoop(options: LoopOptions): void {
-  const { runtime, follow, signal } = options
   const work = () => register(options)
-  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
-  startSettlingLoop({ runtime, name: 'api service registration', work, onChange, signal, settleMs: 20, retryMs: 1000 })
+  startLoop(options, { name: 'api service registration', followed: FOLLOWED, work, settleMs: 20, retryMs: 1000 })
 }
 
 async function register({ reads, handler, signal }: LoopOptions): Promise<void> {

@@ -3,14 +3,14 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import { loopbackOf } from '../loopback.ts'
-import { type LoopOptions, startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startLoop } from './settling.ts'
 
 const FOLLOWED = ['flowschemas', 'prioritylevelconfigurations']
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
 
 export function startFlowSchemaLoop(options: LoopOptions): void {
-  const { runtime, reads, follow, signal } = options
+  const { runtime, reads } = options
   const work = async () => {
     for (const schema of reads.list(GROUP, 'flowschemas')) {
       const level: string = schema['spec']?.priorityLevelConfiguration?.name ?? ''
@@ -21,8 +21,7 @@ export function startFlowSchemaLoop(options: LoopOptions): void {
       await apply(options, schema, { ...condition, lastTransitionTime: formatTime(runtime.clock.now()) })
     }
   }
-  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
-  startSettlingLoop({ runtime, name: 'flow schemas', work, onChange, signal, settleMs: 50, retryMs: 1000 })
+  startLoop(options, { name: 'flow schemas', followed: FOLLOWED, work, settleMs: 50, retryMs: 1000 })
 }
 
 function danglingOf(level: string, found: boolean) {

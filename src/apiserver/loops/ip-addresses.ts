@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import { loopbackOf } from '../loopback.ts'
-import { type LoopOptions, startSettlingLoop } from './settling.ts'
+import { type LoopOptions, startLoop } from './settling.ts'
 
 const FOLLOWED = ['services/specs', 'ipaddresses']
 const PATH = '/apis/networking.k8s.io/v1/ipaddresses'
@@ -13,10 +13,13 @@ const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by'
 const ALLOCATOR = 'ipallocator.k8s.io'
 
 export function startIpAddressLoop(options: LoopOptions): void {
-  const { runtime, follow, signal } = options
-  const work = () => repair(options)
-  const onChange = (listener: () => void) => follow(FOLLOWED, listener)
-  startSettlingLoop({ runtime, name: 'ip addresses', work, onChange, signal, settleMs: 20, retryMs: 5_000 })
+  startLoop(options, {
+    name: 'ip addresses',
+    followed: FOLLOWED,
+    work: () => repair(options),
+    settleMs: 20,
+    retryMs: 5_000,
+  })
 }
 
 async function repair({ reads, handler, signal }: LoopOptions): Promise<void> {

@@ -30,6 +30,14 @@ export interface SettlingLoop {
   readonly everyMs?: number
 }
 
+/** A loop that follows what is stored under some prefixes. */
+export function startLoop(
+  { runtime, follow, signal }: LoopOptions,
+  loop: Omit<SettlingLoop, 'runtime' | 'onChange' | 'signal'> & { readonly followed: readonly string[] },
+): void {
+  startSettlingLoop({ ...loop, runtime, onChange: (listener) => follow(loop.followed, listener), signal })
+}
+
 /** The first turn is at once. What changes during a turn asks for another; changes never put off a turn that is near. */
 export function startSettlingLoop(options: SettlingLoop): void {
   const { runtime, name, work, signal, settleMs, retryMs, everyMs } = options
