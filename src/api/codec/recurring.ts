@@ -22,7 +22,7 @@ interface Known {
 
 /** Texts remembered, the least recently read go; shorter ones are not worth it, longer ones rarely recur. */
 const MOST = 512
-const SHORTEST = 128
+const SHORTEST = 64
 const LONGEST = 16_384
 
 const known = new Map<string, Known>()
