@@ -1,7 +1,8 @@
 /**
  * When watchers are told. The writer is answered first: watchers run in a later turn. Few watchers are each handed over to
- * by themselves, at once. Many are told in passes, some per turn so that requests come between, with a short pause
- * between passes: each then carries what came together meanwhile, in one write per watcher.
+ * by themselves, at once. Many are told in passes, some per turn so that requests come between, and what comes together goes
+ * out in one write per watcher: a pass begins when no news has come for a moment, or when it has waited as long as a pass
+ * takes. So waiting never more than doubles how long news are under way, and saves whole passes when many come.
  */
 import type { Runtime } from '../../base/runtime.ts'
 
@@ -13,45 +14,61 @@ export interface Woken {
 }
 
 export interface Fanout {
-  /** There is something new for these. */
+  /** There is something new for these; the same set each time. */
   notify(watchers: ReadonlySet<Woken>): void
 }
 
 const FEW = 50
 const PER_TURN = 50
-/** The more there are, the longer a pass takes, and the more it saves to carry two events with one. */
-const pauseMs = (watchers: number) => Math.min(4 + watchers / 64, 24)
+/** About what it takes to tell one of many watchers: the server writing and the client reading. */
+const TELL_MS = 0.1
+const MOST_MS = 100
+/** Of what a pass takes: a writer that waits for each answer has written again by then. */
+const QUIET = 0.125
+/** After a pass, so that those who ask are served too. */
+const restMs = (watchers: number) => Math.min(4 + watchers / 64, 24)
 
 export function createFanout(runtime: Runtime): Fanout {
   const { scheduler, clock } = runtime
   /** Watchers that have a hand-over coming. */
   const handed = new WeakSet<Woken>()
-  let passing = false
-  let again = false
+  /** A pass is coming, under way, or just over. */
+  let busy = false
+  /** When the oldest and the newest of the news came that no pass has begun to tell. */
+  let oldest: number | undefined
+  let newest = 0
+
+  function gather(watchers: ReadonlySet<Woken>): void {
+    if (oldest === undefined) {
+      busy = false
+      return
+    }
+    busy = true
+    const now = clock.monotonic()
+    const passMs = Math.min(watchers.size * TELL_MS, MOST_MS)
+    const due = Math.min(newest + passMs * QUIET, oldest + passMs)
+    if (now < due) clock.setTimer(due - now, 'watch fan-out', () => gather(watchers))
+    else pass(watchers)
+  }
 
   function pass(watchers: ReadonlySet<Woken>): void {
-    passing = true
-    again = false
+    oldest = undefined
     const all = [...watchers]
     let next = 0
     const some = () => {
       for (const end = Math.min(next + PER_TURN, all.length); next < end; next++) all[next]!.wake()
       if (next < all.length) scheduler.later('watch fan-out', some)
-      else {
-        clock.setTimer(pauseMs(all.length), 'watch fan-out pause', () => {
-          passing = false
-          if (again) pass(watchers)
-        })
-      }
+      else clock.setTimer(restMs(all.length), 'watch fan-out rest', () => gather(watchers))
     }
     scheduler.later('watch fan-out', some)
   }
 
   return {
     notify(watchers) {
-      if (watchers.size > FEW || passing) {
-        if (passing) again = true
-        else pass(watchers)
+      if (watchers.size > FEW || busy) {
+        newest = clock.monotonic()
+        oldest ??= newest
+        if (!busy) gather(watchers)
         return
       }
       for (const watcher of watchers) {
