@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// The skiff command: finds a Node that can run it, and runs it. In a checkout that is src/ (TypeScript, Node 24); in a
-// published package dist/ (Node 22). Plain JavaScript that Node 20 understands, so that an older Node gets a clear answer.
+// The skiff command: finds a Node that can run it, and runs it. In a checkout that is src/ (TypeScript, Node 24), or what
+// `npm ci` bundled of it while no source has changed since; in a published package dist/ (Node 22). Plain JavaScript that Node
+// 20 understands, so that an older Node gets a clear answer.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const checkout = existsSync(join(root, 'src/cli/main.ts'))
-const entry = checkout ? join(root, 'src/cli/main.ts') : join(root, 'dist/cli/main.js')
 const wantedMajor = checkout ? 24 : 22
 const major = Number(process.versions.node.split('.')[0])
 
@@ -25,6 +25,36 @@ function bundledNode() {
   const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`]
   const places = [join(root, 'node_modules'), join(root, 'tools/node/node_modules')]
   return places.flatMap((place) => names.map((name) => join(place, name, 'bin/node'))).find((file) => existsSync(file))
+}
+
+/** What tools/bundle.ts made of the sources: undefined when one of them is not what it was then. */
+function freshBundle() {
+  try {
+    const made = JSON.parse(readFileSync(join(root, 'node_modules/.cache/skiff/bundle.json'), 'utf8'))
+    if (made.root !== root) return undefined
+    for (const [path, mtimeMs, size] of made.inputs) {
+      const now = statSync(join(root, path))
+      if (now.mtimeMs !== mtimeMs || now.size !== size) return undefined
+    }
+    const main = join(made.folder, 'main.mjs')
+    return existsSync(main) ? main : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function entry() {
+  if (!checkout) return join(root, 'dist/main.mjs')
+  return freshBundle() ?? join(root, 'src/cli/main.ts')
+}
+
+/** Without the bundler (npm ci --omit=dev) the sources are compiled, and no less true. */
+async function bundleCheckout() {
+  try {
+    await (await import(pathToFileURL(join(root, 'tools/bundle.ts')).href)).bundleCheckout()
+  } catch (error) {
+    process.stderr.write(`skiff: starts will be slower, the sources could not be bundled: ${error.message}\n`)
+  }
 }
 
 /** Compiled code is kept here between starts: only this user may write there, since what is in it gets run. */
@@ -58,7 +88,8 @@ function fail(message) {
 
 if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
   if (major < wantedMajor) fail(`needs Node ${wantedMajor} or later, this is ${process.version}`)
-  const { main } = await import(pathToFileURL(entry).href)
+  if (checkout && process.argv[2] === 'precompile') await bundleCheckout()
+  const { main } = await import(pathToFileURL(entry()).href)
   await main(process.argv.slice(2))
 } else {
   const node = major >= wantedMajor ? process.execPath : bundledNode()

@@ -361,7 +361,7 @@ test('precompile compiles all that the first start of a whole cluster loads', as
   assert.equal(run('precompile').status, 0)
   run('down', ...data)
   const before = compiled()
-  assert.ok(before > 100)
+  assert.ok(before > 50)
   assert.equal(run('up', '--detach', ...data, '--port', '0').status, 0)
   assert.equal(run('down', ...data).status, 0)
   assert.equal(compiled(), before)

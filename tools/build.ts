@@ -1,11 +1,12 @@
 /**
- * npm run build: src/ as JavaScript with declarations in dist/, for the published package. tsc makes both and rewrites the
- * imports; data files (JSON, compressed documents) are copied as they are.
+ * npm run build: what is published, in dist/. The code is bundled (tools/bundle.ts) with the command and the embedding API as
+ * its entries; tsc writes the declarations.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundle, writeInto } from './bundle.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -16,7 +17,7 @@ writeFileSync(
   config,
   JSON.stringify({
     extends: './tsconfig.json',
-    compilerOptions: { noEmit: false, outDir: 'dist', rootDir: 'src', declaration: true, removeComments: false },
+    compilerOptions: { noEmit: false, emitDeclarationOnly: true, outDir: 'dist', rootDir: 'src' },
     include: ['src'],
     exclude: ['src/**/*.test.ts'],
   }),
@@ -27,20 +28,15 @@ const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin
 rmSync(config)
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 
-// tsc rewrites the imports of the code, and leaves those of the declarations.
+// tsc leaves the imports of the declarations.
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (!name.endsWith('.d.ts')) continue
   const text = readFileSync(join(dist, name), 'utf8')
   writeFileSync(join(dist, name), text.replace(/((?:from|import\()\s*'\.{1,2}\/[^']*)\.ts'/g, "$1.js'"))
 }
 
-let copied = 0
-for (const name of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
-  const from = join(root, 'src', name)
-  if (/\.(ts|sketch)$/.test(name) || !statSync(from).isFile()) continue
-  cpSync(from, join(dist, name))
-  copied++
-}
+const { files } = await bundle(['src/cli/main.ts', 'src/cluster/index.ts'], 'node22')
+writeInto(dist, files)
 
 const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: { '.': Record<string, string> }
@@ -49,4 +45,4 @@ const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'ut
 for (const file of [...Object.values(exports['.']), ...Object.values(bin)]) {
   if (!existsSync(join(root, file))) throw new Error(`package.json names ${file}, which is not there`)
 }
-process.stdout.write(`dist/ is built, with ${copied} data files\n`)
+process.stdout.write(`dist/ is built: ${files.size} files\n`)

@@ -1,8 +1,6 @@
 /** skiff up --detach: the same command in a process of its own, watched until it is ready or has failed. */
 import { spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { messageOf } from '../base/errors.ts'
 import { clusterDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
@@ -15,7 +13,7 @@ import type { Report, UpOptions } from './up.ts'
 export async function detach(options: UpOptions): Promise<void> {
   const progress = progressOn(process.stdout)
   const log = openLog(options.dataDir)
-  const bin = join(dirname(fileURLToPath(import.meta.url)), '../../bin/skiff.js')
+  const [, bin = ''] = process.argv
   const child = spawn(process.execPath, [...process.execArgv, bin, ...commandLine(options)], {
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],

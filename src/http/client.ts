@@ -1,9 +1,10 @@
 /** The client side of the room: requests over HTTPS with a pool of kept-alive connections, answers whole or as a flow. */
 
-import { type IncomingMessage, Agent as PlainAgent, request as plainSend } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsSend } from 'node:https'
 import type { Socket } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
+import { Agent as PlainAgent, request as plainSend } from './node-http.ts'
 
 /** Where an API server is and how to prove who asks. PEM texts. */
 export interface HttpsEndpoint {

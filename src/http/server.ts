@@ -4,8 +4,7 @@
  * know what a path means or who may do what: every request becomes an ApiRequest, every ApiResponse becomes bytes.
  */
 
-import type { IncomingMessage } from 'node:http'
-import { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -15,6 +14,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
+import { ServerResponse as PlainResponse } from './node-http.ts'
 import { hasBody, readRequest } from './receive.ts'
 import { createResponder, type Outgoing, type Responder } from './respond.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
@@ -137,7 +137,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     socket.on('error', () => {})
-    const response = new ServerResponse(incoming)
+    const response = new PlainResponse(incoming)
     response.shouldKeepAlive = false
     response.assignSocket(socket)
     response.on('finish', () => socket.destroySoon())

@@ -4,7 +4,6 @@
  * server answers and before it is ready; at a later start it adds what is missing and restores what roles have lost
  * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
  */
-import { readFileSync } from 'node:fs'
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
@@ -13,6 +12,7 @@ import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { loopbackOf } from '../loopback.ts'
+import freshCluster from './bootstrap.json' with { type: 'json' }
 import { type SettlingLoop, startSettlingLoop } from './settling.ts'
 
 export interface BootstrapOptions {
@@ -34,7 +34,7 @@ const TRUST_RETRY_MS = 30_000
 /** @throws what a write failed with: a cluster without its roles must not become ready. */
 export async function ensureBootstrapObjects(options: BootstrapOptions): Promise<void> {
   const writer = createWriter(options)
-  const objects: readonly KubeObject[] = JSON.parse(readFileSync(new URL('bootstrap.json', import.meta.url), 'utf8'))
+  const objects = freshCluster as readonly KubeObject[]
   const isNamespace = (object: KubeObject) => object.kind === 'Namespace'
   // Everything else may live in one of the namespaces, and the Service needs its address range.
   await Promise.all(objects.filter(isNamespace).map((object) => ensure(options, writer, object)))

@@ -3,7 +3,6 @@
  * by group, version and resource), cells come from one small function per resource. A resource without one shows name
  * and age, as custom resources without columns do.
  */
-import { readFileSync } from 'node:fs'
 import type { Json, KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { Clock } from '../../../base/clock.ts'
@@ -11,6 +10,7 @@ import { customPrinter } from '../../customresources/columns.ts'
 import type { PrintTable } from '../context.ts'
 import { ownMetadata } from '../own-metadata.ts'
 import { clusterPrinters } from './cluster.ts'
+import columnData from './columns.json' with { type: 'json' }
 import { corePrinters } from './core.ts'
 import { age } from './format.ts'
 import { podRowConditions, printPod } from './pods.ts'
@@ -22,12 +22,6 @@ type Column = readonly [name: string, type: string, format: string, priority: nu
 interface Columns {
   readonly descriptions: readonly string[]
   readonly columns: { readonly [resource: string]: readonly Column[] }
-}
-
-let loaded: Columns | undefined
-function columnData(): Columns {
-  loaded ??= JSON.parse(readFileSync(new URL('columns.json', import.meta.url), 'utf8')) as Columns
-  return loaded
 }
 
 const printers: Readonly<Record<string, Printer>> = {
@@ -45,7 +39,7 @@ const nameAndAge: Printer = (object, nowMs) => [
 const NAME_DESCRIPTION = 0
 
 function columnsOf(row: ResourceRow): readonly Json[] {
-  const { descriptions, columns } = columnData()
+  const { descriptions, columns } = columnData as unknown as Columns
   const known = columns[`${row.group}/${row.version}/${row.resource}`]
   if (known)
     return known.map(([name, type, format, priority, description]) => ({

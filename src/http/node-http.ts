@@ -1,0 +1,2 @@
+/** What is used of node:http's classes and functions. An `import` of it would load Node's fetch too: 30 ms of every start. */
+export const { Agent, request, ServerResponse } = process.getBuiltinModule('node:http')
