@@ -69,21 +69,23 @@ export interface ApiRequest {
   readonly signal: AbortSignal
   /** What the transport knows of the peer: client certificate, remote address, token cache. */
   readonly connection?: ConnectionInfo
-  /** Told by each step when it is done, for the trace of a slow request. */
-  readonly trace?: { step(name: string): void }
-  /** Where audited: what later steps have to tell about the request. */
-  readonly audit?: AuditRecord
-  /** What is found out about the request while it is answered, for those who count requests. */
+  /** What is found out about the request while it is answered, for those who count, trace and audit requests. */
   readonly served?: Served
 }
 
-/** Read once, when the request has been answered. */
+/** Filled in on the way, read when the request has been answered. */
 export interface Served {
   /** What answers it, as it is counted; the same object for the same requests. What nothing answers has none. */
-  as?: ServedAs
+  as: ServedAs | undefined
   /** How long it has waited for webhooks. */
   webhookMs: number
+  /** Told by each step when it is done, for the trace of a slow request. */
+  trace: { step(name: string): void } | undefined
+  /** Where audited: what later steps have to tell about the request. */
+  audit: AuditRecord | undefined
 }
+
+export const servedAnew = (): Served => ({ as: undefined, webhookMs: 0, trace: undefined, audit: undefined })
 
 /** The labels of kube-apiserver's request metrics. */
 export interface ServedAs {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, type RequestInfo, servedAnew, type UserInfo } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
@@ -94,6 +94,7 @@ function request(): ApiRequest {
     headers: { 'user-agent': 'kubectl' },
     user: alice,
     info: info(),
+    served: servedAnew(),
     signal: new AbortController().signal,
   }
 }
@@ -163,7 +164,8 @@ test('an object is named by the body where the path does not name it, and by who
     simulatedRuntime(1),
     everything,
     log,
-  )(async ({ audit: record }) => {
+  )(async ({ served }) => {
+    const record = served?.audit
     if (record !== undefined) {
       record.requestObject = {
         apiVersion: 'v1',
@@ -219,8 +221,8 @@ test('whatever a request is made of, its event is JSON on one line', async () =>
     everything,
     log,
   )((told) => {
-    told.audit!.annotations[odd] = odd
-    told.audit!.impersonatedUser = user
+    told.served!.audit!.annotations[odd] = odd
+    told.served!.audit!.impersonatedUser = user
     return { kind: 'object', status: 200, object } as ApiResponse
   })
   await handler({
@@ -296,7 +298,7 @@ test('what is told of the beginning of a request is what was known then', async 
     everything,
     log,
   )((told) => {
-    told.audit!.annotations['a'] = 'b'
+    told.served!.audit!.annotations['a'] = 'b'
     return answered
   })(request())
   const [received, complete] = noted.map((event) => JSON.parse(event.text()))

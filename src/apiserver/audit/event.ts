@@ -1,7 +1,7 @@
 /** One event of the audit log (audit.k8s.io/v1 Event): who asked what, the answer, and as much of both as the level says. */
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import { asJson, type Fields, type Json, type ObjectMeta } from '../../api/object.ts'
-import type { ApiRequest, ApiResponse, AuditRecord, UserInfo } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, AuditRecord, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import { ipAddress } from '../../api/validation/names.ts'
 import { formatMicroTime } from '../../base/clock.ts'
@@ -17,7 +17,7 @@ export interface Answered {
 }
 
 export interface EventParts {
-  readonly request: ApiRequest
+  readonly asked: Asked
   readonly record: AuditRecord
   readonly verdict: Verdict
   readonly id: string
@@ -98,29 +98,92 @@ function parsed(bytes: readonly Uint8Array[]): Json | undefined {
 }
 
 /** The event as JSON. Written for every request: so it is put together as text, and no object is made of it. */
-export function eventText(parts: EventParts): string {
-  const { request, record, verdict, id, received, now, stage, answered } = parts
+export function eventText({ asked, record, verdict, id, received, now, stage, answered }: EventParts): string {
   const { impersonatedUser, impersonationConstraint: constraint, annotations } = record
+  const { requestObject, requestBody = requestObject && asJson(requestObject) } = record
   const shown = (object: Json | undefined) => (verdict.omitManagedFields ? withoutManagedFields(object) : object)
-  const asked = record.requestBody ?? (record.requestObject && asJson(record.requestObject))
   let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":${quoted(id)},"stage":"${stage}"`
-  text += `,"requestURI":${quoted(uriOf(request))}${field('verb', request.info?.verb)},"user":${userText(request.user)}`
+  text += asked.what
   if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
   if (constraint) text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(constraint)}}`
-  text += `,"sourceIPs":[${sourcesText(request)}]${field('userAgent', userAgentOf(request))}`
-  text += objectRefText(request, record)
+  text += asked.from
+  text += requestObject === undefined ? asked.objectRef : objectRefText(asked.info, requestObject.metadata)
   if (answered !== undefined) text += `,"responseStatus":${answered.status}`
-  if (atLeastRequest(verdict.level) && asked !== undefined) text += `,"requestObject":${jsonText(shown(asked))}`
+  if (atLeastRequest(verdict.level) && requestBody !== undefined)
+    text += `,"requestObject":${jsonText(shown(requestBody))}`
   if (answered?.object !== undefined) text += `,"responseObject":${jsonText(shown(answered.object))}`
   text += `,"requestReceivedTimestamp":"${formatMicroTime(received)}","stageTimestamp":"${formatMicroTime(now)}"`
   return `${text}${annotationsText(annotations)}}`
 }
 
+/** What an event says of a request whatever becomes of it, as fields of its JSON; nothing else of the request is kept for it. */
+export interface Asked {
+  readonly info: RequestInfo | undefined
+  readonly uri: string
+  readonly user: UserInfo | undefined
+  readonly userAgent: string | undefined
+  readonly remote: string
+  /** The URI, the verb and the user. */
+  readonly what: string
+  /** Addresses and the user agent. */
+  readonly from: string
+  /** What the path names. */
+  readonly objectRef: string
+}
+
+/** Clients ask for the same again and again: what the last one said who asked for it. */
+const lastAsked = new WeakMap<RequestInfo, Asked>()
+/** Characters up to which it is kept: a bound for what a scanner can fill. */
+const LONGEST_KEPT = 512
+
+export function askedOf(request: ApiRequest): Asked {
+  const { info, user, headers } = request
+  const uri = uriOf(request)
+  const userAgent = headers['user-agent']
+  const remote = request.connection?.remoteAddress || '127.0.0.1'
+  const isProxied = headers['x-forwarded-for'] !== undefined || headers['x-real-ip'] !== undefined
+  const last = info === undefined || isProxied ? undefined : lastAsked.get(info)
+  if (last?.uri === uri && last.user === user && last.userAgent === userAgent && last.remote === remote) return last
+  const asked: Asked = {
+    info,
+    uri,
+    user,
+    userAgent,
+    remote,
+    what: flat(`,"requestURI":${quoted(uri)}${field('verb', info?.verb)},"user":${userText(user)}`),
+    from: flat(
+      `,"sourceIPs":[${isProxied ? sourcesText(headers, remote) : quoted(remote)}]${field('userAgent', shortened(userAgent))}`,
+    ),
+    objectRef: flat(objectRefText(info, NO_METADATA)),
+  }
+  if (info !== undefined && !isProxied && uri.length + (userAgent?.length ?? 0) < LONGEST_KEPT)
+    lastAsked.set(info, asked)
+  return asked
+}
+
 function annotationsText(annotations: AuditRecord['annotations']): string {
   let text = ''
   for (const name in annotations)
-    text += `${text === '' ? ',"annotations":{' : ','}${quoted(name)}:${quoted(annotations[name] as string)}`
+    text += `${text === '' ? ',"annotations":{' : ','}${quotedAgain(name)}:${quotedAgain(annotations[name] as string)}`
   return text === '' ? '' : `${text}}`
+}
+
+/** One piece of memory: text put together of many is a tree of them, which is walked each time it is written. */
+const flat = (text: string): string => Buffer.from(text).toString()
+
+/** Texts and their quoted form, of those that come again and again: names of annotations, and why something is allowed. */
+const known = new Map<string, string>()
+const MOST_KNOWN = 512
+
+function quotedAgain(text: string): string {
+  let made = known.get(text)
+  if (made === undefined) {
+    made = flat(quoted(text))
+    if (text.length >= LONGEST_KEPT) return made
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(text, made)
+  }
+  return made
 }
 
 /** What needs no escaping, as nearly everything that names something. */
@@ -131,10 +194,10 @@ const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.
 /** A further field; nothing where there is no text. */
 const field = (name: string, text: string | undefined): string => (text ? `,"${name}":${quoted(text)}` : '')
 
-function userAgentOf({ headers }: ApiRequest): string | undefined {
-  const text = headers['user-agent']
-  return text !== undefined && text.length > MAX_USER_AGENT ? `${text.slice(0, MAX_USER_AGENT)}...TRUNCATED` : text
-}
+const shortened = (userAgent: string | undefined): string | undefined =>
+  userAgent !== undefined && userAgent.length > MAX_USER_AGENT
+    ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED`
+    : userAgent
 
 /** Made once: identities are kept for connections and tokens. */
 const users = new WeakMap<UserInfo, string>()
@@ -162,9 +225,7 @@ const MOST_SOURCES = 100
 const isAddress = (text: string): boolean => ipAddress(text).length === 0
 
 /** Whom proxies say they speak for, and who is at the other end. Nobody has to believe the first ones. */
-function sourcesText({ headers, connection }: ApiRequest): string {
-  const remote = connection?.remoteAddress || '127.0.0.1'
-  if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return quoted(remote)
+function sourcesText(headers: ApiRequest['headers'], remote: string): string {
   const sources = (headers['x-forwarded-for'] ?? '')
     .split(',', MOST_SOURCES)
     .map((part) => part.trim())
@@ -175,9 +236,8 @@ function sourcesText({ headers, connection }: ApiRequest): string {
 }
 
 /** What the request names, and where it names nothing, what its body does. */
-function objectRefText({ info }: ApiRequest, { requestObject }: AuditRecord): string {
+function objectRefText(info: RequestInfo | undefined, { name, uid, resourceVersion }: ObjectMeta): string {
   if (info?.isResource !== true) return ''
-  const { name, uid, resourceVersion } = requestObject?.metadata ?? NO_METADATA
   const named = field('namespace', info.namespace) + field('name', info.name || name) + field('uid', uid)
   const api = field('apiGroup', info.group) + field('apiVersion', info.version)
   const rest = field('resourceVersion', resourceVersion) + field('subresource', info.subresource)

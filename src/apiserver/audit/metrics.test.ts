@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest } from '../../api/request.ts'
+import { type ApiRequest, servedAnew } from '../../api/request.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
@@ -39,6 +39,7 @@ test('events are counted, requests by their level, and what could not be written
     signal: new AbortController().signal,
     user: { name: 'a', groups: [] },
     info: requestInfoOf('POST', path, query),
+    served: servedAnew(),
   }
   await handler(request)
   await handler(request)

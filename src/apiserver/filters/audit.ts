@@ -6,10 +6,10 @@
  * answered with an error, and the server's own log says so. One that only reads is answered at once, unless the log is too
  * far behind; that its event could not be written is in the server's own log.
  */
-import { type ApiResponse, type AuditRecord, type Filter, whenAnswered } from '../../api/request.ts'
+import { type ApiResponse, type AuditRecord, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { type Answered, answeredWith, type EventParts, eventText, refusedWith } from '../audit/event.ts'
+import { type Answered, answeredWith, askedOf, type EventParts, eventText, refusedWith } from '../audit/event.ts'
 import type { AuditLog } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
 import type { Policy, Stage } from '../audit/policy.ts'
@@ -35,83 +35,100 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
       throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
     }
   }
+  /** undefined: nobody has to wait for it. */
+  const tell = (audited: Audited, stage: Stage, answered?: Answered): Promise<void> | undefined => {
+    const { verdict, info } = audited
+    if (verdict.omitStages.has(stage)) return undefined
+    counts.told()
+    const event = new PendingEvent(audited, stage, clock.now(), answered, lost)
+    if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event)
+    log.note(event)
+    return undefined
+  }
+  /** What may go on has begun even when it ends at once. */
+  const ended = (audited: Audited, answered: Answered) => {
+    const started = isLongRunning(audited.info) ? tell(audited, 'ResponseStarted', answered) : undefined
+    if (started === undefined) return tell(audited, 'ResponseComplete', answered)
+    return started.then(() => tell(audited, 'ResponseComplete', answered))
+  }
+  const begun = (audited: Audited, answered: Answered, signal: AbortSignal) => {
+    const over = () => void tell(audited, 'ResponseComplete', answered)?.catch(() => {})
+    const told = tell(audited, 'ResponseStarted', answered)
+    if (signal.aborted) over()
+    else signal.addEventListener('abort', over, { once: true })
+    return told
+  }
+  const refused = (audited: Audited, error: unknown) => {
+    const status = error instanceof StatusError ? error : internalError(error)
+    const answered = refusedWith(status, audited.verdict)
+    if (!(error instanceof StatusError)) return tell(audited, 'Panic', answered)
+    if (audited.asked.user === undefined) return tell(audited, 'ResponseStarted', answered)
+    return ended(audited, answered)
+  }
   return (next) => (request) => {
-    const { info } = request
-    if (info === undefined) throw internalError('the request has not passed request info')
+    const { info, served } = request
+    if (info === undefined || served === undefined) throw internalError('the request has not passed request info')
     const verdict = policy.verdict(request.user, info)
     counts.judged(verdict.level)
     if (verdict.level === 'None') return next(request)
     const record: AuditRecord = { annotations: {} }
+    served.audit = record
     const id = request.auditId ?? random.uuid()
-    const received = clock.now()
-    /** undefined: nobody has to wait for it. */
-    const tell = (stage: Stage, answered?: Answered): Promise<void> | undefined => {
-      if (verdict.omitStages.has(stage)) return undefined
-      counts.told()
-      // Its text may be made when more is known than was then.
-      const known = stage === 'RequestReceived' ? NOTHING_YET : record
-      const parts = { request, record: known, verdict, id, received, now: clock.now(), stage, answered }
-      const event = new PendingEvent(parts, lost)
-      if (!READS.has(info.verb) || log.behind > MOST_BEHIND) return append(event)
-      log.note(event)
-      return undefined
-    }
+    const audited: Audited = { asked: askedOf(request), info, record, verdict, id, received: clock.now() }
     const ask = () =>
       whenAnswered(
         next,
-        { ...request, audit: record },
+        request,
         (response) => {
           const answered = answeredWith(response, verdict)
-          return after(goesOn(response) ? begun(answered) : ended(answered), () => response)
+          const told = goesOn(response, info) ? begun(audited, answered, request.signal) : ended(audited, answered)
+          return told === undefined ? response : told.then(() => response)
         },
-        (error) => {
-          const status = error instanceof StatusError ? error : internalError(error)
-          const answered = refusedWith(status, verdict)
-          const told = !(error instanceof StatusError)
-            ? tell('Panic', answered)
-            : request.user === undefined
-              ? tell('ResponseStarted', answered)
-              : ended(answered)
-          return after(told, (): ApiResponse => {
+        (error) =>
+          after(refused(audited, error), (): ApiResponse => {
             throw error
-          })
-        },
+          }),
       )
-    /** What may go on has begun even when it ends at once. */
-    const ended = (answered: Answered) => {
-      const started = isLongRunning(info) ? tell('ResponseStarted', answered) : undefined
-      if (started === undefined) return tell('ResponseComplete', answered)
-      return started.then(() => tell('ResponseComplete', answered))
-    }
-    const begun = (answered: Answered) => {
-      const { signal } = request
-      const over = () => void tell('ResponseComplete', answered)?.catch(() => {})
-      const told = tell('ResponseStarted', answered)
-      if (signal.aborted) over()
-      else signal.addEventListener('abort', over, { once: true })
-      return told
-    }
-    const goesOn = ({ kind }: ApiResponse) =>
-      kind === 'watch' || ((kind === 'stream' || kind === 'upgrade') && isLongRunning(info))
-    return after(request.user === undefined ? undefined : tell('RequestReceived'), ask)
+    return after(request.user === undefined ? undefined : tell(audited, 'RequestReceived'), ask)
   }
 }
+
+/** A request the policy wants told, as far as its events need it. */
+type Audited = Pick<EventParts, 'asked' | 'record' | 'verdict' | 'id' | 'received'> & { readonly info: RequestInfo }
+
+const goesOn = ({ kind }: ApiResponse, info: RequestInfo): boolean =>
+  kind === 'watch' || ((kind === 'stream' || kind === 'upgrade') && isLongRunning(info))
 
 const NOTHING_YET: AuditRecord = { annotations: {} }
 
 /** On its way to the log. */
 class PendingEvent {
-  readonly #parts: EventParts
+  readonly #audited: Audited
+  readonly #stage: Stage
+  readonly #now: number
+  readonly #answered: Answered | undefined
   readonly #lost: (error: unknown, auditID: string) => void
-  constructor(parts: EventParts, lost: (error: unknown, auditID: string) => void) {
-    this.#parts = parts
+  constructor(
+    audited: Audited,
+    stage: Stage,
+    now: number,
+    answered: Answered | undefined,
+    lost: (error: unknown, auditID: string) => void,
+  ) {
+    this.#audited = audited
+    this.#stage = stage
+    this.#now = now
+    this.#answered = answered
     this.#lost = lost
   }
   text(): string {
-    return eventText(this.#parts)
+    const stage = this.#stage
+    // It is written when more is known than was then.
+    const record = stage === 'RequestReceived' ? NOTHING_YET : this.#audited.record
+    return eventText({ ...this.#audited, record, now: this.#now, stage, answered: this.#answered })
   }
   lost(error: unknown): void {
-    this.#lost(error, this.#parts.id)
+    this.#lost(error, this.#audited.id)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Asks whether the user may do this, or refuses with 403 and Kubernetes' sentence about it. */
-import type { ApiRequest, ApiResponse, Filter, RequestInfo, UserInfo } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, AuditRecord, Filter, RequestInfo, UserInfo } from '../../api/request.ts'
 import { forbidden, internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Authorizer, attributesOf, type Decision } from '../auth/authorizer.ts'
@@ -15,7 +15,7 @@ export function authorization(authorizer: Authorizer, runtime?: Pick<Runtime, 'c
     const began = count.now()
     const answer = authorizer.authorize(attributesOf(user, info, request.query))
     const goOn = (decision: Decision): ApiResponse | Promise<ApiResponse> => {
-      annotate(request, decision)
+      annotate(request.served?.audit, decision)
       count.decided(decision, began)
       if (decision.verdict === 'allow') return next(request)
       if (decision.error !== undefined) return undecided(request, decision.error)
@@ -51,7 +51,7 @@ function decisionMetrics(runtime: Pick<Runtime, 'clock' | 'metrics'> | undefined
   }
 }
 
-function annotate({ audit }: ApiRequest, { verdict, reason, error }: Decision): void {
+function annotate(audit: AuditRecord | undefined, { verdict, reason, error }: Decision): void {
   if (audit === undefined) return
   if (verdict !== 'allow' && error !== undefined) {
     audit.annotations[REASON] = 'internal error'

@@ -70,9 +70,10 @@ function goingOn(request: ApiRequest, wanted: Wanted, mode: Mode): ApiRequest {
     Object.entries(request.headers).filter(([name]) => !name.startsWith('impersonate-')),
   )
   const impersonated = becoming(wanted, mode)
-  if (request.audit !== undefined) {
-    request.audit.impersonatedUser = impersonated
-    if (mode.constraint !== undefined) request.audit.impersonationConstraint = mode.constraint
+  const audit = request.served?.audit
+  if (audit !== undefined) {
+    audit.impersonatedUser = impersonated
+    if (mode.constraint !== undefined) audit.impersonationConstraint = mode.constraint
   }
   const { headerValues: _, ...passed } = request
   return { ...passed, headers: remaining, user: impersonated }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse, ServedAs, StoredObject } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, type ServedAs, type StoredObject, servedAnew } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
@@ -30,7 +30,7 @@ const LOGGED: ServedAs = { ...PODS, scope: 'resource', subresource: 'log', verb:
 function requestFor(path: string, query = '', signal = new AbortController().signal, as?: ServedAs) {
   const parameters = new URLSearchParams(query)
   const info = requestInfoOf('GET', path, parameters)
-  const served = { webhookMs: 0, ...(as === undefined ? {} : { as }) }
+  const served = { ...servedAnew(), as }
   const connection = { remoteAddress: '' }
   return { method: 'GET', path, query: parameters, headers: {}, signal, info, served, connection } satisfies ApiRequest
 }

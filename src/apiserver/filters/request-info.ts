@@ -2,7 +2,7 @@
  * What a path names, by Kubernetes' RequestInfo rules: the first thing every request passes, before anybody asks who sent
  * it. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
-import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
+import { type ApiRequest, type Filter, type RequestInfo, servedAnew } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
@@ -115,7 +115,7 @@ export const withRequestInfo: Filter = (next) => {
     }
     return info
   }
-  return (request) => next({ ...request, info: infoOf(request), served: { webhookMs: 0 } })
+  return (request) => next({ ...request, info: infoOf(request), served: servedAnew() })
 }
 
 /** Paths kept per method, and their characters: bounds for what a scanner can fill. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, servedAnew } from '../../api/request.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
@@ -25,6 +25,7 @@ const request: ApiRequest = {
   query: new URLSearchParams('limit=1'),
   headers: { 'user-agent': 'kubectl' },
   signal: new AbortController().signal,
+  served: servedAnew(),
 }
 
 test('a quick request is a line from -v 3 on, and none below', async () => {
@@ -44,7 +45,7 @@ test('a slow request is told at any level, with what its steps cost', async () =
   const { lines, simulated, runtime } = logged(0)
   const slow = requestLog(runtime)(async (r) => {
     await simulated.advance(100)
-    r.trace?.step('admission')
+    r.served?.trace?.step('admission')
     await simulated.advance(600)
     return answer
   })

@@ -3,6 +3,7 @@
  * took more than half a second, a trace of the steps it took and what each of them cost.
  */
 import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { codeOf } from './errors.ts'
 import { isLongRunning } from './limits.ts'
@@ -15,12 +16,28 @@ export interface Trace {
   step(name: string): void
 }
 
-type Step = readonly [name: string, at: number]
+/** With what came before it: most requests take one step, and nobody asks for it. */
+interface Step {
+  readonly name: string
+  readonly at: number
+  readonly before: Step | undefined
+}
+
+class Steps implements Trace {
+  last: Step | undefined
+  readonly #clock: Clock
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+  step(name: string): void {
+    this.last = { name, at: this.#clock.monotonic(), before: this.last }
+  }
+}
 
 export function requestLog(runtime: Runtime): Filter {
   const { clock } = runtime
   const log = runtime.log.named('http')
-  const answered = (request: ApiRequest, start: number, steps: readonly Step[], status: number) => {
+  const answered = (request: ApiRequest, start: number, steps: Steps, status: number) => {
     const ms = clock.monotonic() - start
     const isSlow = ms > SLOW_MS && !isLongRunning(request.info)
     if (!isSlow && log.level < LOG_LEVEL) return
@@ -33,15 +50,15 @@ export function requestLog(runtime: Runtime): Filter {
       resp: status,
     }
     if (log.level >= LOG_LEVEL) log.info(LOG_LEVEL, 'HTTP', fields)
-    if (isSlow) log.info(0, 'slow request', { ...fields, steps: costs(start, steps, start + ms) })
+    if (isSlow) log.info(0, 'slow request', { ...fields, steps: costs(start, steps.last, start + ms) })
   }
   return (next) => (request) => {
     const start = clock.monotonic()
-    const steps: Step[] = []
-    const trace: Trace = { step: (name) => steps.push([name, clock.monotonic()]) }
+    const steps = new Steps(clock)
+    if (request.served !== undefined) request.served.trace = steps
     return whenAnswered(
       next,
-      { ...request, trace },
+      request,
       (response) => {
         answered(request, start, steps, response.status)
         return response
@@ -55,15 +72,11 @@ export function requestLog(runtime: Runtime): Filter {
 }
 
 /** What each step cost, and what came after the last one. */
-function costs(start: number, steps: readonly Step[], end: number): Readonly<Record<string, number>> {
-  const found: Record<string, number> = {}
-  let before = start
-  for (const [name, at] of steps) {
-    found[name] = rounded(at - before)
-    before = at
-  }
-  found['answering'] = rounded(end - before)
-  return found
+function costs(start: number, last: Step | undefined, end: number): Readonly<Record<string, number>> {
+  const taken: (readonly [name: string, ms: number])[] = [['answering', rounded(end - (last?.at ?? start))]]
+  for (let step = last; step !== undefined; step = step.before)
+    taken.push([step.name, rounded(step.at - (step.before?.at ?? start))])
+  return Object.fromEntries(taken.reverse())
 }
 
 const rounded = (ms: number): number => Math.round(ms * 100) / 100

@@ -94,8 +94,8 @@ const nothingToRefuse = () => {}
 /** The configuration in the body, YAML or JSON. @throws StatusError 400 */
 export function applyBody(resource: ResourceRequest, options: WriteOptions): AppliedBody {
   const body = decodedBody(resource, options)
-  const { audit } = resource.request
-  if (audit !== undefined) audit.requestBody = body.applied
+  const { served } = resource.request
+  if (served?.audit !== undefined) served.audit.requestBody = body.applied
   return body
 }
 

@@ -17,9 +17,9 @@ export function decodeObject(
 ): KubeObject {
   const decoded = decodeBody(bodyOf(request), row, decodeWith(context.decodeProtobuf, fieldValidation))
   warnings.push(...decoded.warnings)
-  request.trace?.step('decoding')
+  request.served?.trace?.step('decoding')
   const object = withoutStrayNamespace(applyDefaults(decoded.object, row.schema), row)
-  if (request.audit !== undefined) request.audit.requestObject = object
+  if (request.served?.audit !== undefined) request.served.audit.requestObject = object
   return object
 }
 
@@ -44,8 +44,12 @@ function bodyOf(request: ApiRequest): RequestBody | undefined {
 export function decodeDeleteOptions({ request, context }: ResourceRequest): DeleteOptions {
   const decoded = decodeOptions(request.body, decodeWith(context.decodeProtobuf, 'Ignore'))
   if (decoded === undefined) return deleteOptionsOfQuery(request.query)
-  if (request.audit !== undefined)
-    request.audit.requestBody = { ...asJson(decoded), kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' }
+  if (request.served?.audit !== undefined)
+    request.served.audit.requestBody = {
+      ...asJson(decoded),
+      kind: 'DeleteOptions',
+      apiVersion: 'meta.k8s.io/__internal',
+    }
   const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = decoded
   const ignoring = decoded['ignoreStoreReadErrorWithClusterBreakingPotential']
   return {

@@ -23,12 +23,12 @@ export async function handleCreate(resource: ResourceRequest): Promise<ApiRespon
   const admitted = await context.admission.mutate(
     admissionAttributes(resource, 'CREATE', attributes, tracked, undefined),
   )
-  request.trace?.step('mutating admission')
+  request.served?.trace?.step('mutating admission')
   const object = admitted === tracked ? tracked : dedupeOwnerReferences(admitted, true, write.warn)
   const created = await createObject(context.registry, write, object, (final) =>
     context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, final, undefined)),
   )
-  request.trace?.step('validation, validating admission and storage')
+  request.served?.trace?.step('validation, validating admission and storage')
   return respondWritten(context, request, row, created, representation, {
     status: 201,
     warnings,

@@ -68,7 +68,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
   return (request) => {
     const { info, user } = request
     if (info === undefined || user === undefined) throw internalError('the request has not passed the filters')
-    request.trace?.step('authentication and authorization')
+    request.served?.trace?.step('authentication and authorization')
     const forwarded = context.forward?.(request)
     if (forwarded !== undefined) return forwarded
     // Kubernetes' routes begin with one slash, however a path is read for authorization.

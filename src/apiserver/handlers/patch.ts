@@ -137,7 +137,7 @@ function decoderWords(message: string, kind: string): string | undefined {
 function patchBody({ request }: ResourceRequest): Json {
   const { body } = request
   const patch = body?.kind === 'object' ? asJson(body.object) : parsedPatch(body?.bytes ?? new Uint8Array())
-  if (request.audit !== undefined) request.audit.requestBody = patch
+  if (request.served?.audit !== undefined) request.served.audit.requestBody = patch
   return patch
 }
 

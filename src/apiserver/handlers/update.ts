@@ -61,6 +61,6 @@ export async function admitUpdate(
   const admitted = await resource.context.admission.mutate(
     admissionAttributes(resource, operation, attributes, object, existing),
   )
-  resource.request.trace?.step('mutating admission')
+  resource.request.served?.trace?.step('mutating admission')
   return admitted === object ? object : dedupeOwnerReferences(admitted, true, warn)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { servedAnew } from '../../api/request.ts'
 import type { ResourceRequest } from './context.ts'
 import { admissionAttributes } from './write.ts'
 
@@ -10,7 +11,7 @@ const asked = (audit: { annotations: Record<string, string> } | undefined) =>
       info: { namespace: 'n', name: 'p', subresource: '' },
       user: { name: 'alice', groups: [] },
       warnings: [],
-      request: { audit },
+      request: { served: { ...servedAnew(), audit } },
     } as unknown as ResourceRequest,
     'CREATE',
     { dryRun: false, options: {} },

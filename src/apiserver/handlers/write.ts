@@ -44,7 +44,7 @@ export function writeContext(
 }
 
 export function admissionAttributes(
-  { row, info, user, warnings, request: { audit, served } }: ResourceRequest,
+  { row, info, user, warnings, request: { served } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
   options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
   object: KubeObject | undefined,
@@ -63,7 +63,7 @@ export function admissionAttributes(
     options: options.options,
     warn: (message) => warnings.push(message),
     annotate: (key, value) => {
-      if (audit !== undefined) audit.annotations[key] = value
+      if (served?.audit !== undefined) served.audit.annotations[key] = value
     },
     waited: (ms) => {
       if (served !== undefined) served.webhookMs += ms

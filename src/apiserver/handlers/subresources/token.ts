@@ -34,9 +34,9 @@ export async function createToken(resource: ResourceRequest): Promise<ApiRespons
   )
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
   const answer = await context.answerTokenRequest(info.namespace, info.name, admitted)
-  if (request.audit !== undefined) {
+  if (request.served?.audit !== undefined) {
     const id = parseJws(answer['status'].token)?.claims['jti']
-    request.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`
+    request.served.audit.annotations['authentication.kubernetes.io/issued-credential-id'] = `JTI=${id}`
   }
   return encoded(201, shaped(context, request, row, answer, representation), representation, warnings)
 }
