@@ -13,7 +13,9 @@ export interface Outgoing {
   setHeader(name: string, value: readonly string[]): unknown
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown
   write(chunk: Uint8Array): boolean
-  end(chunk?: Uint8Array | string): unknown
+  end(): unknown
+  end(chunk: Uint8Array | string): unknown
+  end(chunk: string, encoding: 'latin1'): unknown
   /** HTTP/2's has it too, though its type does not say so. */
   flushHeaders?(): void
   destroy(error?: Error): unknown
@@ -47,6 +49,12 @@ export interface Responder {
 const GZIP_FROM_BYTES = 128 * 1024
 const SLICE_BYTES = 128 * 1024
 const NEWLINE = Buffer.from('\n')
+/** Over HTTP/1.1 node:http joins a text to its head and writes both as one, but bytes beside it: so these go as text. */
+const ONE_WRITE_BYTES = 16 * 1024
+
+/** A character for each byte. */
+const latin1 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 
 export function createResponder(runtime: Runtime): Responder {
   const watches = createWatchWriter()
@@ -82,7 +90,9 @@ export function createResponder(runtime: Runtime): Responder {
     outgoing.writeHead(status, headers)
     if (size <= SLICE_BYTES * 2 || request?.method === 'HEAD') {
       const [only] = pieces
-      outgoing.end(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, size))
+      const bytes = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, size)
+      if (size <= ONE_WRITE_BYTES && outgoing.stream === undefined) outgoing.end(latin1(bytes), 'latin1')
+      else outgoing.end(bytes)
       return undefined
     }
     return sendSlices(outgoing, sliced(pieces, SLICE_BYTES))

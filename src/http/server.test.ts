@@ -102,6 +102,29 @@ test('a request reaches the handler whole, and its answer the client', async () 
   )
 })
 
+test('every byte of an answer arrives as it is, over both protocols, in one piece or more', async () => {
+  const bytesOf = (path: string) => Buffer.from(Array.from({ length: Number(path.slice(1)) }, (_, i) => i % 256))
+  await using it = await started(async ({ path }) => {
+    const whole = bytesOf(path)
+    // A view into something larger, and several pieces.
+    const bytes = path === '/700' ? [whole.subarray(0, 300), whole.subarray(300)] : [whole]
+    return { kind: 'bytes', status: 200, contentType: 'application/octet-stream', bytes }
+  })
+  const peer = connectHttp2(it.url, { ca: ca.cert })
+  const overHttp2 = async (path: string) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of peer.request({ ':path': path })) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  }
+  for (const path of ['/0', '/1', '/256', '/700', '/16384', '/16385', '/100000']) {
+    const answer = await it.client.send({ method: 'GET', path })
+    assert.equal(answer.headers['content-length'], path.slice(1))
+    assert.ok(bytesOf(path).equals(await answer.bytes()), path)
+    assert.ok(bytesOf(path).equals(await overHttp2(path)), path)
+  }
+  peer.destroy()
+})
+
 test('a thrown StatusError becomes its Status, with Retry-After; anything else a 500', async () => {
   await using it = await started(async (request) => {
     if (request.path === '/busy') throw tooManyRequests('slow down', 3)
