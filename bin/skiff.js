@@ -36,8 +36,8 @@ function freshBundle() {
       const now = statSync(join(root, path))
       if (now.mtimeMs !== mtimeMs || now.size !== size) return undefined
     }
-    const main = join(made.folder, 'main.mjs')
-    return existsSync(main) ? main : undefined
+    for (const [name, size] of made.outputs) if (statSync(join(made.folder, name)).size !== size) return undefined
+    return join(made.folder, 'main.mjs')
   } catch {
     return undefined
   }

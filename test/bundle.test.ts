@@ -11,18 +11,20 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const checkout = mkdtempSync(join(realpathSync(tmpdir()), 'skiff-bundle-'))
 const cache = join(checkout, 'node_modules/.cache/skiff')
+const manifest = join(cache, 'bundle.json')
 const source = join(checkout, 'src/cluster/version.ts')
 const text = readFileSync(join(root, 'src/cluster/version.ts'), 'utf8')
 
@@ -72,24 +74,56 @@ test('a source that is gone does so too, and the sources say what is missing', (
   assert.notEqual(run.status, 0)
 })
 
-test('bundling again runs what is there now, and keeps what a server that runs may still load', () => {
-  writeFileSync(source, text.replace('0.1.0', '0.1.8'))
+/** The source of a version, bundled; what the cache has then. */
+function bundled(number: string): { readonly folder: string; readonly folders: readonly string[] } {
+  writeFileSync(source, text.replace('0.1.0', number))
   utimesSync(source, new Date('2026-01-01'), new Date('2026-01-01'))
-  assert.equal(skiff('precompile').status, 0)
+  const made = skiff('precompile')
+  assert.equal(made.stderr, '')
+  assert.equal(version(), number)
+  const folders = readdirSync(cache).filter((name) => !name.endsWith('.json'))
+  return { folder: basename(JSON.parse(readFileSync(manifest, 'utf8')).folder), folders }
+}
+
+test('bundling again runs what is there now, and keeps the bundle that was run until then, whatever its age', () => {
+  const first = bundled('0.1.8')
+  const second = bundled('0.1.7')
+  assert.deepEqual(second.folders, [first.folder, second.folder].sort())
+  bundled('0.1.8')
+  const third = bundled('0.1.6')
+  assert.deepEqual(third.folders, [first.folder, third.folder].sort())
+})
+
+test('a bundle that lost a file, or half of one, is not run, and is made anew', () => {
+  const { folder } = bundled('0.1.7')
+  const files = readdirSync(join(cache, folder))
+  const up = files.find((name) => name.startsWith('up-')) as string
+  unlinkSync(join(cache, folder, up))
+  assert.equal(skiff('status', '--data-dir', join(checkout, 'none')).stderr.includes('ERR_MODULE'), false)
   changeSecretly()
-  assert.equal(version(), '0.1.8')
-  assert.equal(readdirSync(cache).filter((name) => name.startsWith('bundle-')).length, 2)
-  writeFileSync(source, text.replace('0.1.0', '0.1.7'))
-  utimesSync(source, new Date('2026-01-01'), new Date('2026-01-01'))
-  assert.equal(skiff('precompile').status, 0)
+  assert.equal(version(), '0.1.9')
+  assert.deepEqual(bundled('0.1.7').folder, folder)
+  assert.deepEqual(readdirSync(join(cache, folder)), files)
+  truncateSync(join(cache, folder, 'main.mjs'), 10)
   assert.equal(version(), '0.1.7')
-  assert.equal(readdirSync(cache).filter((name) => name.startsWith('bundle-')).length, 2)
+})
+
+test('precompile compiles all that the first start of a whole cluster loads', () => {
+  bundled('0.1.7')
+  const compiled = () => readdirSync(join(checkout, 'cache'), { recursive: true }).length
+  const data = ['--data-dir', join(checkout, 'data')]
+  skiff('down', ...data)
+  const before = compiled()
+  assert.ok(before > 50)
+  assert.equal(skiff('up', '--detach', ...data, '--port', '0').status, 0)
+  assert.equal(skiff('down', ...data).status, 0)
+  assert.equal(compiled(), before)
 })
 
 test('a manifest of another checkout, half a manifest and a bundle without its files are not believed', () => {
-  writeFileSync(source, text)
-  const manifest = join(cache, 'bundle.json')
+  bundled('0.1.7')
   const whole = readFileSync(manifest, 'utf8')
+  writeFileSync(source, text)
   utimesSync(source, new Date('2026-01-01'), new Date('2026-01-01'))
   assert.equal(version(), '0.1.7', 'this one is')
   for (const broken of [whole.slice(0, 100), '{}', whole.replace(checkout, '/elsewhere')]) {

@@ -1,6 +1,6 @@
 /** The skiff command as a user meets it: a process of its own, a directory of its own, a free port. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -349,20 +349,4 @@ test('--kubeconfig adds the cluster to a file that holds others', async () => {
   const text = readFileSync(file, 'utf8')
   assert.match(text, /name: other/)
   assert.match(endpointFromKubeconfig(text).server, /^https:\/\/127\.0\.0\.1:/)
-})
-
-test('precompile compiles all that the first start of a whole cluster loads', async () => {
-  await using directory = temporary()
-  const cache = join(directory.path, 'cache')
-  const env = { ...process.env, XDG_CACHE_HOME: cache, NODE_COMPILE_CACHE: '', SKIFF_REEXECUTED: '' }
-  const run = (...args: string[]) => spawnSync(process.execPath, [bin, ...args], { env, encoding: 'utf8' })
-  const compiled = () => readdirSync(cache, { recursive: true }).length
-  const data = ['--data-dir', join(directory.path, 'data')]
-  assert.equal(run('precompile').status, 0)
-  run('down', ...data)
-  const before = compiled()
-  assert.ok(before > 50)
-  assert.equal(run('up', '--detach', ...data, '--port', '0').status, 0)
-  assert.equal(run('down', ...data).status, 0)
-  assert.equal(compiled(), before)
 })

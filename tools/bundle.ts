@@ -3,8 +3,8 @@
  * longer than all that a cluster does until it is ready) is paid once. Packages stay outside.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -43,45 +43,62 @@ export async function bundle(entries: readonly string[], target: string): Promis
 }
 
 const cache = join(root, 'node_modules/.cache/skiff')
-/** Of `bundles` made before: a server that runs may still load from the last. */
-const KEPT = 1
+const manifest = join(cache, 'bundle.json')
 
 /**
- * The command bundled for this checkout, where bin/skiff.js looks for it: `bundle.json` names the folder, and what it was made
- * of with times and sizes, so that one source that changed since sends bin back to the sources. Written whole or not at all.
+ * The command bundled for this checkout, where bin/skiff.js looks for it: `bundle.json` names the folder, what it was made of
+ * with times and sizes, and what is in it with sizes, so that a source that changed since, or a file that is gone, sends bin back
+ * to the sources. The bundle that was there before stays: a command may be starting from it.
+ *
+ * @throws when a source was changed meanwhile
  */
 export async function bundleCheckout(): Promise<void> {
-  const begun = Date.now()
+  const before = new Map(globSync('src/**', { cwd: root }).map((path) => [path, stamp(path)]))
   const { files, inputs } = await bundle(['src/cli/main.ts'], `node${process.versions.node}`)
+  const stamped = inputs.map((path) => [path, ...stamp(path)])
+  for (const [path, ...now] of stamped)
+    if (String(before.get(path as string)) !== String(now)) throw new Error(`${path} was changed meanwhile`)
+
   const hash = createHash('sha256')
   for (const [name, contents] of files) hash.update(`${name}\n`).update(contents)
-  const name = `bundle-${hash.digest('hex').slice(0, 16)}`
-  const folder = join(cache, name)
+  const folder = join(cache, `bundle-${hash.digest('hex').slice(0, 16)}`)
   mkdirSync(cache, { recursive: true })
-  if (!existsSync(folder)) writeWhole(folder, files)
-  const stats = inputs.map((path) => {
-    const { mtimeMs, size } = statSync(join(root, path))
-    if (mtimeMs >= begun) throw new Error(`${path} was changed meanwhile`)
-    return [path, mtimeMs, size]
-  })
-  const manifest = join(cache, 'bundle.json')
-  writeFileSync(`${manifest}.${process.pid}`, JSON.stringify({ root, folder, inputs: stats }))
+  if (!isWhole(folder, files)) replace(folder, files)
+  const last = lastFolder()
+  const outputs = [...files].map(([name, { length }]) => [name, length])
+  writeFileSync(`${manifest}.${process.pid}`, JSON.stringify({ root, folder, inputs: stamped, outputs }))
   renameSync(`${manifest}.${process.pid}`, manifest)
-  const older = readdirSync(cache).filter((entry) => entry.startsWith('bundle-') && entry !== name)
-  const age = (entry: string) => statSync(join(cache, entry)).mtimeMs
-  for (const entry of older.sort((a, b) => age(b) - age(a)).slice(KEPT))
-    rmSync(join(cache, entry), { recursive: true, force: true })
+  const kept = [folder, last ?? folder].map((path) => basename(path))
+  for (const entry of readdirSync(cache))
+    if (entry.startsWith('bundle-') && !kept.includes(entry))
+      rmSync(join(cache, entry), { recursive: true, force: true })
 }
 
-function writeWhole(folder: string, files: Bundle['files']): void {
-  const making = `${folder}.${process.pid}`
+function stamp(path: string): readonly [mtimeMs: number, size: number] {
+  const { mtimeMs, size } = statSync(join(root, path))
+  return [mtimeMs, size]
+}
+
+function isWhole(folder: string, files: Bundle['files']): boolean {
+  return [...files].every(([name, { length }]) => {
+    return statSync(join(folder, name), { throwIfNoEntry: false })?.size === length
+  })
+}
+
+/** Under its name it is whole, or not there. */
+function replace(folder: string, files: Bundle['files']): void {
+  const making = join(cache, `making-${process.pid}`)
+  rmSync(making, { recursive: true, force: true })
   writeInto(making, files)
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(making, folder)
+}
+
+function lastFolder(): string | undefined {
   try {
-    renameSync(making, folder)
-  } catch (error) {
-    // Another was quicker: of the same name is of the same contents.
-    rmSync(making, { recursive: true, force: true })
-    if (!existsSync(folder)) throw error
+    return (JSON.parse(readFileSync(manifest, 'utf8')) as { folder: string }).folder
+  } catch {
+    return undefined
   }
 }
 

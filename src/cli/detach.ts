@@ -13,7 +13,8 @@ import type { Report, UpOptions } from './up.ts'
 export async function detach(options: UpOptions): Promise<void> {
   const progress = progressOn(process.stdout)
   const log = openLog(options.dataDir)
-  const [, bin = ''] = process.argv
+  const [, bin] = process.argv
+  if (bin === undefined) throw new StartError('only the skiff command can detach a cluster')
   const child = spawn(process.execPath, [...process.execArgv, bin, ...commandLine(options)], {
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],

@@ -190,6 +190,37 @@ test('an object is named by the body where the path does not name it, and by who
   assert.deepEqual(event?.['authenticationMetadata'], { impersonationConstraint: 'impersonate:user-info' })
 })
 
+test('requests for the same thing are told as each of them was, whoever asked before', async () => {
+  const log = memoryLog()
+  const handler = audit(simulatedRuntime(1), everything, log)(() => answered)
+  const same = info()
+  const bob: UserInfo = { name: 'bob', groups: [] }
+  const from = (remoteAddress: string) => ({ connection: { remoteAddress } })
+  const asked: readonly (readonly [Partial<ApiRequest>, Record<string, unknown>])[] = [
+    [{}, {}],
+    [{ user: bob }, { user: { username: 'bob' } }],
+    [{}, {}],
+    [from('10.0.0.7'), { sourceIPs: ['10.0.0.7'] }],
+    [{ headers: { 'user-agent': 'curl' } }, { userAgent: 'curl' }],
+    [{ query: new URLSearchParams('y=2') }, { requestURI: `${same.path}?y=2` }],
+    [{ headers: { 'user-agent': 'kubectl', 'x-real-ip': '10.0.0.8' } }, { sourceIPs: ['10.0.0.8', '127.0.0.1'] }],
+    [{ headers: {} }, { userAgent: undefined }],
+    [{}, {}],
+  ]
+  const usual = {
+    user: { username: 'alice', groups: alice.groups },
+    sourceIPs: ['127.0.0.1'],
+    userAgent: 'kubectl',
+    requestURI: `${same.path}?x=1`,
+  }
+  for (const [more, told] of asked) {
+    await handler({ ...request(), ...more, info: same })
+    const event = log.events().at(-1) ?? {}
+    const { user, sourceIPs, userAgent, requestURI } = event
+    assert.deepEqual({ user, sourceIPs, userAgent, requestURI }, { ...usual, ...told })
+  }
+})
+
 const quiet: Policy = {
   verdict: () => ({ level: 'Metadata', omitStages: new Set(['RequestReceived' as const]), omitManagedFields: false }),
 }

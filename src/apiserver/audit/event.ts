@@ -133,8 +133,8 @@ export interface Asked {
 
 /** Clients ask for the same again and again: what the last one said who asked for it. */
 const lastAsked = new WeakMap<RequestInfo, Asked>()
-/** Characters up to which it is kept: a bound for what a scanner can fill. */
-const LONGEST_KEPT = 512
+/** Characters up to which it is kept, the user's among them: with the number of infos kept, a bound for what anybody can fill. */
+const LONGEST_ASKED = 2048
 
 export function askedOf(request: ApiRequest): Asked {
   const { info, user, headers } = request
@@ -144,20 +144,13 @@ export function askedOf(request: ApiRequest): Asked {
   const isProxied = headers['x-forwarded-for'] !== undefined || headers['x-real-ip'] !== undefined
   const last = info === undefined || isProxied ? undefined : lastAsked.get(info)
   if (last?.uri === uri && last.user === user && last.userAgent === userAgent && last.remote === remote) return last
-  const asked: Asked = {
-    info,
-    uri,
-    user,
-    userAgent,
-    remote,
-    what: flat(`,"requestURI":${quoted(uri)}${field('verb', info?.verb)},"user":${userText(user)}`),
-    from: flat(
-      `,"sourceIPs":[${isProxied ? sourcesText(headers, remote) : quoted(remote)}]${field('userAgent', shortened(userAgent))}`,
-    ),
-    objectRef: flat(objectRefText(info, NO_METADATA)),
-  }
-  if (info !== undefined && !isProxied && uri.length + (userAgent?.length ?? 0) < LONGEST_KEPT)
-    lastAsked.set(info, asked)
+  const what = flat(`,"requestURI":${quoted(uri)}${field('verb', info?.verb)},"user":${userText(user)}`)
+  const sources = isProxied ? sourcesText(headers, remote) : quoted(remote)
+  const from = flat(`,"sourceIPs":[${sources}]${field('userAgent', shortened(userAgent))}`)
+  const objectRef = flat(objectRefText(info, NO_METADATA))
+  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef }
+  const size = what.length + from.length + objectRef.length + (userAgent?.length ?? 0)
+  if (info !== undefined && !isProxied && size <= LONGEST_ASKED) lastAsked.set(info, asked)
   return asked
 }
 
@@ -174,12 +167,13 @@ const flat = (text: string): string => Buffer.from(text).toString()
 /** Texts and their quoted form, of those that come again and again: names of annotations, and why something is allowed. */
 const known = new Map<string, string>()
 const MOST_KNOWN = 512
+const LONGEST_KNOWN = 512
 
 function quotedAgain(text: string): string {
   let made = known.get(text)
   if (made === undefined) {
     made = flat(quoted(text))
-    if (text.length >= LONGEST_KEPT) return made
+    if (text.length > LONGEST_KNOWN) return made
     if (known.size >= MOST_KNOWN) known.clear()
     known.set(text, made)
   }

@@ -1,8 +1,9 @@
 /**
  * When watchers are told. The writer is answered first: watchers run in a later turn. Few watchers are each handed over to
  * by themselves, at once. Many are told in passes, some per turn so that requests come between, and what comes together goes
- * out in one write per watcher: a pass begins when no news has come for a moment, or when it has waited as long as a pass
- * takes. So waiting never more than doubles how long news are under way, and saves whole passes when many come.
+ * out in one write per watcher: a pass begins when no news has come for a moment, or when the oldest have waited as long as a
+ * pass takes. So where no other pass is under way waiting at most doubles how long news take, and saves whole passes when many
+ * come; what comes while watchers are told has to wait for the end of that and a rest.
  */
 import type { Runtime } from '../../base/runtime.ts'
 
@@ -23,7 +24,7 @@ const PER_TURN = 50
 /** About what it takes to tell one of many watchers: the server writing and the client reading. */
 const TELL_MS = 0.1
 const MOST_MS = 100
-/** Of what a pass takes: a writer that waits for each answer has written again by then. */
+/** Of what a pass takes. For hundreds of watchers, a writer that waits for each answer has written again by then. */
 const QUIET = 0.125
 /** After a pass, so that those who ask are served too. */
 const restMs = (watchers: number) => Math.min(4 + watchers / 64, 24)

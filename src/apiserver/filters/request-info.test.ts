@@ -45,8 +45,8 @@ test('requests for the same have the same info, and each its own where the query
     return { kind: 'bytes', status: 200, contentType: '', bytes: [] }
   })
   const { signal } = new AbortController()
-  const infoOf = (path: string, query = '') => {
-    const request: ApiRequest = { method: 'GET', path, query: new URLSearchParams(query), headers: {}, signal }
+  const infoOf = (path: string, query = '', method = 'GET') => {
+    const request: ApiRequest = { method, path, query: new URLSearchParams(query), headers: {}, signal }
     void filter(request)
     return seen.at(-1)
   }
@@ -57,4 +57,6 @@ test('requests for the same have the same info, and each its own where the query
   assert.deepEqual([list?.verb, watch?.verb], ['list', 'watch'])
   assert.equal(infoOf('/api/v1/pods', 'fieldSelector=metadata.name%3Da')?.name, 'a')
   assert.equal(infoOf('/api/v1/pods', 'fieldSelector=metadata.name%3Db')?.name, 'b')
+  // Of methods there is no end, where anybody may make one up.
+  assert.notEqual(infoOf('/api/v1/pods', '', 'MADE-UP'), infoOf('/api/v1/pods', '', 'MADE-UP'))
 })

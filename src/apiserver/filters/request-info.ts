@@ -99,7 +99,7 @@ function nameOfSelector(selector: string | null): string {
 export const withRequestInfo: Filter = (next) => {
   const known = new Map<string, Map<string, RequestInfo>>()
   const infoOf = ({ method, path, query }: ApiRequest): RequestInfo => {
-    if (path.length > LONGEST_KNOWN || (query.size > 0 && query.has('fieldSelector')))
+    if (path.length > LONGEST_KNOWN || !Object.hasOwn(VERBS, method) || (query.size > 0 && query.has('fieldSelector')))
       return requestInfoOf(method, path, query)
     const key = query.size > 0 && isTrue(query.get('watch')) ? `${path}?watch` : path
     let paths = known.get(method)
@@ -118,6 +118,6 @@ export const withRequestInfo: Filter = (next) => {
   return (request) => next({ ...request, info: infoOf(request), served: servedAnew() })
 }
 
-/** Paths kept per method, and their characters: bounds for what a scanner can fill. */
+/** Paths kept for each method that is one, and their characters: bounds for what a scanner can fill. */
 const MOST_KNOWN = 2048
 const LONGEST_KNOWN = 256
