@@ -4,7 +4,7 @@
  */
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-// 2026-01-01 is the date that recorded requests themselves contain; it is kept.
+// 2026-01-01 is the date that recorded requests themselves contain; it is kept, and its age in Tables grows by the day.
 const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, '<microtime>'],
   [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
@@ -54,6 +54,7 @@ export function createNormalizer(namespace: string): (text: string) => unknown {
     typeof cell === 'string'
       ? normalizeText(cell)
           .replace(/^\d+s$/, '<age>')
+          .replace(/^(.* \()?(\d{3,}d|\d+y(\d+d)?)( ago\))?$/, '$1<long age>$4')
           .replace(/:3\d{4}\//g, ':<port>/')
       : normalizeValue(cell, '', false)
   const normalizeValue = (value: unknown, key: string, inList: boolean): unknown => {

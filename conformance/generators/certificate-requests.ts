@@ -95,7 +95,6 @@ export function certificateRequests(): readonly Case[] {
           },
         ]),
         bind('$NS-s', '$NS-signer', '$NS-u'),
-        merge(`${path}/$NS-a/approval`, approve, as('$NS-u')),
         merge(`${path}/$NS-a/approval`, { status: { conditions: [{ type: 'Denied', status: 'True' }] } }),
         merge(`${path}/$NS-a`, { metadata: { labels: { a: 'b' } }, spec: { username: 'x' } }),
         merge(`${path}/$NS-f/approval`, { status: { conditions: [{ type: 'Denied', status: 'True', reason: 'no' }] } }),
