@@ -39,6 +39,7 @@ export function createBodies(clock: Clock, maxHeldBytes = MAX_HELD_BYTES): Bodie
           if (!arriving.has(body)) return
           size += bytes
           held += bytes
+          if (held <= maxHeldBytes) return
           for (const oldest of arriving) {
             if (held <= maxHeldBytes) return
             oldest.end()

@@ -10,15 +10,14 @@ const NO_QUERY = new URLSearchParams()
 
 type Incoming = IncomingMessage | Http2ServerRequest
 
-/** Synchronous when there is no body. @throws StatusError 400 for a target that is no path, 413 for a body over the limit */
-export function readRequest(
-  bodies: Bodies,
+/** @throws StatusError 400 for a target that is no path */
+export function requestOf(
   incoming: Incoming,
   signal: AbortSignal,
   connection: ConnectionInfo,
-  maxBodyBytes: number,
   newId: () => string,
-): ApiRequest | Promise<ApiRequest> {
+  bytes: Uint8Array | undefined,
+): ApiRequest {
   const target = originForm(incoming.url ?? '/')
   const mark = target.indexOf('?')
   const headers = incoming.headers as ApiRequest['headers']
@@ -28,9 +27,8 @@ export function readRequest(
   const named = headers['impersonate-user'] !== undefined || headers['x-remote-user'] !== undefined
   const values = named ? { headerValues: valuesByName(incoming.rawHeaders) } : undefined
   const auditId = auditIdOf(headers['audit-id']) ?? newId()
-  if (!hasBody(incoming, method))
-    return { method, path, query, target, headers, auditId, signal, connection, ...values }
-  return readBody(bodies, incoming, maxBodyBytes).then((bytes) => ({
+  if (bytes === undefined) return { method, path, query, target, headers, auditId, signal, connection, ...values }
+  return {
     method,
     path,
     query,
@@ -41,7 +39,7 @@ export function readRequest(
     connection,
     ...values,
     body: { kind: 'bytes', bytes, contentType: headers['content-type'] ?? '' },
-  }))
+  }
 }
 
 const LONGEST_AUDIT_ID = 64
@@ -98,46 +96,49 @@ function tooLarge(limit: number): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`)
 }
 
-function readBody(bodies: Bodies, incoming: Incoming, limit: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    let ended = false
-    if (Number(incoming.headers['content-length'] ?? 0) > limit) {
-      reject(tooLarge(limit))
-      return
-    }
-    const chunks: Buffer[] = []
-    let size = 0
-    const body = bodies.begin((why) => {
-      chunks.length = 0
-      reject(why)
-      // Of HTTP/2 only this stream: one that is left unread would hold up all others of its connection.
-      if ('stream' in incoming) incoming.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
-      else incoming.destroy()
-    })
-    incoming.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limit) {
-        body.end()
-        chunks.length = 0
-        incoming.removeAllListeners('data')
-        reject(tooLarge(limit))
-        return
-      }
-      chunks.push(chunk)
-      body.more(chunk.length)
-    })
-    incoming.on('end', () => {
-      ended = true
-      body.end()
-      const [only] = chunks
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
-    })
-    incoming.on('error', (cause) => reject(badRequest('the request body could not be read', cause)))
-    // Comes after every request; only before the end of its body does it mean anything.
-    incoming.on('close', () => {
-      if (ended) return
-      body.end()
-      reject(badRequest('the client closed the connection'))
-    })
+/** Either is called, once: `failed` with a StatusError, 413 for a body over `limit` bytes. */
+export function readBody(
+  bodies: Bodies,
+  incoming: Incoming,
+  limit: number,
+  arrived: (bytes: Uint8Array) => void,
+  failed: (error: StatusError) => void,
+): void {
+  if (Number(incoming.headers['content-length'] ?? 0) > limit) {
+    failed(tooLarge(limit))
+    return
+  }
+  const chunks: Buffer[] = []
+  let size = 0
+  let isOver = false
+  const fail = (why: StatusError) => {
+    if (isOver) return
+    isOver = true
+    chunks.length = 0
+    body.end()
+    failed(why)
+  }
+  const body = bodies.begin((why) => {
+    // Of HTTP/2 only this stream: one that is left unread would hold up all others of its connection.
+    if ('stream' in incoming) incoming.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    else incoming.destroy()
+    fail(why)
   })
+  incoming.on('data', (chunk: Buffer) => {
+    if (isOver) return
+    size += chunk.length
+    if (size > limit) return fail(tooLarge(limit))
+    chunks.push(chunk)
+    body.more(chunk.length)
+  })
+  incoming.on('end', () => {
+    if (isOver) return
+    isOver = true
+    body.end()
+    const [only] = chunks
+    arrived(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
+  })
+  incoming.on('error', (cause) => fail(badRequest('the request body could not be read', cause)))
+  // Comes after every request; only before the end of its body does it mean anything.
+  incoming.on('close', () => fail(badRequest('the client closed the connection')))
 }

@@ -5,6 +5,7 @@ import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { createGathering } from './gather.ts'
 import { listPieces, sliced } from './slices.ts'
 import { createWatchWriter, type WatchWriter } from './watch.ts'
 
@@ -41,6 +42,8 @@ export interface Responder {
   /** Answers with the Status of `error` (500 for what is no StatusError); cuts the connection if an answer had begun. */
   fail(request: ApiRequest | undefined, error: unknown, outgoing: Outgoing): void
   closeAfter(outgoing: Outgoing): void
+  /** Writes the answers that are ready. */
+  flush(): void
   /** Ends all watches. */
   stop(): void
 }
@@ -51,13 +54,25 @@ const SLICE_BYTES = 128 * 1024
 const NEWLINE = Buffer.from('\n')
 /** Over HTTP/1.1 node:http joins a text to its head and writes both as one, but bytes beside it: so these go as text. */
 const ONE_WRITE_BYTES = 16 * 1024
+/** More in a row save little, and let the first of them wait. */
+const ANSWERS_TOGETHER = 16
 
 /** A character for each byte. */
 const latin1 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 
+interface Answer {
+  readonly outgoing: Outgoing
+  readonly bytes: Uint8Array
+}
+
 export function createResponder(runtime: Runtime): Responder {
   const watches = createWatchWriter()
+  const answers = createGathering<Answer>(runtime.scheduler, {
+    label: 'http answers',
+    act: ({ outgoing, bytes }) => outgoing.end(latin1(bytes), 'latin1'),
+    most: ANSWERS_TOGETHER,
+  })
 
   function headersOf(
     request: ApiRequest | undefined,
@@ -91,7 +106,7 @@ export function createResponder(runtime: Runtime): Responder {
     if (size <= SLICE_BYTES * 2 || request?.method === 'HEAD') {
       const [only] = pieces
       const bytes = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, size)
-      if (size <= ONE_WRITE_BYTES && outgoing.stream === undefined) outgoing.end(latin1(bytes), 'latin1')
+      if (size <= ONE_WRITE_BYTES && outgoing.stream === undefined) answers.add({ outgoing, bytes })
       else outgoing.end(bytes)
       return undefined
     }
@@ -167,6 +182,7 @@ export function createResponder(runtime: Runtime): Responder {
     },
     watchOverWebSocket: watches.overWebSocket,
     closeAfter,
+    flush: answers.flush,
     stop: watches.stop,
   }
 }

@@ -125,6 +125,49 @@ test('every byte of an answer arrives as it is, over both protocols, in one piec
   peer.destroy()
 })
 
+test('each of many requests at once is answered with what is its own, with a body and without, at once and later', async () => {
+  await using it = await started((request) => {
+    const body = request.body?.kind === 'bytes' ? Buffer.from(request.body.bytes).toString() : ''
+    const answer = json(request, { body })
+    return request.path.endsWith('0')
+      ? answer.then((value) => new Promise((done) => setImmediate(done, value)))
+      : answer
+  })
+  const ask = async (i: number) => {
+    const body = i % 3 === 0 ? Buffer.from(`body ${i}`) : undefined
+    const answer = await it.client.send({ method: body ? 'POST' : 'GET', path: `/${i}`, ...(body ? { body } : {}) })
+    const told = JSON.parse(await text(answer))
+    assert.deepEqual([told.path, told.body], [`/${i}`, body?.toString() ?? ''])
+  }
+  for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 200 }, (_, i) => ask(i)))
+})
+
+test('requests sent one behind the other on one connection are answered in their order', async () => {
+  const waiting: (() => void)[] = []
+  await using it = await started((request) => {
+    const answer = json(request, {})
+    if (request.path !== '/0') return answer
+    return new Promise((done) => waiting.push(() => done(answer)))
+  })
+  const socket = connectTls({ port: it.server.port, ca: ca.cert, host: '127.0.0.1' })
+  const paths: string[] = []
+  const all = new Promise<void>((resolve) =>
+    socket.on('data', (chunk: Buffer) => {
+      paths.push(...[...chunk.toString().matchAll(/"path":"([^"]*)"/g)].map(([, path]) => path as string))
+      if (paths.length === 40) resolve()
+    }),
+  )
+  socket.write(Array.from({ length: 40 }, (_, i) => `GET /${i} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+  while (waiting.length === 0) await new Promise((done) => setImmediate(done))
+  waiting[0]?.()
+  await all
+  socket.destroy()
+  assert.deepEqual(
+    paths,
+    Array.from({ length: 40 }, (_, i) => `/${i}`),
+  )
+})
+
 test('a thrown StatusError becomes its Status, with Retry-After; anything else a 500', async () => {
   await using it = await started(async (request) => {
     if (request.path === '/busy') throw tooManyRequests('slow down', 3)

@@ -13,10 +13,11 @@ import type { ApiRequest, ConnectionInfo, EagerHandler } from '../api/request.ts
 import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
+import { createGathering } from './gather.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { ServerResponse as PlainResponse } from './node-http.ts'
-import { hasBody, readRequest } from './receive.ts'
-import { createResponder, type Outgoing, type Responder } from './respond.ts'
+import { hasBody, readBody, requestOf } from './receive.ts'
+import { createResponder, type Outgoing } from './respond.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
 export interface HttpServerOptions {
@@ -69,10 +70,26 @@ const HTTP1 = {
 
 type Incoming = IncomingMessage | Http2ServerRequest
 
+/** A request and its answer on their way. */
+interface Exchange {
+  readonly incoming: Incoming
+  readonly outgoing: Outgoing
+  readonly connection: ConnectionInfo
+  readonly controller: AbortController
+  readonly upgrade: HeldUpgrade | undefined
+  /** Once it is here. */
+  body: Uint8Array | undefined
+}
+
 /** @throws the listen error (EADDRINUSE, EACCES, …) as Node gives it */
 export async function startHttpServer(runtime: Runtime, options: HttpServerOptions): Promise<HttpServer> {
   const connections = createConnectionTable()
   const responder = createResponder(runtime)
+  const arrivals = createGathering<Exchange>(runtime.scheduler, {
+    label: 'http requests',
+    act: (exchange) => void answer(exchange),
+    after: responder.flush,
+  })
   const bodies = createBodies(runtime.clock, options.maxHeldBytes)
   const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
   const server = createSecureServer({
@@ -119,18 +136,18 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       // Asked of the server itself, as a sign of life.
       outgoing.writeHead(200, { 'content-length': 0 })
       outgoing.end()
-    } else void serve(incoming, outgoing, peerOf(incoming))
+    } else serve(incoming, outgoing, peerOf(incoming))
   })
   // Who asks before he sends is told to go on only where something is to be sent, and taken.
   server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
     if (!('stream' in incoming) && refusedHead(incoming)) return
     if (hasBody(incoming, incoming.method ?? '') && Number(incoming.headers['content-length'] ?? 0) <= maxBodyBytes)
       outgoing.writeContinue()
-    void serve(incoming, outgoing, peerOf(incoming))
+    serve(incoming, outgoing, peerOf(incoming))
   })
   // HTTP/2 passes over what it does not know.
   server.on('checkExpectation', (incoming: Incoming, outgoing: ServerResponse) => {
-    if ('stream' in incoming) return void serve(incoming, outgoing, peerOf(incoming))
+    if ('stream' in incoming) return serve(incoming, outgoing, peerOf(incoming))
     outgoing.writeHead(417, { connection: 'close', 'content-length': 0 })
     outgoing.end()
   })
@@ -141,7 +158,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     response.shouldKeepAlive = false
     response.assignSocket(socket)
     response.on('finish', () => socket.destroySoon())
-    void serve(incoming, response, socket, { incoming, socket, head, response })
+    serve(incoming, response, socket, { incoming, socket, head, response })
   })
 
   await listen(server, options)
@@ -149,12 +166,12 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   const newId = () => runtime.random.uuid()
   let stopping = false
 
-  async function serve(
+  function serve(
     incoming: Incoming,
     outgoing: Outgoing,
     peer: TLSSocket | ServerHttp2Session | undefined,
     upgrade?: HeldUpgrade,
-  ): Promise<void> {
+  ): void {
     if (peer === undefined) return
     const controller = new AbortController()
     connections.began(peer)
@@ -164,21 +181,32 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     })
     outgoing.on('error', () => {})
     if (stopping) responder.closeAfter(outgoing)
-    await answer(responder, incoming, outgoing, connections.info(peer), controller, upgrade)
+    const exchange: Exchange = {
+      incoming,
+      outgoing,
+      connection: connections.info(peer),
+      controller,
+      upgrade,
+      body: undefined,
+    }
+    const arrived = (body: Uint8Array | undefined) => {
+      exchange.body = body
+      arrivals.add(exchange)
+    }
+    if (!hasBody(incoming, incoming.method ?? 'GET')) arrived(undefined)
+    else readBody(bodies, incoming, maxBodyBytes, arrived, (error) => refuse(undefined, error, exchange))
   }
 
-  async function answer(
-    responder: Responder,
-    incoming: Incoming,
-    outgoing: Outgoing,
-    connection: ConnectionInfo,
-    controller: AbortController,
-    upgrade: HeldUpgrade | undefined,
-  ): Promise<void> {
+  function refuse(request: ApiRequest | undefined, error: unknown, { incoming, outgoing }: Exchange): void {
+    responder.fail(request, error, outgoing)
+    if (!incoming.readableEnded) incoming.resume()
+  }
+
+  async function answer(exchange: Exchange): Promise<void> {
+    const { incoming, outgoing, connection, controller, upgrade } = exchange
     let request: ApiRequest | undefined
     try {
-      const received = readRequest(bodies, incoming, controller.signal, connection, maxBodyBytes, newId)
-      request = received instanceof Promise ? await received : received
+      request = requestOf(incoming, controller.signal, connection, newId, exchange.body)
       const answered = options.handler(request)
       const response = answered instanceof Promise ? await answered : answered
       if (response.kind === 'upgrade') {
@@ -197,8 +225,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       // Whoever counts or tells of what goes on after its answer hears of its end this way, however it ended.
       if (response.kind === 'watch' || response.kind === 'stream') controller.abort()
     } catch (error) {
-      responder.fail(request, error, outgoing)
-      if (!incoming.readableEnded) incoming.resume()
+      refuse(request, error, exchange)
     }
   }
 
