@@ -15,6 +15,8 @@ export interface ServerReads extends CacheReads {
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
 }
 
+const NONE: readonly KubeObject[] = []
+
 /** Objects come in the storage version. A resource that is not served reads as empty. */
 export function createReads(scheme: Scheme, caches: Caches, storage: Storage): ServerReads {
   /** By resource, then by group: the rows that are stored. Asked several times by every request. */
@@ -36,11 +38,9 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
     },
     list(group, resource, namespace = '') {
       const row = rowOf(group, resource)
-      if (row === undefined) return []
-      return caches
-        .resource(row.storagePrefix)
-        .list(storageRange(row, namespace))
-        .map((entry) => entry.object)
+      const cache = row && caches.resource(row.storagePrefix)
+      if (cache === undefined || cache.size === 0) return NONE
+      return cache.list(storageRange(row as ResourceRow, namespace)).map((entry) => entry.object)
     },
     async getLive(group, resource, namespace, name) {
       const row = rowOf(group, resource)

@@ -29,6 +29,7 @@ export function createBodies(clock: Clock, maxHeldBytes = MAX_HELD_BYTES): Bodie
   return {
     begin(giveUp) {
       let size = 0
+      let isOver = false
       const late = deadlines.add(() => {
         body.end()
         giveUp(new StatusError(408, 'Timeout', 'the request body did not arrive in time'))
@@ -36,7 +37,7 @@ export function createBodies(clock: Clock, maxHeldBytes = MAX_HELD_BYTES): Bodie
       const body = {
         giveUp,
         more(bytes: number) {
-          if (!arriving.has(body)) return
+          if (isOver) return
           size += bytes
           held += bytes
           if (held <= maxHeldBytes) return
@@ -47,7 +48,9 @@ export function createBodies(clock: Clock, maxHeldBytes = MAX_HELD_BYTES): Bodie
           }
         },
         end() {
-          if (!arriving.delete(body)) return
+          if (isOver) return
+          isOver = true
+          arriving.delete(body)
           late.cancel()
           held -= size
         },

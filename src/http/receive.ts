@@ -140,5 +140,7 @@ export function readBody(
   })
   incoming.on('error', (cause) => fail(badRequest('the request body could not be read', cause)))
   // Comes after every request; only before the end of its body does it mean anything.
-  incoming.on('close', () => fail(badRequest('the client closed the connection')))
+  incoming.on('close', () => {
+    if (!isOver) fail(badRequest('the client closed the connection'))
+  })
 }

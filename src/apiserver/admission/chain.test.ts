@@ -48,3 +48,16 @@ test('each plugin and each step is timed by how it came out, at once or later', 
     step('validate', true),
   ])
 })
+
+test('each plugin is asked about the object that the one before gave, at once or later', async () => {
+  const named = (object: KubeObject | undefined, name: string) =>
+    ({ ...object, seen: [...(object?.['seen'] ?? []), name] }) as KubeObject
+  const { chain } = chainOf(
+    { name: 'One', mutate: (it) => named(it.object, 'One') },
+    { name: 'Two', mutate: (it) => it.object as KubeObject },
+    { name: 'Three', mutate: async (it) => named(it.object, 'Three') },
+    { name: 'Four', mutate: (it) => named(it.object, 'Four') },
+    { name: 'Five', validate: () => {} },
+  )
+  assert.deepEqual((await chain.mutate(attributes))['seen'], ['One', 'Three', 'Four'])
+})

@@ -141,83 +141,93 @@ export function createAdmissionChain(
     if (object instanceof Promise) return object.then((first) => again(mutating, attributes, first))
     return again(mutating, attributes, object)
   }
-  const validateAll = (validating: readonly Member[], attributes: AdmissionAttributes): void | Promise<void> => {
-    for (let i = 0; i < validating.length; i++) {
-      const answer = timed(validating[i] as Member, validateOne, attributes)
-      if (answer instanceof Promise) return validateFrom(validating, i + 1, answer, attributes)
-    }
-  }
   return {
     names,
     // Synchronous as long as every plugin is: most are, and a write should not wait a turn for each of them.
     mutate(attributes) {
       const { mutating, admit } = chainOf(attributes.operation)
-      return measured(admit, mutateAll, mutating, attributes)
+      return measured(admit, () => mutateAll(mutating, attributes))
     },
     validate(attributes) {
       const { validating, validate } = chainOf(attributes.operation)
-      return measured(validate, validateAll, validating, attributes)
+      return measured(validate, () => validateFrom(validating, 0, attributes))
     },
   }
 }
 
 /** What `run` gives, timed by how it comes out. */
-function measured<T, A>(
-  timing: Timing | undefined,
-  run: (subject: A, attributes: AdmissionAttributes) => T | Promise<T>,
-  subject: A,
-  attributes: AdmissionAttributes,
-): T | Promise<T> {
-  if (timing === undefined) return run(subject, attributes)
+function measured<T>(timing: Timing | undefined, run: () => T | Promise<T>): T | Promise<T> {
+  if (timing === undefined) return run()
   const began = timing.now()
   let answer: T | Promise<T>
   try {
-    answer = run(subject, attributes)
+    answer = run()
   } catch (error) {
     timing.refused(began)
     throw error
   }
-  if (!(answer instanceof Promise)) {
-    timing.passed(began)
-    return answer
-  }
-  return answer.then(
-    (value) => {
-      timing.passed(began)
-      return value
-    },
-    (error: unknown) => {
-      timing.refused(began)
-      throw error
-    },
-  )
+  if (answer instanceof Promise) return settled(timing, began, answer)
+  timing.passed(began)
+  return answer
 }
 
-const timed = <T>(
-  { plugin, timing }: Member,
-  run: (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => T | Promise<T>,
-  attributes: AdmissionAttributes,
-): T | Promise<T> => measured(timing, run, plugin, attributes)
+async function settled<T>(timing: Timing | undefined, began: number, answer: Promise<T>): Promise<T> {
+  try {
+    const value = await answer
+    timing?.passed(began)
+    return value
+  } catch (error) {
+    timing?.refused(began)
+    throw error
+  }
+}
 
-const mutateOne = (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => plugin.mutate?.(attributes)
-const validateOne = (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => plugin.validate?.(attributes)
-
-/** Plugins from the given one on; a promise from the first that needs one. */
+/**
+ * Plugins from the given one on; a promise from the first that needs one. Where one plugin's time ends the next one's begins.
+ */
 function mutateFrom(
   plugins: readonly Member[],
   from: number,
   attributes: AdmissionAttributes,
 ): KubeObject | Promise<KubeObject> {
-  let object = attributes.object as KubeObject
+  let current = attributes
+  let began = plugins[from]?.timing?.now() ?? 0
   for (let i = from; i < plugins.length; i++) {
-    const current = object === attributes.object ? attributes : { ...attributes, object }
-    const next = timed(plugins[i] as Member, mutateOne, current)
+    const { plugin, timing } = plugins[i] as Member
+    let next: KubeObject | undefined | Promise<KubeObject>
+    try {
+      next = plugin.mutate?.(current)
+    } catch (error) {
+      timing?.refused(began)
+      throw error
+    }
     if (next instanceof Promise)
-      return next.then((answer) => mutateFrom(plugins, i + 1, { ...attributes, object: answer ?? object }))
-    object = next ?? object
+      return settled(timing, began, next).then((object) => mutateFrom(plugins, i + 1, withObject(current, object)))
+    if (timing !== undefined) began = timing.passed(began)
+    current = withObject(current, next)
   }
-  return object
+  return current.object as KubeObject
 }
+
+function validateFrom(plugins: readonly Member[], from: number, attributes: AdmissionAttributes): void | Promise<void> {
+  let began = plugins[from]?.timing?.now() ?? 0
+  for (let i = from; i < plugins.length; i++) {
+    const { plugin, timing } = plugins[i] as Member
+    let answer: void | Promise<void>
+    try {
+      answer = plugin.validate?.(attributes)
+    } catch (error) {
+      timing?.refused(began)
+      throw error
+    }
+    if (answer instanceof Promise)
+      return settled(timing, began, answer).then(() => validateFrom(plugins, i + 1, attributes))
+    if (timing !== undefined) began = timing.passed(began)
+  }
+}
+
+const withObject = (attributes: AdmissionAttributes, object: KubeObject | undefined): AdmissionAttributes =>
+  object === undefined || object === attributes.object ? attributes : { ...attributes, object }
 
 /** The second run, when something asked for it. */
 function again(
@@ -229,14 +239,4 @@ function again(
   if (reinvocation?.requested !== true || reinvocation.isSecond || object === undefined) return object
   reinvocation.isSecond = true
   return mutateFrom(plugins, 0, { ...attributes, object })
-}
-
-async function validateFrom(
-  plugins: readonly Member[],
-  from: number,
-  first: Promise<unknown>,
-  attributes: AdmissionAttributes,
-): Promise<void> {
-  await first
-  for (let i = from; i < plugins.length; i++) await timed(plugins[i] as Member, validateOne, attributes)
 }

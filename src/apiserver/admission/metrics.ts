@@ -9,7 +9,8 @@ export type Step = 'admit' | 'validate'
 export interface Timing {
   /** Milliseconds that only differences of tell anything of. */
   now(): number
-  passed(began: number): void
+  /** Gives `now()`. */
+  passed(began: number): number
   refused(began: number): void
 }
 
@@ -51,7 +52,9 @@ function timing(clock: Clock, seriesOf: (rejected: 'true' | 'false') => Observed
     now: () => clock.monotonic(),
     passed(began) {
       passed ??= seriesOf('false')
-      passed.observe((clock.monotonic() - began) / 1000)
+      const now = clock.monotonic()
+      passed.observe((now - began) / 1000)
+      return now
     },
     refused(began) {
       refused ??= seriesOf('true')

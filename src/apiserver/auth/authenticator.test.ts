@@ -44,3 +44,18 @@ test('whom a certificate proves no token is asked of; whom it does not prove, a 
   await assert.rejects(() => nameOf(request(brokenToken)), /not base64url/)
   assert.equal(await nameOf(request({})), undefined)
 })
+
+test('a certificate is read once for all connections that bring it, and still has its time', async () => {
+  const runtime = simulatedRuntime(1)
+  const { authenticate } = createAuthenticator(runtime, { serviceAccounts })
+  const bob = new X509Certificate(issue(runtime, { commonName: 'bob', usage: 'client', validDays: 2 }, ca).cert).raw
+  const brings = (certificate: Uint8Array) =>
+    authenticate(request({}, { peerCertificate: Buffer.from(certificate) })) as { readonly name: string }
+  const first = brings(peerCertificate)
+  assert.equal(first.name, 'alice')
+  assert.equal(brings(peerCertificate), first)
+  assert.equal(brings(bob).name, 'bob')
+  await runtime.advance(36 * 3600_000)
+  assert.throws(() => brings(peerCertificate), /not valid now/)
+  assert.equal(brings(bob).name, 'bob')
+})

@@ -53,6 +53,7 @@ const REMAINING_SECONDS = [
 /** As long as kube-apiserver keeps a token's success. */
 const TOKEN_MS = 10_000
 const TOKENS = 4096
+const CERTIFICATES = 1024
 /** Longer ones are looked at each time: what is kept is bounded by number and length. */
 const LONGEST_KEPT = 16 * 1024
 const AUTHENTICATED = 'system:authenticated'
@@ -63,7 +64,9 @@ const REMOTE_EXTRA = 'x-remote-extra-'
 
 export function createAuthenticator(runtime: Runtime, options: AuthenticatorOptions): Authenticator {
   const { clock } = runtime
-  const certificates = new WeakMap<ConnectionInfo, Peer | null>()
+  const connections = new WeakMap<ConnectionInfo, Peer | null>()
+  /** By the certificate's bytes: a client opens many connections, and the chain was verified for each of them. */
+  const certificates = new Map<string, Peer | null>()
   const { frontProxyCa } = options
   const isFrontProxy = frontProxyCa === undefined ? () => false : issuedBy(frontProxyCa)
   const tokens = new Map<string, { readonly user: UserInfo; readonly until: number }>()
@@ -93,18 +96,31 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   function ofCertificate(connection: ConnectionInfo, request: ApiRequest): UserInfo | undefined {
     if (connection.certificateError !== undefined) throw new Error(connection.certificateError)
     if (connection.peerCertificate === undefined) return undefined
-    let found = certificates.get(connection)
+    let found = connections.get(connection)
     if (found === undefined) {
-      const identity = certificateIdentity(connection.peerCertificate)
-      const isProxy = isFrontProxy(connection.peerCertificate)
-      found = identity === undefined ? null : { ...identity, user: authenticated(identity.user), isProxy }
-      certificates.set(connection, found)
+      found = peerOf(connection.peerCertificate)
+      connections.set(connection, found)
     }
     if (found === null) return undefined
     const now = clock.now()
     if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
     remaining?.observe((found.validTo - now) / 1000)
     return found.isProxy ? behindProxy(found.user, request) : found.user
+  }
+
+  /** null: it names nobody. */
+  function peerOf(certificate: Uint8Array): Peer | null {
+    const key = Buffer.from(certificate).toString('latin1')
+    let found = certificates.get(key)
+    if (found === undefined) {
+      const identity = certificateIdentity(certificate)
+      const isProxy = isFrontProxy(certificate)
+      found = identity === undefined ? null : { ...identity, user: authenticated(identity.user), isProxy }
+      if (key.length > LONGEST_KEPT) return found
+      if (certificates.size >= CERTIFICATES) certificates.delete(certificates.keys().next().value as string)
+      certificates.set(key, found)
+    }
+    return found
   }
 
   /**

@@ -8,26 +8,37 @@ import { isPod, refused, withSpec } from './pods.ts'
 
 const GROUP = 'scheduling.k8s.io'
 
-export const priority: AdmissionPluginFactory = (reads) => ({
-  name: 'Priority',
-  handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
-  mutate(attributes) {
-    const object = attributes.object!
-    if (!isPod(attributes)) return object
-    if (attributes.operation === 'UPDATE') return keep(object, attributes.oldObject)
-    return compute(attributes, object, reads)
-  },
-  validate({ row, subresource, object }) {
-    if (row.group !== GROUP || row.resource !== 'priorityclasses' || subresource !== '' || !object?.['globalDefault'])
-      return
-    const other = defaultClass(reads)
-    if (other === undefined || other.metadata.name === object.metadata.name) return
-    throw refused(
-      { row, name: object.metadata.name ?? '' } as AdmissionAttributes,
-      `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`,
-    )
-  },
-})
+export const priority: AdmissionPluginFactory = (reads, host) => {
+  const generation = host.generationOf([{ group: GROUP, resource: 'priorityclasses' }])
+  let knownAt = -1
+  let known: KubeObject | undefined
+  const defaultClass = () => {
+    const now = generation()
+    if (now !== knownAt) known = findDefaultClass(reads)
+    knownAt = now
+    return known
+  }
+  return {
+    name: 'Priority',
+    handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
+    mutate(attributes) {
+      const object = attributes.object!
+      if (!isPod(attributes)) return object
+      if (attributes.operation === 'UPDATE') return keep(object, attributes.oldObject)
+      return compute(attributes, object, reads, defaultClass)
+    },
+    validate({ row, subresource, object }) {
+      if (row.group !== GROUP || row.resource !== 'priorityclasses' || subresource !== '' || !object?.['globalDefault'])
+        return
+      const other = defaultClass()
+      if (other === undefined || other.metadata.name === object.metadata.name) return
+      throw refused(
+        { row, name: object.metadata.name ?? '' } as AdmissionAttributes,
+        `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`,
+      )
+    },
+  }
+}
 
 /** An update that leaves the fields out means the old values. */
 function keep(pod: KubeObject, old: KubeObject | undefined): KubeObject {
@@ -39,7 +50,7 @@ function keep(pod: KubeObject, old: KubeObject | undefined): KubeObject {
 }
 
 /** The default class; of several (a race) the lowest. */
-function defaultClass(reads: CacheReads): KubeObject | undefined {
+function findDefaultClass(reads: CacheReads): KubeObject | undefined {
   let found: KubeObject | undefined
   for (const candidate of reads.list(GROUP, 'priorityclasses'))
     if (candidate['globalDefault'] && (found === undefined || candidate['value'] < found['value'])) found = candidate
@@ -50,9 +61,10 @@ function compute(
   attributes: AdmissionAttributes,
   pod: KubeObject,
   reads: CacheReads,
+  defaultClass: () => KubeObject | undefined,
 ): KubeObject | Promise<KubeObject> {
   const name: string = pod['spec'].priorityClassName ?? ''
-  if (name === '') return apply(attributes, pod, defaultClass(reads))
+  if (name === '') return apply(attributes, pod, defaultClass())
   const found = reads.get(GROUP, 'priorityclasses', '', name)
   if (found) return apply(attributes, pod, found)
   return reads.getLive(GROUP, 'priorityclasses', '', name).then((live) => {
