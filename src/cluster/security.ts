@@ -142,7 +142,7 @@ async function loadAudit(
   ])
   const path = options.auditLogPath ?? defaultAuditLog
   try {
-    const log = await openAuditLog(runtime.clock, {
+    const log = await openAuditLog(runtime, {
       path,
       ...(options.auditLogMaxsize === undefined ? {} : { maxSizeMb: options.auditLogMaxsize }),
       ...(options.auditLogMaxbackup === undefined ? {} : { maxBackups: options.auditLogMaxbackup }),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type ApiRequest, type ApiResponse, type RequestInfo, servedAnew, type UserInfo } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
+import { liveRuntime } from '../../base/live.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
@@ -296,12 +297,15 @@ test('a change is answered once its event is written; a read at once, until the 
   assert.equal(await last, answered)
 })
 
+/** The log's files are real, and so are its turns. */
+const withTurns = ({ clock }: Pick<Runtime, 'clock'>) => ({ clock, scheduler: liveRuntime().scheduler })
+
 const line = (text: string) => ({ text: () => text, lost: () => assert.fail('nothing is lost') })
 
 test('an event that cannot become text is lost alone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const path = join(folder, 'audit.log')
-  const log = await openAuditLog(simulatedRuntime(1).clock, { path })
+  const log = await openAuditLog(withTurns(simulatedRuntime(1)), { path })
   const broken = {
     text: () => {
       throw new RangeError('too deep')
@@ -340,7 +344,11 @@ test('what is told of the beginning of a request is what was known then', async 
 test('the log is rotated by size and keeps as many old files as it should', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const runtime = simulatedRuntime(1)
-  const log = await openAuditLog(runtime.clock, { path: join(folder, 'audit.log'), maxSizeMb: 0.001, maxBackups: 2 })
+  const log = await openAuditLog(withTurns(runtime), {
+    path: join(folder, 'audit.log'),
+    maxSizeMb: 0.001,
+    maxBackups: 2,
+  })
   for (let i = 0; i < 8; i++) {
     await log.append(line(`${i}`.repeat(600)))
     await runtime.advance(1000)
@@ -356,7 +364,7 @@ test('lines nobody waits for are written together, with the next one somebody wa
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const path = join(folder, 'audit.log')
   const { clock, advance } = simulatedRuntime(1)
-  const log = await openAuditLog(clock, { path })
+  const log = await openAuditLog(withTurns({ clock }), { path })
   const lines = () => readFileSync(path, 'utf8')
   log.note(line('a'))
   log.note(line('bb'))
@@ -376,5 +384,64 @@ test('lines nobody waits for are written together, with the next one somebody wa
   log.note(line('h'))
   await log.close()
   assert.equal(lines(), 'a\nbb\nc\nd\ne\nf\ng\nh\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('what is appended in one turn is written as one, in a later turn', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const { clock } = simulatedRuntime(1)
+  const turns: (() => void)[] = []
+  const scheduler = { handOver: () => {}, later: (_label: string, task: () => void) => turns.push(task) }
+  const log = await openAuditLog({ clock, scheduler }, { path })
+  for (const text of ['a', 'b']) {
+    const lines = Array.from({ length: 10 }, () => log.append(line(text)))
+    assert.equal(turns.length, 1)
+    turns.pop()?.()
+    assert.equal(log.behind, 10)
+    await Promise.all(lines)
+    assert.equal(log.behind, 0)
+  }
+  assert.equal(readFileSync(path, 'utf8'), 'a\n'.repeat(10) + 'b\n'.repeat(10))
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a disk that makes its writers wait is left to another thread for a while', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  let monotonic = 0
+  let step = 0
+  const clock = {
+    ...simulatedRuntime(1).clock,
+    monotonic: () => {
+      monotonic += step
+      return monotonic
+    },
+  }
+  const turns: (() => void)[] = []
+  const scheduler = { handOver: () => {}, later: (_label: string, task: () => void) => turns.push(task) }
+  const log = await openAuditLog({ clock, scheduler }, { path })
+  /** Whether the line is written without another thread, for which microtasks alone would not do. */
+  const isWrittenHere = async (text: string) => {
+    let isWritten = false
+    const written = log.append(line(text)).then(() => {
+      isWritten = true
+    })
+    turns.pop()?.()
+    for (let i = 0; i < 100; i++) await undefined
+    const here = isWritten
+    await written
+    assert.ok(readFileSync(path, 'utf8').endsWith(`${text}\n`))
+    return here
+  }
+  assert.equal(await isWrittenHere('a'), true)
+  step = 6
+  assert.equal(await isWrittenHere('b'), true)
+  step = 0
+  assert.equal(await isWrittenHere('c'), false)
+  monotonic += 10_000
+  assert.equal(await isWrittenHere('d'), true)
+  await log.close()
   rmSync(folder, { recursive: true })
 })

@@ -16,17 +16,26 @@ export interface Answered {
   readonly object: Json | undefined
 }
 
-export interface EventParts {
+/** A request as its events tell it. */
+export interface Audited {
   readonly asked: Asked
+  /** What is found out on its way: its events are written later. */
   readonly record: AuditRecord
   readonly verdict: Verdict
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly received: number
-  readonly now: number
+}
+
+/** How far a request has come. */
+export interface Progress {
   readonly stage: Stage
+  /** Milliseconds since the epoch. */
+  readonly now: number
   readonly answered: Answered | undefined
 }
+
+const NOTHING_YET: AuditRecord = { annotations: {} }
 
 const MAX_USER_AGENT = 1024
 
@@ -97,23 +106,31 @@ function parsed(bytes: readonly Uint8Array[]): Json | undefined {
   }
 }
 
-/** The event as JSON. Written for every request: so it is put together as text, and no object is made of it. */
-export function eventText({ asked, record, verdict, id, received, now, stage, answered }: EventParts): string {
-  const { impersonatedUser, impersonationConstraint: constraint, annotations } = record
-  const { requestObject, requestBody = requestObject && asJson(requestObject) } = record
-  const shown = (object: Json | undefined) => (verdict.omitManagedFields ? withoutManagedFields(object) : object)
-  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":${quoted(id)},"stage":"${stage}"`
-  text += asked.what
-  if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
-  if (constraint) text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(constraint)}}`
-  text += asked.from
-  text += requestObject === undefined ? asked.objectRef : objectRefText(asked.info, requestObject.metadata)
+/** The event as JSON. Written for every request: so it is put together as text, of as few pieces as can be. */
+export function eventText({ asked, record: latest, verdict, id, received }: Audited, progress: Progress): string {
+  const { stage, now, answered } = progress
+  const { level } = verdict
+  const record = stage === 'RequestReceived' ? NOTHING_YET : latest
+  const { impersonatedUser, impersonationConstraint: constraint, requestObject, annotations } = record
+  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":${quoted(id)},"stage":"${stage}"`
+  if (impersonatedUser === undefined && constraint === undefined && requestObject === undefined) text += asked.all
+  else {
+    text += asked.what
+    if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
+    if (constraint) text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(constraint)}}`
+    text += asked.from
+    text += requestObject === undefined ? asked.objectRef : objectRefText(asked.info, requestObject.metadata)
+  }
   if (answered !== undefined) text += `,"responseStatus":${answered.status}`
-  if (atLeastRequest(verdict.level) && requestBody !== undefined)
-    text += `,"requestObject":${jsonText(shown(requestBody))}`
-  if (answered?.object !== undefined) text += `,"responseObject":${jsonText(shown(answered.object))}`
-  text += `,"requestReceivedTimestamp":"${formatMicroTime(received)}","stageTimestamp":"${formatMicroTime(now)}"`
-  return `${text}${annotationsText(annotations)}}`
+  if (atLeastRequest(level)) text += objectsText(record, verdict, answered)
+  return `${text},"requestReceivedTimestamp":"${formatMicroTime(received)}","stageTimestamp":"${formatMicroTime(now)}"${annotationsText(annotations)}}`
+}
+
+function objectsText(record: AuditRecord, { omitManagedFields }: Verdict, answered: Answered | undefined): string {
+  const { requestObject, requestBody = requestObject && asJson(requestObject) } = record
+  const shown = (object: Json) => jsonText(omitManagedFields ? withoutManagedFields(object) : object)
+  const sent = requestBody === undefined ? '' : `,"requestObject":${shown(requestBody)}`
+  return answered?.object === undefined ? sent : `${sent},"responseObject":${shown(answered.object)}`
 }
 
 /** What an event says of a request whatever becomes of it, as fields of its JSON; nothing else of the request is kept for it. */
@@ -129,6 +146,10 @@ export interface Asked {
   readonly from: string
   /** What the path names. */
   readonly objectRef: string
+  /** All three. */
+  readonly all: string
+  /** Whether each is one piece of memory. Text put together of many is a tree of them, which is walked each time it is written. */
+  readonly isFlat: boolean
 }
 
 /** Clients ask for the same again and again: what the last one said who asked for it. */
@@ -143,15 +164,35 @@ export function askedOf(request: ApiRequest): Asked {
   const remote = request.connection?.remoteAddress || '127.0.0.1'
   const isProxied = headers['x-forwarded-for'] !== undefined || headers['x-real-ip'] !== undefined
   const last = info === undefined || isProxied ? undefined : lastAsked.get(info)
-  if (last?.uri === uri && last.user === user && last.userAgent === userAgent && last.remote === remote) return last
-  const what = flat(`,"requestURI":${quoted(uri)}${field('verb', info?.verb)},"user":${userText(user)}`)
+  if (last?.uri === uri && last.user === user && last.userAgent === userAgent && last.remote === remote)
+    return last.isFlat ? last : kept(flattened(last))
+  const what = `,"requestURI":${quoted(uri)}${field('verb', info?.verb)},"user":${userText(user)}`
   const sources = isProxied ? sourcesText(headers, remote) : quoted(remote)
-  const from = flat(`,"sourceIPs":[${sources}]${field('userAgent', shortened(userAgent))}`)
-  const objectRef = flat(objectRefText(info, NO_METADATA))
-  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef }
-  const size = what.length + from.length + objectRef.length + (userAgent?.length ?? 0)
-  if (info !== undefined && !isProxied && size <= LONGEST_ASKED) lastAsked.set(info, asked)
+  const from = `,"sourceIPs":[${sources}]${field('userAgent', shortened(userAgent))}`
+  const objectRef = objectRefText(info, NO_METADATA)
+  const all = what + from + objectRef
+  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false }
+  return isProxied ? asked : kept(asked)
+}
+
+function kept(asked: Asked): Asked {
+  const { info, all, userAgent } = asked
+  if (info !== undefined && all.length + (userAgent?.length ?? 0) <= LONGEST_ASKED) lastAsked.set(info, asked)
   return asked
+}
+
+/** Worth its price for what is asked again. */
+function flattened({ what, from, all: tree, ...others }: Asked): Asked {
+  const all = flat(tree)
+  const objectAt = what.length + from.length
+  return {
+    ...others,
+    what: all.slice(0, what.length),
+    from: all.slice(what.length, objectAt),
+    objectRef: all.slice(objectAt),
+    all,
+    isFlat: true,
+  }
 }
 
 function annotationsText(annotations: AuditRecord['annotations']): string {
@@ -161,7 +202,7 @@ function annotationsText(annotations: AuditRecord['annotations']): string {
   return text === '' ? '' : `${text}}`
 }
 
-/** One piece of memory: text put together of many is a tree of them, which is walked each time it is written. */
+/** The same text as one piece of memory. */
 const flat = (text: string): string => Buffer.from(text).toString()
 
 /** Texts and their quoted form, of those that come again and again: names of annotations, and why something is allowed. */

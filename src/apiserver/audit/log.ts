@@ -4,10 +4,11 @@
  * Guarantee: `append` resolves after its line was handed to the operating system, or rejects, and who noted a line that could
  * not be written is told: no event is lost silently. What arrives while a batch is being written goes with the next one.
  */
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Clock, Timer } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
 
 export interface AuditLogOptions {
   /** `-`: standard output, which is never rotated. */
@@ -42,11 +43,20 @@ const DAY_MS = 24 * 3600 * 1000
 const SOON_MS = 50
 /** Events noted that are not kept waiting for more. */
 const ENOUGH = 256
+/**
+ * To hand bytes to the operating system takes microseconds, and to hand them to another thread that does it a hundred. But a
+ * disk that cannot follow makes its writers wait, and then nobody else should.
+ */
+const SLOW_MS = 5
+const AGAIN_MS = 10_000
 /** Bytes written at once. */
 const CHUNK = 512 * 1024
 
 /** @throws when the file cannot be opened */
-export async function openAuditLog(clock: Clock, options: AuditLogOptions): Promise<AuditLog> {
+export async function openAuditLog(
+  { clock, scheduler }: Pick<Runtime, 'clock' | 'scheduler'>,
+  options: AuditLogOptions,
+): Promise<AuditLog> {
   const sink = options.path === '-' ? standardOutput() : await rotatedFile(clock, options)
   const encode = createEncoder(sink)
   let waiting: Noted[] = []
@@ -91,8 +101,10 @@ export async function openAuditLog(clock: Clock, options: AuditLogOptions): Prom
     append: (event) =>
       new Promise((written, lost) => {
         waiting.push({ text: () => event.text(), written, lost })
+        if (isUrgent) return
         isUrgent = true
-        begin()
+        // Writes that share a commit are answered in one turn: so their events are written together.
+        if (writing === undefined) scheduler.later('audit log', begin)
       }),
     note: (event) => {
       waiting.push(event)
@@ -117,10 +129,17 @@ export async function openAuditLog(clock: Clock, options: AuditLogOptions): Prom
 function createEncoder(sink: Sink): (events: readonly Noted[], told: Noted[]) => Promise<void> {
   const chunk = Buffer.allocUnsafeSlow(CHUNK)
   return async (events, told) => {
-    let used = 0
+    let lines: string[] = []
+    /** Bytes that the lines have at most. */
+    let size = 0
     const flush = async () => {
-      if (used > 0) await sink.append(chunk.subarray(0, used))
-      used = 0
+      if (lines.length === 0) return
+      const text = lines.join('\n')
+      lines = []
+      const used = chunk.write(text)
+      chunk[used] = 0x0a
+      size = 0
+      await sink.append(chunk.subarray(0, used + 1))
     }
     // One that cannot be written is no reason not to say so to those after it.
     let failure: { readonly error: unknown } | undefined
@@ -136,11 +155,11 @@ function createEncoder(sink: Sink): (events: readonly Noted[], told: Noted[]) =>
       if (failure !== undefined) continue
       const most = 3 * line.length + 1
       try {
-        if (chunk.length - used < most) await flush()
-        if (chunk.length < most) await sink.append(Buffer.from(`${line}\n`))
+        if (size + most > chunk.length) await flush()
+        if (most > chunk.length) await sink.append(Buffer.from(`${line}\n`))
         else {
-          used += chunk.write(line, used)
-          chunk[used++] = 0x0a
+          lines.push(line)
+          size += most
         }
       } catch (error) {
         failure = { error }
@@ -159,7 +178,11 @@ interface Sink {
 async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink> {
   const limit = (options.maxSizeMb ?? 100) * 1024 * 1024
   let file: FileHandle = await open(options.path, 'a', 0o600)
-  let size = (await file.stat()).size
+  const found = await file.stat()
+  const isRegular = found.isFile()
+  let { size } = found
+  /** Until then writes are left to another thread. */
+  let patientFrom = 0
   const rotate = async () => {
     await file.close()
     const stamp = new Date(clock.now()).toISOString().replace(/:/g, '-')
@@ -173,7 +196,12 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   return {
     append: async (bytes) => {
       if (size > 0 && size + bytes.length > limit) await rotate()
-      await file.appendFile(bytes)
+      if (isRegular && clock.monotonic() >= patientFrom) {
+        const began = clock.monotonic()
+        for (let at = 0; at < bytes.length; ) at += writeSync(file.fd, bytes, at)
+        const now = clock.monotonic()
+        if (now - began > SLOW_MS) patientFrom = now + AGAIN_MS
+      } else for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
       size += bytes.length
     },
     close: () => file.close(),

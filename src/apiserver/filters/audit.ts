@@ -9,8 +9,16 @@
 import { type ApiResponse, type AuditRecord, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { type Answered, answeredWith, askedOf, type EventParts, eventText, refusedWith } from '../audit/event.ts'
-import type { AuditLog } from '../audit/log.ts'
+import {
+  type Answered,
+  type Audited,
+  answeredWith,
+  askedOf,
+  eventText,
+  type Progress,
+  refusedWith,
+} from '../audit/event.ts'
+import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
 import type { Policy, Stage } from '../audit/policy.ts'
 import { isLongRunning } from './limits.ts'
@@ -36,7 +44,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     }
   }
   /** undefined: nobody has to wait for it. */
-  const tell = (audited: Audited, stage: Stage, answered?: Answered): Promise<void> | undefined => {
+  const tell = (audited: AuditedRequest, stage: Stage, answered?: Answered): Promise<void> | undefined => {
     const { verdict, info } = audited
     if (verdict.omitStages.has(stage)) return undefined
     counts.told()
@@ -46,19 +54,19 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     return undefined
   }
   /** What may go on has begun even when it ends at once. */
-  const ended = (audited: Audited, answered: Answered) => {
+  const ended = (audited: AuditedRequest, answered: Answered) => {
     const started = isLongRunning(audited.info) ? tell(audited, 'ResponseStarted', answered) : undefined
     if (started === undefined) return tell(audited, 'ResponseComplete', answered)
     return started.then(() => tell(audited, 'ResponseComplete', answered))
   }
-  const begun = (audited: Audited, answered: Answered, signal: AbortSignal) => {
+  const begun = (audited: AuditedRequest, answered: Answered, signal: AbortSignal) => {
     const over = () => void tell(audited, 'ResponseComplete', answered)?.catch(() => {})
     const told = tell(audited, 'ResponseStarted', answered)
     if (signal.aborted) over()
     else signal.addEventListener('abort', over, { once: true })
     return told
   }
-  const refused = (audited: Audited, error: unknown) => {
+  const refused = (audited: AuditedRequest, error: unknown) => {
     const status = error instanceof StatusError ? error : internalError(error)
     const answered = refusedWith(status, audited.verdict)
     if (!(error instanceof StatusError)) return tell(audited, 'Panic', answered)
@@ -74,7 +82,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     const record: AuditRecord = { annotations: {} }
     served.audit = record
     const id = request.auditId ?? random.uuid()
-    const audited: Audited = { asked: askedOf(request), info, record, verdict, id, received: clock.now() }
+    const audited: AuditedRequest = { asked: askedOf(request), info, record, verdict, id, received: clock.now() }
     const ask = () =>
       whenAnswered(
         next,
@@ -93,20 +101,19 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
   }
 }
 
-/** A request the policy wants told, as far as its events need it. */
-type Audited = Pick<EventParts, 'asked' | 'record' | 'verdict' | 'id' | 'received'> & { readonly info: RequestInfo }
+interface AuditedRequest extends Audited {
+  readonly info: RequestInfo
+}
 
 const goesOn = ({ kind }: ApiResponse, info: RequestInfo): boolean =>
   kind === 'watch' || ((kind === 'stream' || kind === 'upgrade') && isLongRunning(info))
 
-const NOTHING_YET: AuditRecord = { annotations: {} }
-
 /** On its way to the log. */
-class PendingEvent {
+class PendingEvent implements Noted, Progress {
+  readonly stage: Stage
+  readonly now: number
+  readonly answered: Answered | undefined
   readonly #audited: Audited
-  readonly #stage: Stage
-  readonly #now: number
-  readonly #answered: Answered | undefined
   readonly #lost: (error: unknown, auditID: string) => void
   constructor(
     audited: Audited,
@@ -115,17 +122,14 @@ class PendingEvent {
     answered: Answered | undefined,
     lost: (error: unknown, auditID: string) => void,
   ) {
+    this.stage = stage
+    this.now = now
+    this.answered = answered
     this.#audited = audited
-    this.#stage = stage
-    this.#now = now
-    this.#answered = answered
     this.#lost = lost
   }
   text(): string {
-    const stage = this.#stage
-    // It is written when more is known than was then.
-    const record = stage === 'RequestReceived' ? NOTHING_YET : this.#audited.record
-    return eventText({ ...this.#audited, record, now: this.#now, stage, answered: this.#answered })
+    return eventText(this.#audited, this)
   }
   lost(error: unknown): void {
     this.#lost(error, this.#audited.id)
