@@ -108,6 +108,17 @@ test('a bundle that lost a file, or half of one, is not run, and is made anew', 
   assert.equal(version(), '0.1.7')
 })
 
+test('what a process that was killed had half made is cleared away, and what another is making is not', () => {
+  const ended = spawnSync(process.execPath, ['--version']).pid
+  for (const pid of [ended, process.pid]) {
+    mkdirSync(join(cache, `making-${pid}`))
+    writeFileSync(join(cache, `bundle.json.${pid}`), '{')
+  }
+  assert.equal(skiff('precompile').status, 0)
+  const left = readdirSync(cache).filter((name) => /\d$/.test(name) && !name.startsWith('bundle-'))
+  assert.deepEqual(left.sort(), [`bundle.json.${process.pid}`, `making-${process.pid}`])
+})
+
 test('precompile compiles all that the first start of a whole cluster loads', () => {
   bundled('0.1.7')
   const compiled = () => readdirSync(join(checkout, 'cache'), { recursive: true }).length

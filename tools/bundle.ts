@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 export interface Bundle {
-  /** Text by file name; `entries` are among them, as their base names with .mjs. */
+  /** What each file is to contain, by its name. That of an entry is the entry's own, with .mjs. */
   readonly files: ReadonlyMap<string, Uint8Array>
   /** What went into it: paths relative to the root. */
   readonly inputs: readonly string[]
@@ -70,8 +70,20 @@ export async function bundleCheckout(): Promise<void> {
   renameSync(`${manifest}.${process.pid}`, manifest)
   const kept = [folder, last ?? folder].map((path) => basename(path))
   for (const entry of readdirSync(cache))
-    if (entry.startsWith('bundle-') && !kept.includes(entry))
+    if ((entry.startsWith('bundle-') && !kept.includes(entry)) || isAbandoned(entry))
       rmSync(join(cache, entry), { recursive: true, force: true })
+}
+
+/** What a process was making that is no more. */
+function isAbandoned(entry: string): boolean {
+  const pid = /^(?:making-|bundle\.json\.)(\d+)$/.exec(entry)?.[1]
+  if (pid === undefined) return false
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
 }
 
 function stamp(path: string): readonly [mtimeMs: number, size: number] {
