@@ -15,7 +15,7 @@ export interface ServerReads extends CacheReads {
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
 }
 
-const NONE: readonly KubeObject[] = []
+const NONE: readonly KubeObject[] = Object.freeze([])
 
 /** Objects come in the storage version. A resource that is not served reads as empty. */
 export function createReads(scheme: Scheme, caches: Caches, storage: Storage): ServerReads {
@@ -38,9 +38,9 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
     },
     list(group, resource, namespace = '') {
       const row = rowOf(group, resource)
-      const cache = row && caches.resource(row.storagePrefix)
-      if (cache === undefined || cache.size === 0) return NONE
-      return cache.list(storageRange(row as ResourceRow, namespace)).map((entry) => entry.object)
+      if (row === undefined) return NONE
+      const cache = caches.resource(row.storagePrefix)
+      return cache.size === 0 ? NONE : cache.list(storageRange(row, namespace)).map((entry) => entry.object)
     },
     async getLive(group, resource, namespace, name) {
       const row = rowOf(group, resource)

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { Scheduler } from '../base/scheduler.ts'
 import { createGathering } from './gather.ts'
 
-/** What is handed over waits for `turn()`. */
-function arrange(options: { readonly most?: number } = {}) {
+/** A later turn is `turn()`. */
+function arrange(most = 100) {
   const waiting: (() => void)[] = []
   const done: (number | 'after')[] = []
   const scheduler: Scheduler = {
@@ -15,7 +15,7 @@ function arrange(options: { readonly most?: number } = {}) {
     label: 'numbers',
     act: (item) => done.push(item),
     after: () => done.push('after'),
-    ...options,
+    most,
   })
   const take = () => done.splice(0)
   const add = (...items: number[]) => {
@@ -55,27 +55,42 @@ test('what comes together is done in one later turn, in its order, and is told o
   assert.deepEqual(turn(), [4, 5, 'after'])
 })
 
-test('what is added while others are being done waits for the next turn', () => {
-  const order: number[] = []
-  const tasks: (() => void)[] = []
-  const gathering = createGathering<number>(
-    { handOver: () => {}, later: (_label, task) => tasks.push(task) },
-    {
-      label: 'numbers',
-      act: (item) => {
-        order.push(item)
-        if (item === 1) gathering.add(10)
+for (const isCalm of [true, false])
+  test(`what is added while others are done stands behind them, ${isCalm ? 'also in calm' : 'in the next turn'}`, () => {
+    const order: number[] = []
+    const tasks: (() => void)[] = []
+    const gathering = createGathering<number>(
+      { handOver: () => {}, later: (_label, task) => tasks.push(task) },
+      {
+        label: 'numbers',
+        act: (item) => {
+          order.push(item)
+          if (item === 1) gathering.add(10)
+        },
+        most: 100,
       },
-    },
-  )
-  while (tasks.length === 0) gathering.add(0)
-  gathering.add(1)
-  gathering.add(2)
-  order.length = 0
-  tasks.shift()?.()
-  assert.deepEqual(order, [1, 2])
-  tasks.shift()?.()
-  assert.deepEqual(order, [1, 2, 10])
+    )
+    const turn = () => {
+      for (const task of tasks.splice(0)) task()
+    }
+    while (tasks.length === 0) gathering.add(0)
+    if (!isCalm) for (const item of [0, 0]) gathering.add(item)
+    if (!isCalm) turn()
+    gathering.add(1)
+    gathering.add(2)
+    order.length = 0
+    turn()
+    assert.deepEqual(order, [1, 2])
+    turn()
+    assert.deepEqual(order, [1, 2, 10])
+  })
+
+test('two in one turn are company, also in calm', () => {
+  const { add, turn, isExpected } = arrange()
+  while (!isExpected()) add(0)
+  assert.deepEqual(add(1), [])
+  turn()
+  assert.deepEqual(add(2), [])
 })
 
 test('calm comes back after eight turns without company', () => {
@@ -94,7 +109,7 @@ test('calm comes back after eight turns without company', () => {
 })
 
 test('as many as may wait are done without waiting for others, and are company all the same', () => {
-  const { add, turn, crowd, isExpected } = arrange({ most: 2 })
+  const { add, turn, crowd, isExpected } = arrange(2)
   crowd()
   assert.deepEqual(add(1, 2, 3), [1, 2])
   assert.deepEqual(turn(), [3, 'after'])

@@ -8,16 +8,16 @@ import type { Scheduler } from '../base/scheduler.ts'
 
 export interface GatheringOptions<T> {
   readonly label: string
-  /** Must not throw. */
+  /** Must not throw: what stands behind in the row would be lost. */
   act(item: T): void
   /** When what had come together is done. */
   after?(): void
-  /** So many wait for others, and no more. */
-  readonly most?: number
+  /** So many wait for others, and no more: whoever sends without end must not fill a turn. */
+  readonly most: number
 }
 
 export interface Gathering<T> {
-  /** Acts on the item now or in a later turn, in the order in which items were added. */
+  /** Acts on the item now or in a later turn, behind those that wait. */
   add(item: T): void
   /** Acts now on what waits. */
   flush(): void
@@ -29,10 +29,10 @@ const CALM_TURNS = 8
 const LOOKED_AT = 16
 
 export function createGathering<T>(scheduler: Scheduler, options: GatheringOptions<T>): Gathering<T> {
-  const { label, act, after, most = Number.POSITIVE_INFINITY } = options
+  const { label, act, after, most } = options
   let waiting: T[] = []
   let isGathering = false
-  /** Gathered in this turn, done or not. */
+  /** In this turn, done or not. */
   let together = 0
   let calmTurns = CALM_TURNS
   let alone = 0
@@ -44,10 +44,12 @@ export function createGathering<T>(scheduler: Scheduler, options: GatheringOptio
   }
 
   function endTurn(): void {
-    isGathering = false
     calmTurns = together > 1 ? 0 : calmTurns + 1
     together = 0
     flush()
+    // What came while these were done stands behind them.
+    isGathering = waiting.length > 0
+    if (isGathering) scheduler.later(label, endTurn)
     after?.()
   }
 
@@ -59,7 +61,10 @@ export function createGathering<T>(scheduler: Scheduler, options: GatheringOptio
         if (isCalm && alone !== 0) return act(item)
         isGathering = true
         scheduler.later(label, endTurn)
-        if (isCalm) return act(item)
+        if (isCalm) {
+          together = 1
+          return act(item)
+        }
       }
       together++
       if (waiting.push(item) >= most) flush()

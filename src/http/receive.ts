@@ -10,15 +10,15 @@ const NO_QUERY = new URLSearchParams()
 
 type Incoming = IncomingMessage | Http2ServerRequest
 
-/** @throws StatusError 400 for a target that is no path */
+/** @param target what originForm() gave */
 export function requestOf(
   incoming: Incoming,
+  target: string,
   signal: AbortSignal,
   connection: ConnectionInfo,
   newId: () => string,
   bytes: Uint8Array | undefined,
 ): ApiRequest {
-  const target = originForm(incoming.url ?? '/')
   const mark = target.indexOf('?')
   const headers = incoming.headers as ApiRequest['headers']
   const method = incoming.method ?? 'GET'
@@ -78,7 +78,8 @@ function isCrowded(text: string): boolean {
   return false
 }
 
-function originForm(url: string): string {
+/** Path and query, without host. @throws StatusError 400 for a target that is no path */
+export function originForm(url = '/'): string {
   if (url.charCodeAt(0) === 47 || url === '*') return url
   const absolute = /^https?:\/\/[^/?]*/i.exec(url)
   if (absolute === null) throw badRequest(`invalid request target`)

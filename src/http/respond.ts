@@ -70,7 +70,13 @@ export function createResponder(runtime: Runtime): Responder {
   const watches = createWatchWriter()
   const answers = createGathering<Answer>(runtime.scheduler, {
     label: 'http answers',
-    act: ({ outgoing, bytes }) => outgoing.end(latin1(bytes), 'latin1'),
+    act: ({ outgoing, bytes }) => {
+      try {
+        outgoing.end(latin1(bytes), 'latin1')
+      } catch {
+        outgoing.destroy()
+      }
+    },
     most: ANSWERS_TOGETHER,
   })
 

@@ -168,6 +168,26 @@ test('requests sent one behind the other on one connection are answered in their
   )
 })
 
+test('who sends request after request and takes no answer is not read any further, however many do so', async () => {
+  let handled = 0
+  await using it = await started((request) => {
+    if (request.path === '/greedy') handled++
+    return json(request, {})
+  })
+  const requests = Buffer.from('GET /greedy HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50_000))
+  const greedy = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = connectTls({ port: it.server.port, ca: ca.cert, host: '127.0.0.1' })
+      await new Promise((resolve) => socket.once('secureConnect', resolve))
+      socket.write(requests)
+      return socket
+    }),
+  )
+  for (let i = 0; i < 200; i++) await text(await it.client.send({ method: 'GET', path: '/modest' }))
+  assert.ok(handled > 0 && handled < 10_000, String(handled))
+  for (const socket of greedy) socket.destroy()
+})
+
 test('a thrown StatusError becomes its Status, with Retry-After; anything else a 500', async () => {
   await using it = await started(async (request) => {
     if (request.path === '/busy') throw tooManyRequests('slow down', 3)

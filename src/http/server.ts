@@ -16,7 +16,7 @@ import { createConnectionTable } from './connections.ts'
 import { createGathering } from './gather.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { ServerResponse as PlainResponse } from './node-http.ts'
-import { hasBody, readBody, requestOf } from './receive.ts'
+import { hasBody, originForm, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
@@ -68,6 +68,12 @@ const HTTP1 = {
   requireHostHeader: false,
 }
 
+/**
+ * node:http stops reading from who sends request after request and takes no answers once answers wait for him; so some must be
+ * there before all that he sent is read.
+ */
+const REQUESTS_TOGETHER = 64
+
 type Incoming = IncomingMessage | Http2ServerRequest
 
 /** A request and its answer on their way. */
@@ -77,6 +83,8 @@ interface Exchange {
   readonly connection: ConnectionInfo
   readonly controller: AbortController
   readonly upgrade: HeldUpgrade | undefined
+  /** Path and query. */
+  target: string
   /** Once it is here. */
   body: Uint8Array | undefined
 }
@@ -89,6 +97,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     label: 'http requests',
     act: (exchange) => void answer(exchange),
     after: responder.flush,
+    most: REQUESTS_TOGETHER,
   })
   const bodies = createBodies(runtime.clock, options.maxHeldBytes)
   const maxBodyBytes = options.maxBodyBytes ?? 3 * 1024 * 1024
@@ -187,7 +196,14 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       connection: connections.info(peer),
       controller,
       upgrade,
+      target: '',
       body: undefined,
+    }
+    try {
+      exchange.target = originForm(incoming.url)
+    } catch (error) {
+      refuse(undefined, error, exchange)
+      return
     }
     const arrived = (body: Uint8Array | undefined) => {
       exchange.body = body
@@ -206,7 +222,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     const { incoming, outgoing, connection, controller, upgrade } = exchange
     let request: ApiRequest | undefined
     try {
-      request = requestOf(incoming, controller.signal, connection, newId, exchange.body)
+      request = requestOf(incoming, exchange.target, controller.signal, connection, newId, exchange.body)
       const answered = options.handler(request)
       const response = answered instanceof Promise ? await answered : answered
       if (response.kind === 'upgrade') {

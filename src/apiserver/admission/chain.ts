@@ -191,9 +191,10 @@ function mutateFrom(
   attributes: AdmissionAttributes,
 ): KubeObject | Promise<KubeObject> {
   let current = attributes
-  let began = plugins[from]?.timing?.now() ?? 0
+  let began = 0
   for (let i = from; i < plugins.length; i++) {
     const { plugin, timing } = plugins[i] as Member
+    if (began === 0 && timing !== undefined) began = timing.now()
     let next: KubeObject | undefined | Promise<KubeObject>
     try {
       next = plugin.mutate?.(current)
@@ -210,9 +211,10 @@ function mutateFrom(
 }
 
 function validateFrom(plugins: readonly Member[], from: number, attributes: AdmissionAttributes): void | Promise<void> {
-  let began = plugins[from]?.timing?.now() ?? 0
+  let began = 0
   for (let i = from; i < plugins.length; i++) {
     const { plugin, timing } = plugins[i] as Member
+    if (began === 0 && timing !== undefined) began = timing.now()
     let answer: void | Promise<void>
     try {
       answer = plugin.validate?.(attributes)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -407,41 +408,114 @@ test('what is appended in one turn is written as one, in a later turn', async ()
   rmSync(folder, { recursive: true })
 })
 
-test('a disk that makes its writers wait is left to another thread for a while', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
-  const path = join(folder, 'audit.log')
-  let monotonic = 0
-  let step = 0
-  const clock = {
-    ...simulatedRuntime(1).clock,
-    monotonic: () => {
-      monotonic += step
-      return monotonic
-    },
-  }
+/** A log whose turns are the test's, and whether a line is written without another thread, for which microtasks alone would not do. */
+async function logByTurns(path: string, monotonic = () => 0) {
   const turns: (() => void)[] = []
   const scheduler = { handOver: () => {}, later: (_label: string, task: () => void) => turns.push(task) }
-  const log = await openAuditLog({ clock, scheduler }, { path })
-  /** Whether the line is written without another thread, for which microtasks alone would not do. */
+  const log = await openAuditLog({ clock: { ...simulatedRuntime(1).clock, monotonic }, scheduler }, { path })
+  const microtasks = async () => {
+    for (let i = 0; i < 100; i++) await undefined
+  }
   const isWrittenHere = async (text: string) => {
     let isWritten = false
     const written = log.append(line(text)).then(() => {
       isWritten = true
     })
     turns.pop()?.()
-    for (let i = 0; i < 100; i++) await undefined
+    await microtasks()
     const here = isWritten
     await written
-    assert.ok(readFileSync(path, 'utf8').endsWith(`${text}\n`))
     return here
   }
+  return { log, turns, microtasks, isWrittenHere }
+}
+
+test('a disk that makes its writers wait is left to another thread until that is quick again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  let now = 0
+  let step = 0
+  const { log, isWrittenHere } = await logByTurns(path, () => {
+    now += step
+    return now
+  })
   assert.equal(await isWrittenHere('a'), true)
   step = 6
   assert.equal(await isWrittenHere('b'), true)
-  step = 0
   assert.equal(await isWrittenHere('c'), false)
-  monotonic += 10_000
+  now += 10_000
+  step = 0
   assert.equal(await isWrittenHere('d'), true)
+  step = 6
+  assert.equal(await isWrittenHere('e'), true)
+  now += 9_000
+  assert.equal(await isWrittenHere('f'), false)
+  step = 0
+  now += 9_000
+  assert.equal(await isWrittenHere('g'), false)
+  assert.equal(readFileSync(path, 'utf8'), 'a\nb\nc\nd\ne\nf\ng\n')
   await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a pipe, whose reader may not read, is always left to another thread', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'pipe')
+  assert.equal(spawnSync('mkfifo', [path]).status, 0)
+  const reader = spawn('cat', [path])
+  const read = new Promise<string>((resolve) => {
+    let text = ''
+    reader.stdout.on('data', (chunk) => {
+      text += chunk
+    })
+    reader.on('close', () => resolve(text))
+  })
+  const { log, isWrittenHere } = await logByTurns(path)
+  assert.equal(await isWrittenHere('a'), false)
+  await log.close()
+  assert.equal(await read, 'a\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('what is more than the buffer takes several turns, so that others have theirs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const { log, turns, microtasks } = await logByTurns(path)
+  const lines = Array.from({ length: 30 }, (_, i) => log.append(line(String(i % 10).repeat(50_000))))
+  const sizes: number[] = []
+  for (let i = 0; i < 100 && log.behind > 0; i++) {
+    turns.shift()?.()
+    await microtasks()
+    sizes.push(statSync(path).size)
+  }
+  await Promise.all(lines)
+  // Three lines of 50 kB are what surely fits, whatever characters they have.
+  assert.deepEqual(
+    sizes,
+    Array.from({ length: 10 }, (_, i) => (i + 1) * 3 * 50_001),
+  )
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a line that was refused in its middle does not take the next one with it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const script = join(folder, 'script.ts')
+  const from = (module: string) => JSON.stringify(new URL(module, import.meta.url).href)
+  writeFileSync(
+    script,
+    `import { truncateSync } from 'node:fs'
+    import { liveRuntime } from ${from('../../base/live.ts')}
+    import { openAuditLog } from ${from('./log.ts')}
+    const log = await openAuditLog(liveRuntime(), { path: ${JSON.stringify(path)} })
+    const append = (text: string) => log.append({ text: () => text }).then(() => 'written', () => 'refused')
+    console.log(await append('a'.repeat(600)), await append('b'.repeat(600)))
+    truncateSync(${JSON.stringify(path)}, 700)
+    console.log(await append('c'))`,
+  )
+  const { stdout } = spawnSync('sh', ['-c', 'ulimit -f 2 && exec "$0" "$1"', process.execPath, script])
+  assert.equal(stdout.toString(), 'written refused\nwritten\n')
+  assert.equal(readFileSync(path, 'utf8'), `${'a'.repeat(600)}\n${'b'.repeat(99)}\nc\n`)
   rmSync(folder, { recursive: true })
 })

@@ -45,7 +45,8 @@ const SOON_MS = 50
 const ENOUGH = 256
 /**
  * To hand bytes to the operating system takes microseconds, and to hand them to another thread that does it a hundred. But a
- * disk that cannot follow makes its writers wait, and then nobody else should.
+ * disk that cannot follow makes its writers wait: so one write may hold up the server, and no other does until writes of the
+ * other thread have been quick for as long as `AGAIN_MS`.
  */
 const SLOW_MS = 5
 const AGAIN_MS = 10_000
@@ -58,7 +59,8 @@ export async function openAuditLog(
   options: AuditLogOptions,
 ): Promise<AuditLog> {
   const sink = options.path === '-' ? standardOutput() : await rotatedFile(clock, options)
-  const encode = createEncoder(sink)
+  const nextTurn = () => new Promise<void>((resolve) => scheduler.later('audit log', resolve))
+  const encode = createEncoder(sink, nextTurn)
   let waiting: Noted[] = []
   let underWay = 0
   /** Whether somebody waits for one of those that wait. */
@@ -80,8 +82,11 @@ export async function openAuditLog(
     for (const one of told) failure === undefined ? one.written?.() : one.lost(failure.error)
   }
   const write = async () => {
-    do await writeBatch()
-    while (isUrgent || waiting.length >= ENOUGH)
+    await writeBatch()
+    while (isUrgent || waiting.length >= ENOUGH) {
+      await nextTurn()
+      await writeBatch()
+    }
     writing = undefined
     soon()
   }
@@ -124,9 +129,12 @@ export async function openAuditLog(
 
 /**
  * Writes lines by way of one buffer: new ones all the time would make the collector mark the whole heap over and over. An event
- * that has no text is lost by itself, and with no other; those that have one are added to `told`.
+ * that has no text is lost by itself, and with no other; those that have one are added to `told`. A batch of more than the buffer takes several turns.
  */
-function createEncoder(sink: Sink): (events: readonly Noted[], told: Noted[]) => Promise<void> {
+function createEncoder(
+  sink: Sink,
+  nextTurn: () => Promise<void>,
+): (events: readonly Noted[], told: Noted[]) => Promise<void> {
   const chunk = Buffer.allocUnsafeSlow(CHUNK)
   return async (events, told) => {
     let lines: string[] = []
@@ -155,7 +163,10 @@ function createEncoder(sink: Sink): (events: readonly Noted[], told: Noted[]) =>
       if (failure !== undefined) continue
       const most = 3 * line.length + 1
       try {
-        if (size + most > chunk.length) await flush()
+        if (size + most > chunk.length) {
+          await flush()
+          await nextTurn()
+        }
         if (most > chunk.length) await sink.append(Buffer.from(`${line}\n`))
         else {
           lines.push(line)
@@ -181,30 +192,52 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   const found = await file.stat()
   const isRegular = found.isFile()
   let { size } = found
+  /** Whether the last write ended in the middle of a line. */
+  let isTorn = false
   /** Until then writes are left to another thread. */
   let patientFrom = 0
+  let isOpen = true
   const rotate = async () => {
-    await file.close()
+    if (isOpen) {
+      isOpen = false
+      await file.close()
+      putAside()
+    }
+    // When this fails the next one tries it again.
+    file = await open(options.path, 'a', 0o600)
+    isOpen = true
+    size = 0
+  }
+  const putAside = () => {
     const stamp = new Date(clock.now()).toISOString().replace(/:/g, '-')
     const dot = options.path.lastIndexOf('.')
     const cut = dot > options.path.lastIndexOf('/') + 1 ? dot : options.path.length
     renameSync(options.path, `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`)
     removeOld(clock, options)
-    file = await open(options.path, 'a', 0o600)
-    size = 0
+  }
+  const write = async (bytes: Buffer) => {
+    const isHere = isRegular && clock.monotonic() >= patientFrom
+    const began = clock.monotonic()
+    for (let at = 0; at < bytes.length; ) {
+      const rest = at === 0 ? bytes : bytes.subarray(at)
+      const written = isHere ? writeSync(file.fd, rest) : (await file.write(rest)).bytesWritten
+      at += written
+      size += written
+      isTorn = at < bytes.length
+    }
+    const now = clock.monotonic()
+    if (now - began > SLOW_MS) patientFrom = now + AGAIN_MS
   }
   return {
     append: async (bytes) => {
       if (size > 0 && size + bytes.length > limit) await rotate()
-      if (isRegular && clock.monotonic() >= patientFrom) {
-        const began = clock.monotonic()
-        for (let at = 0; at < bytes.length; ) at += writeSync(file.fd, bytes, at)
-        const now = clock.monotonic()
-        if (now - began > SLOW_MS) patientFrom = now + AGAIN_MS
-      } else for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
-      size += bytes.length
+      // The rest of that line was refused, and its writer told: the next one is not to be lost with it.
+      if (isTorn) await write(Buffer.from('\n'))
+      await write(bytes)
     },
-    close: () => file.close(),
+    close: async () => {
+      if (isOpen) await file.close()
+    },
   }
 }
 

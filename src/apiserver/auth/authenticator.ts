@@ -1,7 +1,7 @@
 /**
  * Who sent a request: whom a front proxy names, client certificate, then bearer token: one of this server's, or one that
- * somebody else vouches for. Called by the authentication filter and by TokenReview. What is found is kept for the connection
- * or the token, bounded and for a short time, so that a hot client costs a look-up.
+ * somebody else vouches for. Called by the authentication filter and by TokenReview. What is found is kept, bounded: what a
+ * token proves for a short time, what a certificate names until others take its place. So a hot client costs a look-up.
  */
 import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -110,7 +110,8 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
 
   /** null: it names nobody. */
   function peerOf(certificate: Uint8Array): Peer | null {
-    const key = Buffer.from(certificate).toString('latin1')
+    const { buffer, byteOffset, byteLength } = certificate
+    const key = Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
     let found = certificates.get(key)
     if (found === undefined) {
       const identity = certificateIdentity(certificate)
