@@ -29,7 +29,7 @@ function arrange(most = 100) {
   /** Until it has seen that items come together. */
   const crowd = () => {
     while (waiting.length === 0) add(-1)
-    add(-1, -1)
+    add(-1, -1, -1)
     turn()
   }
   return { gathering, add, turn, take, crowd, isExpected: () => waiting.length > 0 }
@@ -74,7 +74,7 @@ for (const isCalm of [true, false])
       for (const task of tasks.splice(0)) task()
     }
     while (tasks.length === 0) gathering.add(0)
-    if (!isCalm) for (const item of [0, 0]) gathering.add(item)
+    if (!isCalm) for (const item of [0, 0, 0]) gathering.add(item)
     if (!isCalm) turn()
     gathering.add(1)
     gathering.add(2)
@@ -85,13 +85,17 @@ for (const isCalm of [true, false])
     assert.deepEqual(order, [1, 2, 10])
   })
 
-test('two in one turn are company, also in calm', () => {
-  const { add, turn, isExpected } = arrange()
-  while (!isExpected()) add(0)
-  assert.deepEqual(add(1), [])
-  turn()
-  assert.deepEqual(add(2), [])
-})
+for (const { others, isCompany } of [
+  { others: [1], isCompany: false },
+  { others: [1, 2], isCompany: true },
+])
+  test(`${others.length + 1} in one turn are ${isCompany ? '' : 'no '}company`, () => {
+    const { add, turn, isExpected } = arrange()
+    while (!isExpected()) add(0)
+    assert.deepEqual(add(...others), [])
+    turn()
+    assert.deepEqual(add(3), isCompany ? [] : [3])
+  })
 
 test('calm comes back after eight turns without company', () => {
   const { add, turn, crowd } = arrange()
@@ -114,7 +118,7 @@ test('as many as may wait are done without waiting for others, and are company a
   assert.deepEqual(add(1, 2, 3), [1, 2])
   assert.deepEqual(turn(), [3, 'after'])
   for (let i = 0; i < 20; i++) {
-    assert.deepEqual(add(1, 2), [1, 2])
+    assert.deepEqual(add(1, 2, 3, 4), [1, 2, 3, 4])
     assert.equal(isExpected(), true)
     turn()
   }

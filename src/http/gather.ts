@@ -23,6 +23,8 @@ export interface Gathering<T> {
   flush(): void
 }
 
+/** So many in one turn are done together for less than one by one; two are not. */
+const COMPANY = 3
 /** After so many turns in which nothing came together nothing is gathered any more … */
 const CALM_TURNS = 8
 /** … but once in so many items it is looked whether others come in the same turn. */
@@ -44,7 +46,7 @@ export function createGathering<T>(scheduler: Scheduler, options: GatheringOptio
   }
 
   function endTurn(): void {
-    calmTurns = together > 1 ? 0 : calmTurns + 1
+    calmTurns = together >= COMPANY ? 0 : calmTurns + 1
     together = 0
     flush()
     // What came while these were done stands behind them.
