@@ -135,8 +135,8 @@ export function createAdmissionChain(
     }
     return chains[operation]
   }
-  const mutateAll = (mutating: readonly Member[], attributes: AdmissionAttributes) => {
-    const object = mutateFrom(mutating, 0, attributes)
+  const mutateTwice = (mutating: readonly Member[], attributes: AdmissionAttributes) => {
+    const object = mutateAll(mutating, attributes)
     if (attributes.reinvocation === undefined) return object
     if (object instanceof Promise) return object.then((first) => again(mutating, attributes, first))
     return again(mutating, attributes, object)
@@ -146,11 +146,12 @@ export function createAdmissionChain(
     // Synchronous as long as every plugin is: most are, and a write should not wait a turn for each of them.
     mutate(attributes) {
       const { mutating, admit } = chainOf(attributes.operation)
-      return measured(admit, () => mutateAll(mutating, attributes))
+      return measured(admit, () => mutateTwice(mutating, attributes))
     },
     validate(attributes) {
       const { validating, validate } = chainOf(attributes.operation)
-      return measured(validate, () => validateFrom(validating, 0, attributes))
+      const asked = measured(validate, () => askFrom(validating, 0, attributes, validateOne))
+      if (asked instanceof Promise) return asked.then(() => {})
     },
   }
 }
@@ -171,7 +172,7 @@ function measured<T>(timing: Timing | undefined, run: () => T | Promise<T>): T |
   return answer
 }
 
-async function settled<T>(timing: Timing | undefined, began: number, answer: Promise<T>): Promise<T> {
+async function settled<T>(timing: Timing | undefined, began = 0, answer: Promise<T>): Promise<T> {
   try {
     const value = await answer
     timing?.passed(began)
@@ -182,54 +183,54 @@ async function settled<T>(timing: Timing | undefined, began: number, answer: Pro
   }
 }
 
+/** Of a validating plugin nothing. */
+type Answer = KubeObject | undefined
+type Ask = (plugin: AdmissionPlugin, attributes: AdmissionAttributes) => Answer | Promise<Answer>
+
+const mutateOne: Ask = (plugin, attributes) => plugin.mutate?.(attributes)
+const validateOne: Ask = (plugin, attributes) => plugin.validate?.(attributes) as undefined | Promise<undefined>
+
 /**
- * Plugins from the given one on; a promise from the first that needs one. Where one plugin's time ends the next one's begins.
+ * Asks the plugins from the given one on, each about the object that the one before gave; a promise from the first that needs
+ * one. Where one plugin's time ends the next one's begins.
  */
-function mutateFrom(
+function askFrom(
   plugins: readonly Member[],
   from: number,
   attributes: AdmissionAttributes,
-): KubeObject | Promise<KubeObject> {
+  ask: Ask,
+): AdmissionAttributes | Promise<AdmissionAttributes> {
   let current = attributes
-  let began = 0
+  let began: number | undefined
   for (let i = from; i < plugins.length; i++) {
     const { plugin, timing } = plugins[i] as Member
-    if (began === 0 && timing !== undefined) began = timing.now()
-    let next: KubeObject | undefined | Promise<KubeObject>
+    began ??= timing?.now()
+    let answer: Answer | Promise<Answer>
     try {
-      next = plugin.mutate?.(current)
+      answer = ask(plugin, current)
     } catch (error) {
-      timing?.refused(began)
+      timing?.refused(began as number)
       throw error
     }
-    if (next instanceof Promise)
-      return settled(timing, began, next).then((object) => mutateFrom(plugins, i + 1, withObject(current, object)))
-    if (timing !== undefined) began = timing.passed(began)
-    current = withObject(current, next)
-  }
-  return current.object as KubeObject
-}
-
-function validateFrom(plugins: readonly Member[], from: number, attributes: AdmissionAttributes): void | Promise<void> {
-  let began = 0
-  for (let i = from; i < plugins.length; i++) {
-    const { plugin, timing } = plugins[i] as Member
-    if (began === 0 && timing !== undefined) began = timing.now()
-    let answer: void | Promise<void>
-    try {
-      answer = plugin.validate?.(attributes)
-    } catch (error) {
-      timing?.refused(began)
-      throw error
+    if (answer instanceof Promise) {
+      const asked = current
+      return settled(timing, began, answer).then((object) => askFrom(plugins, i + 1, withObject(asked, object), ask))
     }
-    if (answer instanceof Promise)
-      return settled(timing, began, answer).then(() => validateFrom(plugins, i + 1, attributes))
-    if (timing !== undefined) began = timing.passed(began)
+    began = timing?.passed(began as number)
+    current = withObject(current, answer)
   }
+  return current
 }
 
-const withObject = (attributes: AdmissionAttributes, object: KubeObject | undefined): AdmissionAttributes =>
+const withObject = (attributes: AdmissionAttributes, object: Answer): AdmissionAttributes =>
   object === undefined || object === attributes.object ? attributes : { ...attributes, object }
+
+const objectOf = ({ object }: AdmissionAttributes) => object as KubeObject
+
+function mutateAll(plugins: readonly Member[], attributes: AdmissionAttributes): KubeObject | Promise<KubeObject> {
+  const mutated = askFrom(plugins, 0, attributes, mutateOne)
+  return mutated instanceof Promise ? mutated.then(objectOf) : objectOf(mutated)
+}
 
 /** The second run, when something asked for it. */
 function again(
@@ -240,5 +241,5 @@ function again(
   const { reinvocation } = attributes
   if (reinvocation?.requested !== true || reinvocation.isSecond || object === undefined) return object
   reinvocation.isSecond = true
-  return mutateFrom(plugins, 0, { ...attributes, object })
+  return mutateAll(plugins, { ...attributes, object })
 }

@@ -59,3 +59,13 @@ test('a certificate is read once for all connections that bring it, and still ha
   assert.throws(() => brings(peerCertificate), /not valid now/)
   assert.equal(brings(bob).name, 'bob')
 })
+
+test('of certificates only so many are kept', () => {
+  const { authenticate } = createAuthenticator(runtime, { serviceAccounts })
+  const brings = (certificate: Uint8Array) => authenticate(request({}, { peerCertificate: certificate }))
+  const first = brings(peerCertificate)
+  for (let i = 0; i < 1024; i++)
+    brings(new X509Certificate(issue(runtime, { commonName: `user-${i}`, usage: 'client', validDays: 1 }, ca).cert).raw)
+  assert.notEqual(brings(peerCertificate), first)
+  assert.deepEqual(brings(peerCertificate), first)
+})

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../api/object.ts'
+import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { AdmissionAttributes, AdmissionHost, CacheReads } from '../plugin.ts'
 import { priority } from './priority.ts'
 
 test('pods without a class have the priority of the class that is the default now', () => {
   let classes: readonly KubeObject[] = []
   let generation = 0
-  const reads = { list: () => classes } as unknown as CacheReads
-  const { mutate } = priority(reads, { generationOf: () => () => generation } as unknown as AdmissionHost)
+  const reads: CacheReads = { get: () => undefined, list: () => classes, getLive: async () => undefined }
+  const { mutate } = priority(reads, {
+    generationOf: () => () => generation,
+  } as Partial<AdmissionHost> as AdmissionHost)
   const priorityOfNewPod = () => {
-    const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: {} }
-    const row = { group: '', version: 'v1', resource: 'pods' }
-    const attributes = { operation: 'CREATE', row, subresource: '', object } as unknown as AdmissionAttributes
+    const pod: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: {} }
+    const row = { group: '', version: 'v1', resource: 'pods' } as ResourceRow
+    const asked: Partial<AdmissionAttributes> = { operation: 'CREATE', row, subresource: '', object: pod }
     assert.ok(mutate)
-    return (mutate(attributes) as KubeObject)['spec'].priority
+    return (mutate(asked as AdmissionAttributes) as KubeObject)['spec'].priority
   }
   const makeDefault = (...values: number[]) => {
     generation++
