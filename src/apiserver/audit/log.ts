@@ -39,6 +39,7 @@ export interface Noted {
   lost(error: unknown): void
 }
 
+const NEWLINE = Buffer.from('\n')
 const DAY_MS = 24 * 3600 * 1000
 const SOON_MS = 50
 /** Events noted that are not kept waiting for more. */
@@ -188,39 +189,37 @@ interface Sink {
 
 async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink> {
   const limit = (options.maxSizeMb ?? 100) * 1024 * 1024
-  let file: FileHandle = await open(options.path, 'a', 0o600)
-  const found = await file.stat()
-  const isRegular = found.isFile()
-  let { size } = found
+  let size = 0
+  let isRegular = false
   /** Whether the last write ended in the middle of a line. */
   let isTorn = false
   /** Until then writes are left to another thread. */
   let patientFrom = 0
-  let isOpen = true
-  const rotate = async () => {
-    if (isOpen) {
-      isOpen = false
-      await file.close()
-      putAside()
-    }
-    // When this fails the next one tries it again.
-    file = await open(options.path, 'a', 0o600)
-    isOpen = true
-    size = 0
+  const opened = async () => {
+    const file = await open(options.path, 'a', 0o600)
+    const found = await file.stat()
+    size = found.size
+    isRegular = found.isFile()
+    return file
   }
-  const putAside = () => {
+  /** undefined after a rotation that failed half way: the next write goes on with it. */
+  let file: FileHandle | undefined = await opened()
+  const rotate = async (full: FileHandle) => {
+    file = undefined
+    await full.close()
     const stamp = new Date(clock.now()).toISOString().replace(/:/g, '-')
     const dot = options.path.lastIndexOf('.')
     const cut = dot > options.path.lastIndexOf('/') + 1 ? dot : options.path.length
     renameSync(options.path, `${options.path.slice(0, cut)}-${stamp}${options.path.slice(cut)}`)
+    isTorn = false
     removeOld(clock, options)
   }
-  const write = async (bytes: Buffer) => {
-    const isHere = isRegular && clock.monotonic() >= patientFrom
+  const write = async (to: FileHandle, bytes: Buffer) => {
     const began = clock.monotonic()
+    const isHere = isRegular && began >= patientFrom
     for (let at = 0; at < bytes.length; ) {
-      const rest = at === 0 ? bytes : bytes.subarray(at)
-      const written = isHere ? writeSync(file.fd, rest) : (await file.write(rest)).bytesWritten
+      const rest = bytes.subarray(at)
+      const written = isHere ? writeSync(to.fd, rest) : (await to.write(rest)).bytesWritten
       at += written
       size += written
       isTorn = at < bytes.length
@@ -230,14 +229,13 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   }
   return {
     append: async (bytes) => {
-      if (size > 0 && size + bytes.length > limit) await rotate()
+      if (file !== undefined && size > 0 && size + bytes.length > limit) await rotate(file)
+      file ??= await opened()
       // The rest of that line was refused, and its writer told: the next one is not to be lost with it.
-      if (isTorn) await write(Buffer.from('\n'))
-      await write(bytes)
+      if (isTorn) await write(file, NEWLINE)
+      await write(file, bytes)
     },
-    close: async () => {
-      if (isOpen) await file.close()
-    },
+    close: async () => file?.close(),
   }
 }
 

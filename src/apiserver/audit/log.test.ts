@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { liveRuntime } from '../../base/live.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import { openAuditLog } from './log.ts'
+
+/** The log's files are real, and so are its turns. */
+const withTurns = ({ clock }: Pick<Runtime, 'clock'>) => ({ clock, scheduler: liveRuntime().scheduler })
+
+const line = (text: string) => ({ text: () => text, lost: () => assert.fail('nothing is lost') })
+
+test('an event that cannot become text is lost alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const log = await openAuditLog(withTurns(simulatedRuntime(1)), { path })
+  const broken = {
+    text: () => {
+      throw new RangeError('too deep')
+    },
+    lost: (error: unknown) => lost.push(error),
+  }
+  const lost: unknown[] = []
+  log.note(line('a'))
+  log.note(broken)
+  const refused = assert.rejects(log.append(broken), /too deep/)
+  await log.append(line('b'.repeat(600_000)))
+  await refused
+  await log.append(line('c'))
+  assert.equal(lost.length, 1)
+  assert.equal(readFileSync(path, 'utf8'), `a\n${'b'.repeat(600_000)}\nc\n`)
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('the log is rotated by size and keeps as many old files as it should', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const runtime = simulatedRuntime(1)
+  const log = await openAuditLog(withTurns(runtime), {
+    path: join(folder, 'audit.log'),
+    maxSizeMb: 0.001,
+    maxBackups: 2,
+  })
+  for (let i = 0; i < 8; i++) {
+    await log.append(line(`${i}`.repeat(600)))
+    await runtime.advance(1000)
+  }
+  await log.close()
+  const files = readdirSync(folder).sort()
+  assert.equal(files.length, 3)
+  assert.equal(readFileSync(join(folder, 'audit.log'), 'utf8'), `${'7'.repeat(600)}\n`)
+  rmSync(folder, { recursive: true })
+})
+
+test('lines nobody waits for are written together, with the next one somebody waits for, or when the log is closed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const { clock, advance } = simulatedRuntime(1)
+  const log = await openAuditLog(withTurns({ clock }), { path })
+  const lines = () => readFileSync(path, 'utf8')
+  log.note(line('a'))
+  log.note(line('bb'))
+  assert.equal(log.behind, 2)
+  assert.equal(lines(), '')
+  await log.append(line('c'))
+  assert.equal(lines(), 'a\nbb\nc\n')
+  assert.equal(log.behind, 0)
+  log.note(line('d'))
+  await advance(50)
+  const first = log.append(line('e'))
+  log.note(line('f'))
+  await first
+  // Nothing waits: the timer that comes now must not keep later lines from being written.
+  await advance(50)
+  await log.append(line('g'))
+  log.note(line('h'))
+  await log.close()
+  assert.equal(lines(), 'a\nbb\nc\nd\ne\nf\ng\nh\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('what is appended in one turn is written as one, in a later turn', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const { clock } = simulatedRuntime(1)
+  const turns: (() => void)[] = []
+  const scheduler = { handOver: () => {}, later: (_label: string, task: () => void) => turns.push(task) }
+  const log = await openAuditLog({ clock, scheduler }, { path })
+  for (const text of ['a', 'b']) {
+    const lines = Array.from({ length: 10 }, () => log.append(line(text)))
+    assert.equal(turns.length, 1)
+    turns.pop()?.()
+    assert.equal(log.behind, 10)
+    await Promise.all(lines)
+    assert.equal(log.behind, 0)
+  }
+  assert.equal(readFileSync(path, 'utf8'), 'a\n'.repeat(10) + 'b\n'.repeat(10))
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** A log whose turns are the test's, and whether a line is written without another thread, for which microtasks alone would not do. */
+async function logByTurns(path: string, monotonic = () => 0) {
+  const turns: (() => void)[] = []
+  const scheduler = { handOver: () => {}, later: (_label: string, task: () => void) => turns.push(task) }
+  const log = await openAuditLog({ clock: { ...simulatedRuntime(1).clock, monotonic }, scheduler }, { path })
+  const microtasks = async () => {
+    for (let i = 0; i < 100; i++) await undefined
+  }
+  const isWrittenHere = async (text: string) => {
+    let isWritten = false
+    const written = log.append(line(text)).then(() => {
+      isWritten = true
+    })
+    turns.pop()?.()
+    await microtasks()
+    const here = isWritten
+    await written
+    return here
+  }
+  return { log, turns, microtasks, isWrittenHere }
+}
+
+test('a disk that makes its writers wait is left to another thread until that is quick again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  let now = 0
+  let step = 0
+  const { log, isWrittenHere } = await logByTurns(path, () => {
+    now += step
+    return now
+  })
+  assert.equal(await isWrittenHere('a'), true)
+  step = 6
+  assert.equal(await isWrittenHere('b'), true)
+  assert.equal(await isWrittenHere('c'), false)
+  now += 10_000
+  step = 0
+  assert.equal(await isWrittenHere('d'), true)
+  step = 6
+  assert.equal(await isWrittenHere('e'), true)
+  now += 9_000
+  assert.equal(await isWrittenHere('f'), false)
+  step = 0
+  now += 9_000
+  assert.equal(await isWrittenHere('g'), false)
+  assert.equal(readFileSync(path, 'utf8'), 'a\nb\nc\nd\ne\nf\ng\n')
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a pipe, whose reader may not read, is always left to another thread', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'pipe')
+  assert.equal(spawnSync('mkfifo', [path]).status, 0)
+  const reader = spawn('cat', [path])
+  const read = new Promise<string>((resolve) => {
+    let text = ''
+    reader.stdout.on('data', (chunk) => {
+      text += chunk
+    })
+    reader.on('close', () => resolve(text))
+  })
+  const { log, isWrittenHere } = await logByTurns(path)
+  assert.equal(await isWrittenHere('a'), false)
+  await log.close()
+  assert.equal(await read, 'a\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('what is more than the buffer takes several turns, so that others have theirs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const { log, turns, microtasks } = await logByTurns(path)
+  const lines = Array.from({ length: 30 }, (_, i) => log.append(line(String(i % 10).repeat(50_000))))
+  const sizes: number[] = []
+  for (let i = 0; i < 100 && log.behind > 0; i++) {
+    turns.shift()?.()
+    await microtasks()
+    sizes.push(statSync(path).size)
+  }
+  await Promise.all(lines)
+  // Three lines of 50 kB are what surely fits, whatever characters they have.
+  assert.deepEqual(
+    sizes,
+    Array.from({ length: 10 }, (_, i) => (i + 1) * 3 * 50_001),
+  )
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a line that was refused in its middle does not take the next one with it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const script = join(folder, 'script.ts')
+  const from = (module: string) => JSON.stringify(new URL(module, import.meta.url).href)
+  writeFileSync(
+    script,
+    `import { truncateSync } from 'node:fs'
+    import { liveRuntime } from ${from('../../base/live.ts')}
+    import { openAuditLog } from ${from('./log.ts')}
+    const log = await openAuditLog(liveRuntime(), { path: ${JSON.stringify(path)} })
+    const append = (text: string) => log.append({ text: () => text }).then(() => 'written', () => 'refused')
+    console.log(await append('a'.repeat(600)), await append('b'.repeat(600)))
+    truncateSync(${JSON.stringify(path)}, 700)
+    console.log(await append('c'))`,
+  )
+  const { stdout } = spawnSync('sh', ['-c', 'ulimit -f 2 && exec "$0" "$1"', process.execPath, script])
+  assert.equal(stdout.toString(), 'written refused\nwritten\n')
+  assert.equal(readFileSync(path, 'utf8'), `${'a'.repeat(600)}\n${'b'.repeat(99)}\nc\n`)
+  rmSync(folder, { recursive: true })
+})
+
+test('a rotation that fails half way is gone on with by the next event', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  // What is to be removed and cannot be, since it is a folder.
+  mkdirSync(join(folder, 'audit-0.log'))
+  const log = await openAuditLog(withTurns(simulatedRuntime(1)), { path, maxSizeMb: 0.001, maxBackups: 1 })
+  await log.append(line('a'.repeat(600)))
+  await assert.rejects(log.append(line('b'.repeat(600))), /EISDIR|directory/)
+  await log.append(line('c'))
+  assert.equal(readFileSync(path, 'utf8'), 'c\n')
+  await log.close()
+  rmSync(folder, { recursive: true })
+})
