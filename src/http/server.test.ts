@@ -1,50 +1,15 @@
 import assert from 'node:assert/strict'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
-import { connect as connectNet } from 'node:net'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import type { KubeObject } from '../api/object.ts'
-import type { ApiRequest, Handler, StoredObject, WatchEvent } from '../api/request.ts'
+import type { StoredObject, WatchEvent } from '../api/request.ts'
 import { notFound, tooManyRequests } from '../api/status.ts'
-import { liveRuntime } from '../base/live.ts'
 import { Stream } from '../base/stream.ts'
-import { issue } from '../cluster/certificate.ts'
 import { createHttpsClient } from './client.ts'
-import { startHttpServer } from './server.ts'
-
-const runtime = liveRuntime({ log: { write: () => {} } })
-const ca = issue(runtime, { commonName: 'test-ca', usage: 'ca', validDays: 1 })
-const otherCa = issue(runtime, { commonName: 'other-ca', usage: 'ca', validDays: 1 })
-const serving = issue(runtime, { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'], validDays: 1 }, ca)
-const alice = issue(runtime, { commonName: 'alice', organizations: ['dev'], usage: 'client', validDays: 1 }, ca)
-const mallory = issue(runtime, { commonName: 'alice', usage: 'client', validDays: 1 }, otherCa)
-
-async function started(handler: Handler, limits: { readonly maxHeldBytes?: number } = {}) {
-  const tls = { cert: serving.cert, key: serving.key, clientCas: [ca.cert] }
-  const server = await startHttpServer(runtime, { handler, host: '127.0.0.1', port: 0, tls, ...limits })
-  const url = `https://127.0.0.1:${server.port}`
-  const client = createHttpsClient({ server: url, ca: ca.cert, cert: alice.cert, key: alice.key })
-  return {
-    server,
-    url,
-    client,
-    [Symbol.asyncDispose]: async () => {
-      client.close()
-      await server.stop(1000)
-    },
-  }
-}
-
-const json = (request: ApiRequest, value: object): Promise<Extract<Awaited<ReturnType<Handler>>, { kind: 'object' }>> =>
-  Promise.resolve({
-    kind: 'object',
-    status: 200,
-    object: { apiVersion: 'v1', kind: 'X', metadata: {}, path: request.path, ...value },
-  })
-
-const text = async (answer: { bytes(): Promise<Uint8Array> }) => Buffer.from(await answer.bytes()).toString()
+import { alice, ca, json, mallory, rawAnswer, serving, started, text } from './fixture.test.ts'
 
 test('of a query of too many pairs none counts, and it costs next to nothing', async () => {
   await using it = await started(async (request) => json(request, { q: request.query.getAll('a') }))
@@ -428,59 +393,6 @@ test('the signal tells the end of what goes on after its answer', { timeout: 10_
   sent.on('upgrade', (_response, socket) => socket.end())
   sent.end()
   await takenOver.promise
-})
-
-test('what is not HTTP gets 400 and the connection closes', async () => {
-  await using it = await started(async (request) => json(request, {}))
-  const received = await new Promise<string>((resolve, reject) => {
-    let all = ''
-    const socket = connectTls({ port: it.server.port, host: '127.0.0.1', ca: ca.cert }, () =>
-      socket.write('nonsense\r\n\r\n'),
-    )
-    socket.on('data', (chunk) => {
-      all += chunk.toString()
-    })
-    socket.on('close', () => resolve(all))
-    socket.on('error', reject)
-  })
-  assert.match(received, /^HTTP\/1.1 400 Bad Request/)
-})
-
-/** What comes back on a socket for bytes as they are sent. */
-async function rawAnswer(port: number, sent: string, tls = true): Promise<string> {
-  const socket = tls
-    ? connectTls({ port, host: '127.0.0.1', ca: ca.cert, ALPNProtocols: ['http/1.1'] })
-    : connectNet({ port, host: '127.0.0.1' })
-  socket.on('error', () => {})
-  socket.write(sent)
-  let text = ''
-  for await (const chunk of socket) {
-    text += chunk
-    if (/\r\n\r\n/.test(text) && !/^connection: close/im.test(text) && tls) break
-  }
-  socket.destroy()
-  return text
-}
-
-test('what no server should take is refused in plain words', async () => {
-  await using it = await started(async (request) => json(request, {}))
-  const { port } = it.server
-  const firstLine = async (sent: string) => (await rawAnswer(port, sent)).split('\r\n')[0]
-  assert.equal(await firstLine('GET / HTTP/1.1\r\n\r\n'), 'HTTP/1.1 400 Bad Request: missing required Host header')
-  assert.equal(
-    await firstLine('GET / HTTP/1.1\r\nHost: a b\r\n\r\n'),
-    'HTTP/1.1 400 Bad Request: malformed Host header',
-  )
-  assert.equal(await firstLine('GET /\r\n\r\n'), 'HTTP/1.1 400 Bad Request')
-  const other = 'HTTP/1.1 505 HTTP Version Not Supported: unsupported protocol version'
-  for (const version of ['2.0', '3.0']) assert.equal(await firstLine(`GET / HTTP/${version}\r\nHost: a\r\n\r\n`), other)
-  assert.equal(
-    await firstLine('GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n'),
-    'HTTP/1.1 417 Expectation Failed',
-  )
-  const coded = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\nx'
-  assert.equal(await firstLine(coded), 'HTTP/1.1 501 Not Implemented')
-  assert.match(await rawAnswer(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', false), /HTTP request to an HTTPS server/)
 })
 
 test('half a megabyte of headers, and thousands of them, are taken', async () => {

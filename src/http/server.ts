@@ -84,7 +84,7 @@ interface Exchange {
   readonly controller: AbortController
   readonly upgrade: HeldUpgrade | undefined
   /** Path and query. */
-  target: string
+  readonly target: string
   /** Once it is here. */
   body: Uint8Array | undefined
 }
@@ -190,20 +190,21 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     })
     outgoing.on('error', () => {})
     if (stopping) responder.closeAfter(outgoing)
+    let target: string
+    try {
+      target = originForm(incoming.url)
+    } catch (error) {
+      refuse(undefined, error, { incoming, outgoing })
+      return
+    }
     const exchange: Exchange = {
       incoming,
       outgoing,
       connection: connections.info(peer),
       controller,
       upgrade,
-      target: '',
+      target,
       body: undefined,
-    }
-    try {
-      exchange.target = originForm(incoming.url)
-    } catch (error) {
-      refuse(undefined, error, exchange)
-      return
     }
     const arrived = (body: Uint8Array | undefined) => {
       exchange.body = body
@@ -213,7 +214,11 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     else readBody(bodies, incoming, maxBodyBytes, arrived, (error) => refuse(undefined, error, exchange))
   }
 
-  function refuse(request: ApiRequest | undefined, error: unknown, { incoming, outgoing }: Exchange): void {
+  function refuse(
+    request: ApiRequest | undefined,
+    error: unknown,
+    { incoming, outgoing }: Pick<Exchange, 'incoming' | 'outgoing'>,
+  ): void {
     responder.fail(request, error, outgoing)
     if (!incoming.readableEnded) incoming.resume()
   }

@@ -6,14 +6,9 @@ import { WebSocket } from 'ws'
 import { asKubeObject } from '../api/object.ts'
 import type { ApiRequest, WatchEvent } from '../api/request.ts'
 import { notFound } from '../api/status.ts'
-import { liveRuntime } from '../base/live.ts'
 import { Stream } from '../base/stream.ts'
-import { issue } from '../cluster/certificate.ts'
+import { ca, runtime, serving } from './fixture.test.ts'
 import { startHttpServer } from './server.ts'
-
-const runtime = liveRuntime({ log: { write: () => {} } })
-const ca = issue(runtime, { commonName: 'test-ca', usage: 'ca', validDays: 1 })
-const serving = issue(runtime, { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'], validDays: 1 }, ca)
 
 const event = (name: string): WatchEvent => ({
   type: 'ADDED',

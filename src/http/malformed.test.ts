@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { ca, json, rawAnswer, started } from './fixture.test.ts'
+
+test('what is not HTTP gets 400 and the connection closes', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const received = await new Promise<string>((resolve, reject) => {
+    let all = ''
+    const socket = connectTls({ port: it.server.port, host: '127.0.0.1', ca: ca.cert }, () =>
+      socket.write('nonsense\r\n\r\n'),
+    )
+    socket.on('data', (chunk) => {
+      all += chunk.toString()
+    })
+    socket.on('close', () => resolve(all))
+    socket.on('error', reject)
+  })
+  assert.match(received, /^HTTP\/1.1 400 Bad Request/)
+})
+
+test('what no server should take is refused in plain words', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const { port } = it.server
+  const firstLine = async (sent: string) => (await rawAnswer(port, sent)).split('\r\n')[0]
+  assert.equal(await firstLine('GET / HTTP/1.1\r\n\r\n'), 'HTTP/1.1 400 Bad Request: missing required Host header')
+  assert.equal(
+    await firstLine('GET / HTTP/1.1\r\nHost: a b\r\n\r\n'),
+    'HTTP/1.1 400 Bad Request: malformed Host header',
+  )
+  assert.equal(await firstLine('GET /\r\n\r\n'), 'HTTP/1.1 400 Bad Request')
+  const other = 'HTTP/1.1 505 HTTP Version Not Supported: unsupported protocol version'
+  for (const version of ['2.0', '3.0']) assert.equal(await firstLine(`GET / HTTP/${version}\r\nHost: a\r\n\r\n`), other)
+  assert.equal(
+    await firstLine('GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n'),
+    'HTTP/1.1 417 Expectation Failed',
+  )
+  const coded = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\nx'
+  assert.equal(await firstLine(coded), 'HTTP/1.1 501 Not Implemented')
+  assert.match(await rawAnswer(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', false), /HTTP request to an HTTPS server/)
+})
+
+test('a target that is no path is refused before its body is waited for', async () => {
+  await using it = await started(async (request) => json(request, {}))
+  const answer = await rawAnswer(it.server.port, 'POST nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
+  assert.match(answer, /^HTTP\/1.1 400 .*/)
+})
