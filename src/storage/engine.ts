@@ -69,6 +69,8 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   let endedExpiries: Expiry[] = []
   let compaction: { step: CompactionStep; done: Answerless } | undefined
   let flushing = false
+  /** Whether something came while the group before was written. */
+  let hasWaited = false
   let idle: (() => void)[] = []
 
   const watches = createWatches(runtime, tables, () => ({ durable, compacted }))
@@ -148,7 +150,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     endedExpiries = []
     const changes = group.map((queued) => queued.change)
     const newExpiries = group.flatMap((queued) => queued.expiry ?? [])
-    tables.flush({ compaction: compacting?.step, endedExpiries: ended, changes, newExpiries }).then(
+    tables.flush({ hasWaited, compaction: compacting?.step, endedExpiries: ended, changes, newExpiries }).then(
       () => {
         complete(group)
         compacting?.done.resolve()
@@ -165,8 +167,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       if (heads.get(change.key)?.modRevision === change.revision) heads.delete(change.key)
     }
     flushing = false
+    hasWaited = queue.length > 0 || compaction !== undefined || endedExpiries.length > 0
     // The disk works on the next group while this one is told.
-    if (queue.length > 0 || compaction || endedExpiries.length > 0) startFlush()
+    if (hasWaited) startFlush()
     if (last) watches.publish(group.map((queued) => queued.change))
     for (const { change, resolve } of group) {
       scheduler.handOver('storage answer', () => resolve({ ok: true, revision: change.revision }))

@@ -30,6 +30,8 @@ export interface Expiry {
 
 /** What becomes durable together, all or nothing; applied in the order of the fields. */
 export interface Group {
+  /** Whether some of it had to wait for the group before: its writers are several. */
+  readonly hasWaited: boolean
   readonly compaction: CompactionStep | undefined
   readonly endedExpiries: readonly Expiry[]
   /** In revision order, without gaps, following the newest flushed. */

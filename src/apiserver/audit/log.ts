@@ -8,6 +8,7 @@ import { readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Clock, Timer } from '../../base/clock.ts'
+import { createPatience } from '../../base/patience.ts'
 import type { Runtime } from '../../base/runtime.ts'
 
 export interface AuditLogOptions {
@@ -44,13 +45,6 @@ const DAY_MS = 24 * 3600 * 1000
 const SOON_MS = 50
 /** Events noted that are not kept waiting for more. */
 const ENOUGH = 256
-/**
- * To hand bytes to the operating system takes microseconds, and to hand them to another thread that does it a hundred. But a
- * disk that cannot follow makes its writers wait: so one write may hold up the server, and no other does until writes of the
- * other thread have been quick for as long as `AGAIN_MS`.
- */
-const SLOW_MS = 5
-const AGAIN_MS = 10_000
 /** Bytes written at once. */
 const CHUNK = 512 * 1024
 
@@ -193,8 +187,7 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   let isRegular = false
   /** Whether the last write ended in the middle of a line. */
   let isTorn = false
-  /** Until then writes are left to another thread. */
-  let patientFrom = 0
+  const patience = createPatience()
   const opened = async () => {
     const file = await open(options.path, 'a', 0o600)
     const found = await file.stat()
@@ -216,7 +209,7 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   }
   const write = async (to: FileHandle, bytes: Buffer) => {
     const began = clock.monotonic()
-    const isHere = isRegular && began >= patientFrom
+    const isHere = isRegular && patience.isQuick
     for (let at = 0; at < bytes.length; ) {
       const rest = bytes.subarray(at)
       const written = isHere ? writeSync(to.fd, rest) : (await to.write(rest)).bytesWritten
@@ -224,8 +217,7 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
       size += written
       isTorn = at < bytes.length
     }
-    const now = clock.monotonic()
-    if (now - began > SLOW_MS) patientFrom = now + AGAIN_MS
+    patience.took(clock.monotonic() - began)
   }
   return {
     append: async (bytes) => {

@@ -25,12 +25,8 @@ export function checkFile(dir: string): void {
     const { size } = fstatSync(file)
     // Made, but killed before the first page was written.
     if (size === 0) return
-    const first = readMeta(file, 0)
-    const pageSize = first?.pageSize ?? 4096
-    const second = readMeta(file, pageSize)
-    const metas = [first, second].filter((meta) => meta !== undefined)
-    if (metas.length === 0) throw corrupt(`${path} is not a store`)
-    const newest = metas.reduce((a, b) => (b.transaction > a.transaction ? b : a))
+    const newest = newestMeta(file)
+    if (newest === undefined) throw corrupt(`${path} is not a store`)
     if (newest.lastPage > 1 && (newest.lastPage + 1) * newest.pageSize > size) {
       throw corrupt(`${path} is cut off: ${size} bytes of at least ${(newest.lastPage + 1) * newest.pageSize}`)
     }
@@ -46,6 +42,13 @@ interface Meta {
 }
 
 /** LMDB keeps two meta pages, written in turn; the one of the later transaction counts. */
+export function newestMeta(file: number): Meta | undefined {
+  const first = readMeta(file, 0)
+  const second = readMeta(file, first?.pageSize ?? 4096)
+  if (first === undefined || second === undefined) return first ?? second
+  return second.transaction > first.transaction ? second : first
+}
+
 function readMeta(file: number, offset: number): Meta | undefined {
   const page = Buffer.alloc(META_BYTES)
   if (readSync(file, page, 0, META_BYTES, offset) < META_BYTES) return undefined

@@ -8,9 +8,11 @@
  */
 
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
+import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
+import { createPatience } from '../../base/patience.ts'
 import { StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
@@ -25,12 +27,18 @@ import {
   expiryKey,
   revisionKey,
 } from './records.ts'
+import { createRoom } from './room.ts'
 
 const FORMAT = 'skiff store 1'
 /** Address space, not disk: the file grows as it is filled. */
 const MAP_SIZE = 2 ** 38
 const FORMAT_KEY = Buffer.from('format')
 const STATE_KEY = Buffer.from('state')
+
+/** After so many groups during which nothing came writes are taken to come one by one … */
+const CALM_GROUPS = 8
+/** … but once in so many another thread writes, so that it is seen whether others come meanwhile. */
+const LOOKED_AT = 16
 
 type Table = Database<Buffer, Buffer>
 
@@ -40,7 +48,7 @@ export interface LmdbOptions {
 }
 
 /** @throws StoreError */
-export function openLmdbTables(dir: string, options: LmdbOptions = {}): Tables {
+export function openLmdbTables(clock: Clock, dir: string, options: LmdbOptions = {}): Tables {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (error) {
@@ -49,7 +57,7 @@ export function openLmdbTables(dir: string, options: LmdbOptions = {}): Tables {
   const unlock = lockDirectory(dir)
   try {
     checkFile(dir)
-    const tables = tablesOf(openEnvironment(dir, options.mapSize ?? MAP_SIZE), unlock)
+    const tables = tablesOf(clock, dir, options.mapSize ?? MAP_SIZE, unlock)
     // The files are of no use when a power loss takes their names.
     syncDirectory(dir)
     syncDirectory(dirname(resolve(dir)))
@@ -82,7 +90,8 @@ function openEnvironment(dir: string, mapSize: number): RootDatabase<Buffer, Buf
   })
 }
 
-function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Tables {
+function tablesOf(clock: Clock, dir: string, mapSize: number, unlock: () => void): Tables {
+  const root = openEnvironment(dir, mapSize)
   const table = (name: string): Table =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
   const meta = table('meta')
@@ -91,6 +100,11 @@ function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Table
   const expiries = table('expiries')
   const initial = readState(meta, changes, keys)
   let state = initial
+  const room = createRoom(join(dir, 'data.mdb'), mapSize)
+  const patience = createPatience()
+  /** Groups in a row, left to another thread, during which nothing came. */
+  let calm = 0
+  let alone = 0
 
   function putGroup(group: Group): Promise<boolean> {
     const { compaction } = group
@@ -113,6 +127,19 @@ function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Table
     }
     // Always written, and last: its promise stands for the whole group.
     return meta.put(STATE_KEY, encodeState(state))
+  }
+
+  /** Writes that come one by one are written here: what they would otherwise wait for is, above all, another thread. */
+  async function putAlone(group: Group): Promise<void> {
+    const began = clock.monotonic()
+    alone = (alone + 1) % LOOKED_AT
+    if (calm >= CALM_GROUPS && alone > 0 && patience.isQuick) root.transactionSync(() => void putGroup(group))
+    else {
+      calm++
+      await putGroup(group)
+    }
+    patience.took(clock.monotonic() - began)
+    room.make()
   }
 
   return {
@@ -138,8 +165,13 @@ function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Table
       for (const { key, value } of expiries.getRange()) yield decodeExpiry(key, value)
     },
     async flush(group) {
+      if (room.making !== undefined) await room.making
+      const { hasWaited, changes, endedExpiries, compaction } = group
+      const isAlone = !hasWaited && changes.length <= 1 && endedExpiries.length === 0 && compaction === undefined
+      if (!isAlone) calm = 0
       try {
-        await putGroup(group)
+        if (isAlone) await putAlone(group)
+        else await putGroup(group)
       } catch (error) {
         throw await commitError(error)
       }
@@ -147,6 +179,7 @@ function tablesOf(root: RootDatabase<Buffer, Buffer>, unlock: () => void): Table
       root.resetReadTxn()
     },
     async close() {
+      await room.close()
       await root.close()
       unlock()
     },
