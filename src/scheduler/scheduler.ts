@@ -23,6 +23,9 @@ import { bestNodes } from './scores.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
 
+/** A scheduler's usual --kube-api-qps and --kube-api-burst, for Events alone: a flood of them keeps no pod waiting. */
+const EVENT_LIMITS = { perSecond: 50, burst: 100 }
+
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
@@ -45,7 +48,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const { runtime, client, signal } = options
   const name = options.schedulerName ?? 'default-scheduler'
   const informers = options.informers ?? createInformerFactory(runtime, client, signal)
-  const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1')
+  const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1', EVENT_LIMITS)
   const cluster = createCluster()
   const pods = informers.informer(PODS)
   const nodes = informers.informer(NODES)
