@@ -43,11 +43,36 @@ export function formatTime(ms: number): string {
 let lastSecond = Number.NaN
 let lastTime = ''
 let beforePoint = ''
+/** All of it but the digits behind the point. */
+const beforePointBytes = Buffer.from('0000-00-00T00:00:00.000000Z')
+let bytesOf = ''
 
 /** `2026-01-02T03:04:05.123456Z`, the form of metav1.MicroTime. */
 export function formatMicroTime(ms: number): string {
+  const micros = microsOf(ms)
+  return `${beforePoint}.${String(1_000_000 + micros).slice(1)}Z`
+}
+
+/** Microseconds of the second, whose text `beforePoint` is then. */
+function microsOf(ms: number): number {
   const micros = Math.floor(ms * 1000)
-  const rest = ((micros % 1_000_000) + 1_000_000) % 1_000_000
-  formatTime(Math.floor(micros / 1000))
-  return `${beforePoint}.${String(1_000_000 + rest).slice(1)}Z`
+  const second = Math.floor(micros / 1_000_000)
+  formatTime(second * 1000)
+  return micros - second * 1_000_000
+}
+
+export const MICRO_TIME_LENGTH = 27
+
+/** Writes what `formatMicroTime` gives as ASCII. */
+export function writeMicroTime(into: Uint8Array, at: number, ms: number): void {
+  let rest = microsOf(ms)
+  if (bytesOf !== beforePoint) {
+    for (let i = 0; i < beforePoint.length; i++) beforePointBytes[i] = beforePoint.charCodeAt(i)
+    bytesOf = beforePoint
+  }
+  into.set(beforePointBytes, at)
+  for (let i = at + 25; i > at + 19; i--) {
+    into[i] = 0x30 + (rest % 10)
+    rest = Math.floor(rest / 10)
+  }
 }

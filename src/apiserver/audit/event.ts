@@ -6,6 +6,7 @@ import type { StatusError } from '../../api/status.ts'
 import { ipAddress } from '../../api/validation/names.ts'
 import { formatMicroTime } from '../../base/clock.ts'
 import { userInfoOf } from '../handlers/reviews.ts'
+import { type EventParts, ID_LENGTH, type Pattern, patternOf, writePattern } from './pattern.ts'
 import type { Level, Stage, Verdict } from './policy.ts'
 
 /** How a request was answered. */
@@ -49,7 +50,7 @@ export function answeredWith(response: ApiResponse, { level }: Verdict): Answere
   const object = wanted || isSmall(response) ? objectOf(response) : undefined
   const isStatus = (object as Fields | undefined)?.['kind'] === 'Status'
   return {
-    status: isStatus ? statusText(object as Fields, code) : `{"metadata":{},"code":${code}}`,
+    status: isStatus ? statusText(object as Fields, code) : plainStatus(code),
     object: wanted ? object : undefined,
   }
 }
@@ -57,6 +58,17 @@ export function answeredWith(response: ApiResponse, { level }: Verdict): Answere
 export function refusedWith(error: StatusError, { level }: Verdict): Answered {
   const object = asJson(error.toStatus())
   return { status: statusText(object, error.code), object: level === 'RequestResponse' ? object : undefined }
+}
+
+const plainStatuses = new Map<number, string>()
+
+function plainStatus(code: number): string {
+  let made = plainStatuses.get(code)
+  if (made === undefined) {
+    made = `{"metadata":{},"code":${code}}`
+    plainStatuses.set(code, made)
+  }
+  return made
 }
 
 function statusText({ status, message, reason, details }: Fields, code: number): string {
@@ -107,13 +119,63 @@ function parsed(bytes: readonly Uint8Array[]): Json | undefined {
 }
 
 /** The event as JSON. Written for every request: so it is put together as text, of as few pieces as can be. */
-export function eventText({ asked, record: latest, verdict, id, received }: Audited, progress: Progress): string {
-  const { stage, now, answered } = progress
+export function eventText(audited: Audited, progress: Progress): string {
+  const { before, between, gap, after } = partsOf(audited, progress)
+  const received = formatMicroTime(audited.received)
+  return `${before}${quoted(audited.id)}${between}"${received}"${gap}"${formatMicroTime(progress.now)}"${after}`
+}
+
+/**
+ * Writes the event and the end of its line where it is like another one.
+ *
+ * @returns the bytes written, 0 when it is to be written as text
+ */
+export function writeEvent(audited: Audited, progress: Progress, into: Buffer, at: number): number {
+  const { asked, id, verdict } = audited
+  if (!asked.isFlat || verdict.level !== 'Metadata' || id.length !== ID_LENGTH || !plain.test(id)) return 0
+  const { stage, answered } = progress
+  const record = recordAt(stage, audited.record)
+  if (!saysNoMore(record)) return 0
+  const status = answered?.status
+  let last = asked.last[stage]
+  if (last === undefined || last.status !== status || !sameTexts(last.annotations, record.annotations)) {
+    const pattern = patternOf(partsOf(audited, progress))
+    if (pattern.bytes.length > LONGEST_PATTERN) return 0
+    last = { pattern, status, annotations: { ...record.annotations } }
+    asked.last[stage] = last
+  }
+  const times = { received: audited.received, now: progress.now }
+  return writePattern(last.pattern, id, times, into, at)
+}
+
+const LONGEST_PATTERN = 4096
+
+const recordAt = (stage: Stage, latest: AuditRecord): AuditRecord =>
+  stage === 'RequestReceived' ? NOTHING_YET : latest
+
+/** Than what the request itself says, but for annotations. */
+const saysNoMore = ({ impersonatedUser, impersonationConstraint, requestObject }: AuditRecord): boolean =>
+  impersonatedUser === undefined && impersonationConstraint === undefined && requestObject === undefined
+
+type Texts = Readonly<Record<string, string>>
+
+function sameTexts(some: Texts, others: Texts): boolean {
+  let count = 0
+  for (const name in some) {
+    if (some[name] !== others[name]) return false
+    count++
+  }
+  for (const _ in others) count--
+  return count === 0
+}
+
+function partsOf({ asked, record: latest, verdict }: Audited, { stage, answered }: Progress): EventParts {
   const { level } = verdict
-  const record = stage === 'RequestReceived' ? NOTHING_YET : latest
+  const record = recordAt(stage, latest)
   const { impersonatedUser, impersonationConstraint: constraint, requestObject, annotations } = record
-  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":${quoted(id)},"stage":"${stage}"`
-  if (impersonatedUser === undefined && constraint === undefined && requestObject === undefined) text += asked.all
+  const before = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":`
+  let text = `,"stage":"${stage}"`
+  if (saysNoMore(record)) text += asked.all
   else {
     text += asked.what
     if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
@@ -123,7 +185,8 @@ export function eventText({ asked, record: latest, verdict, id, received }: Audi
   }
   if (answered !== undefined) text += `,"responseStatus":${answered.status}`
   if (atLeastRequest(level)) text += objectsText(record, verdict, answered)
-  return `${text},"requestReceivedTimestamp":"${formatMicroTime(received)}","stageTimestamp":"${formatMicroTime(now)}"${annotationsText(annotations)}}`
+  const between = `${text},"requestReceivedTimestamp":`
+  return { before, between, gap: ',"stageTimestamp":', after: `${annotationsText(annotations)}}` }
 }
 
 function objectsText(record: AuditRecord, { omitManagedFields }: Verdict, answered: Answered | undefined): string {
@@ -150,6 +213,14 @@ export interface Asked {
   readonly all: string
   /** Whether each is one piece of memory. Text put together of many is a tree of them, which is walked each time it is written. */
   readonly isFlat: boolean
+  /** The last line about it at each stage. */
+  readonly last: { [stage in Stage]?: LastLine }
+}
+
+interface LastLine {
+  readonly pattern: Pattern
+  readonly status: string | undefined
+  readonly annotations: Texts
 }
 
 /** Clients ask for the same again and again: what the last one said who asked for it. */
@@ -171,7 +242,7 @@ export function askedOf(request: ApiRequest): Asked {
   const from = `,"sourceIPs":[${sources}]${field('userAgent', shortened(userAgent))}`
   const objectRef = objectRefText(info, NO_METADATA)
   const all = what + from + objectRef
-  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false }
+  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false, last: {} }
   return isProxied ? asked : kept(asked)
 }
 

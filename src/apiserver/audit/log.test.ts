@@ -166,6 +166,38 @@ test('a pipe, whose reader may not read, is always left to another thread', asyn
   rmSync(folder, { recursive: true })
 })
 
+test('lines that write themselves stand among the others, in their order, also where the buffer ends', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const log = await openAuditLog(liveRuntime(), { path })
+  let quick = 0
+  /** Every other one writes itself where there is room. */
+  const event = (i: number) => {
+    const text = `${i} ${'é'.repeat(2000)}`
+    if (i % 2 === 0) return line(text)
+    const write = (into: Buffer, at: number) => {
+      const bytes = Buffer.from(`${text}\n`)
+      if (at + bytes.length > into.length) return 0
+      quick++
+      return bytes.copy(into, at)
+    }
+    return { ...line(text), write }
+  }
+  const events = Array.from({ length: 1000 }, (_, i) => event(i))
+  await Promise.all(events.map((one, i) => (i % 3 === 0 ? log.append(one) : log.note(one))))
+  await log.close()
+  const numbers = readFileSync(path, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((text) => Number(text.split(' ')[0]))
+  assert.deepEqual(
+    numbers,
+    events.map((_, i) => i),
+  )
+  assert.ok(quick > 450, `${quick}`)
+  rmSync(folder, { recursive: true })
+})
+
 test('what is more than the buffer takes several turns, so that others have theirs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const path = join(folder, 'audit.log')
@@ -178,10 +210,10 @@ test('what is more than the buffer takes several turns, so that others have thei
     sizes.push(statSync(path).size)
   }
   await Promise.all(lines)
-  // Three lines of 50 kB are what surely fits, whatever characters they have.
+  // Behind eight lines of 50 kB a ninth would not surely fit, whatever characters it has.
   assert.deepEqual(
     sizes,
-    Array.from({ length: 10 }, (_, i) => (i + 1) * 3 * 50_001),
+    [8, 16, 24, 30].map((count) => count * 50_001),
   )
   await log.close()
   rmSync(folder, { recursive: true })

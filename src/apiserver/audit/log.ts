@@ -26,7 +26,7 @@ export interface AuditLog {
   /** Events that were given and are not written yet. */
   readonly behind: number
   /** For who waits until the event is written. */
-  append(event: Pick<Noted, 'text'>): Promise<void>
+  append(event: Pick<Noted, 'text' | 'write'>): Promise<void>
   /** Writes the event within some milliseconds, with what else comes meanwhile. */
   note(event: Noted): void
   close(): Promise<void>
@@ -36,6 +36,8 @@ export interface AuditLog {
 export interface Noted {
   /** A line without its end. */
   text(): string
+  /** Writes the line with its end there, where that is quicker than by way of its text; the bytes written, otherwise 0. */
+  write?(into: Buffer, at: number): number
   written?(): void
   lost(error: unknown): void
 }
@@ -100,7 +102,7 @@ export async function openAuditLog(
     },
     append: (event) =>
       new Promise((written, lost) => {
-        waiting.push({ text: () => event.text(), written, lost })
+        waiting.push({ text: () => event.text(), write: (into, at) => event.write?.(into, at) ?? 0, written, lost })
         if (isUrgent) return
         isUrgent = true
         // Writes that share a commit are answered in one turn: so their events are written together.
@@ -132,40 +134,40 @@ function createEncoder(
 ): (events: readonly Noted[], told: Noted[]) => Promise<void> {
   const chunk = Buffer.allocUnsafeSlow(CHUNK)
   return async (events, told) => {
-    let lines: string[] = []
-    /** Bytes that the lines have at most. */
-    let size = 0
+    let used = 0
     const flush = async () => {
-      if (lines.length === 0) return
-      const text = lines.join('\n')
-      lines = []
-      const used = chunk.write(text)
-      chunk[used] = 0x0a
-      size = 0
-      await sink.append(chunk.subarray(0, used + 1))
+      const bytes = chunk.subarray(0, used)
+      used = 0
+      if (bytes.length > 0) await sink.append(bytes)
     }
     // One that cannot be written is no reason not to say so to those after it.
     let failure: { readonly error: unknown } | undefined
     for (const event of events) {
-      let line: string
+      let text: string
       try {
-        line = event.text()
+        const written = failure === undefined ? (event.write?.(chunk, used) ?? 0) : 0
+        if (written > 0) {
+          used += written
+          told.push(event)
+          continue
+        }
+        text = event.text()
       } catch (error) {
         event.lost(error)
         continue
       }
       told.push(event)
       if (failure !== undefined) continue
-      const most = 3 * line.length + 1
+      const most = 3 * text.length + 1
       try {
-        if (size + most > chunk.length) {
+        if (used + most > chunk.length) {
           await flush()
           await nextTurn()
         }
-        if (most > chunk.length) await sink.append(Buffer.from(`${line}\n`))
+        if (most > chunk.length) await sink.append(Buffer.from(`${text}\n`))
         else {
-          lines.push(line)
-          size += most
+          used += chunk.write(text, used)
+          chunk[used++] = 0x0a
         }
       } catch (error) {
         failure = { error }

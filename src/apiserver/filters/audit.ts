@@ -17,6 +17,7 @@ import {
   eventText,
   type Progress,
   refusedWith,
+  writeEvent,
 } from '../audit/event.ts'
 import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
@@ -130,6 +131,9 @@ class PendingEvent implements Noted, Progress {
   }
   text(): string {
     return eventText(this.#audited, this)
+  }
+  write(into: Buffer, at: number): number {
+    return writeEvent(this.#audited, this, into, at)
   }
   lost(error: unknown): void {
     this.#lost(error, this.#audited.id)
