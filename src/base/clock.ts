@@ -65,7 +65,8 @@ export const MICRO_TIME_LENGTH = 27
 
 /** Writes what `formatMicroTime` gives as ASCII. */
 export function writeMicroTime(into: Uint8Array, at: number, ms: number): void {
-  let rest = microsOf(ms)
+  // In 32 bits, which divide by ten in a tenth of the time.
+  let rest = microsOf(ms) | 0
   if (bytesOf !== beforePoint) {
     for (let i = 0; i < beforePoint.length; i++) beforePointBytes[i] = beforePoint.charCodeAt(i)
     bytesOf = beforePoint
@@ -73,6 +74,6 @@ export function writeMicroTime(into: Uint8Array, at: number, ms: number): void {
   into.set(beforePointBytes, at)
   for (let i = at + 25; i > at + 19; i--) {
     into[i] = 0x30 + (rest % 10)
-    rest = Math.floor(rest / 10)
+    rest = (rest / 10) | 0
   }
 }

@@ -91,8 +91,39 @@ function liveRandom(): Random {
   return {
     float,
     uuid: () => randomUUID(),
+    passingUuid: passingUuids(),
     suffix: (length) => suffixOf(length, float),
     bytes: (length) => new Uint8Array(randomBytes(length)),
+  }
+}
+
+const UUID_LENGTH = 36
+const UUIDS_TOGETHER = 64
+const HEX = Buffer.from('0123456789abcdef')
+
+/** Parts of one text, which is one piece of memory: what is put together of many is a tree, and made one again by who reads it. */
+function passingUuids(): () => string {
+  const digits = Buffer.alloc(UUID_LENGTH * UUIDS_TOGETHER)
+  let text = ''
+  let used = 0
+  const renew = () => {
+    const bytes = randomBytes(16 * UUIDS_TOGETHER)
+    for (let i = 0, at = 0; i < bytes.length; i++) {
+      const place = i % 16
+      let byte = bytes[i] as number
+      if (place === 6) byte = (byte & 0x0f) | 0x40
+      else if (place === 8) byte = (byte & 0x3f) | 0x80
+      if (place === 4 || place === 6 || place === 8 || place === 10) digits[at++] = 0x2d
+      digits[at++] = HEX[byte >> 4] as number
+      digits[at++] = HEX[byte & 0x0f] as number
+    }
+    text = digits.toString('latin1')
+    used = 0
+  }
+  return () => {
+    if (used === text.length) renew()
+    used += UUID_LENGTH
+    return text.slice(used - UUID_LENGTH, used)
   }
 }
 

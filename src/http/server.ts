@@ -172,7 +172,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   await listen(server, options)
   const address = server.address() as AddressInfo
-  const newId = () => runtime.random.uuid()
+  const newId = () => runtime.random.passingUuid()
   let stopping = false
 
   function serve(

@@ -132,7 +132,7 @@ export function eventText(audited: Audited, progress: Progress): string {
  */
 export function writeEvent(audited: Audited, progress: Progress, into: Buffer, at: number): number {
   const { asked, id, verdict } = audited
-  if (!asked.isFlat || verdict.level !== 'Metadata' || id.length !== ID_LENGTH || !plain.test(id)) return 0
+  if (!asked.isFlat || verdict.level !== 'Metadata' || id.length !== ID_LENGTH) return 0
   const { stage, answered } = progress
   const record = recordAt(stage, audited.record)
   if (!saysNoMore(record)) return 0

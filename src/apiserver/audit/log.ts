@@ -57,7 +57,9 @@ export async function openAuditLog(
 ): Promise<AuditLog> {
   const sink = options.path === '-' ? standardOutput() : await rotatedFile(clock, options)
   const nextTurn = () => new Promise<void>((resolve) => scheduler.later('audit log', resolve))
-  const encode = createEncoder(sink, nextTurn)
+  const encoder = createEncoder(sink, nextTurn)
+  /** Those that wrote themselves into the buffer at once: what they tell of is still at hand then. */
+  let ready: Noted[] = []
   let waiting: Noted[] = []
   let underWay = 0
   /** Whether somebody waits for one of those that wait. */
@@ -66,16 +68,19 @@ export async function openAuditLog(
   let timer: Timer | undefined
 
   const writeBatch = async () => {
+    const first = ready
     const batch = waiting
+    ready = []
     waiting = []
     isUrgent = false
-    underWay = batch.length
+    underWay = first.length + batch.length
     const told: Noted[] = []
-    const failure = await encode(batch, told).then(
+    const failure = await encoder.write(batch, told).then(
       () => undefined,
       (error: unknown) => ({ error }),
     )
     underWay = 0
+    if (failure !== undefined) for (const one of first) one.lost(failure.error)
     for (const one of told) failure === undefined ? one.written?.() : one.lost(failure.error)
   }
   const write = async () => {
@@ -91,14 +96,14 @@ export async function openAuditLog(
     timer?.cancel()
     timer = undefined
     // A write that is under way may have taken them along already.
-    if (waiting.length > 0) writing ??= write()
+    if (waiting.length + ready.length > 0) writing ??= write()
   }
   const soon = () => {
-    if (waiting.length > 0) timer ??= clock.setTimer(SOON_MS, 'audit log', begin)
+    if (waiting.length + ready.length > 0) timer ??= clock.setTimer(SOON_MS, 'audit log', begin)
   }
   return {
     get behind() {
-      return waiting.length + underWay
+      return ready.length + waiting.length + underWay
     },
     append: (event) =>
       new Promise((written, lost) => {
@@ -109,12 +114,18 @@ export async function openAuditLog(
         if (writing === undefined) scheduler.later('audit log', begin)
       }),
     note: (event) => {
-      waiting.push(event)
-      if (waiting.length >= ENOUGH) begin()
+      // The buffer is its writer's while it writes, and nobody goes before those that wait.
+      let events = waiting
+      try {
+        if (writing === undefined && waiting.length === 0 && encoder.add(event)) events = ready
+      } catch (error) {
+        return event.lost(error)
+      }
+      if (events.push(event) >= ENOUGH) begin()
       else soon()
     },
     close: async () => {
-      while (waiting.length > 0 || writing !== undefined) {
+      while (waiting.length + ready.length > 0 || writing !== undefined) {
         begin()
         await writing
       }
@@ -124,30 +135,40 @@ export async function openAuditLog(
   }
 }
 
-/**
- * Writes lines by way of one buffer: new ones all the time would make the collector mark the whole heap over and over. An event
- * that has no text is lost by itself, and with no other; those that have one are added to `told`. A batch of more than the buffer takes several turns.
- */
-function createEncoder(
-  sink: Sink,
-  nextTurn: () => Promise<void>,
-): (events: readonly Noted[], told: Noted[]) => Promise<void> {
+interface Encoder {
+  /** Whether the event could write itself behind those that did before. To be called only while nothing is written. */
+  add(event: Noted): boolean
+  /**
+   * Writes what was added, and the events behind it. An event that has no text is lost by itself, and with no other; those that
+   * have one are added to `told`. More than the buffer holds takes several turns.
+   */
+  write(events: readonly Noted[], told: Noted[]): Promise<void>
+}
+
+/** Writes lines by way of one buffer: new ones all the time would make the collector mark the whole heap over and over. */
+function createEncoder(sink: Sink, nextTurn: () => Promise<void>): Encoder {
   const chunk = Buffer.allocUnsafeSlow(CHUNK)
-  return async (events, told) => {
-    let used = 0
-    const flush = async () => {
-      const bytes = chunk.subarray(0, used)
-      used = 0
-      if (bytes.length > 0) await sink.append(bytes)
-    }
+  let used = 0
+
+  async function flush(): Promise<void> {
+    const bytes = chunk.subarray(0, used)
+    used = 0
+    if (bytes.length > 0) await sink.append(bytes)
+  }
+
+  function add(event: Noted): boolean {
+    const written = event.write?.(chunk, used) ?? 0
+    used += written
+    return written > 0
+  }
+
+  async function write(events: readonly Noted[], told: Noted[]): Promise<void> {
     // One that cannot be written is no reason not to say so to those after it.
     let failure: { readonly error: unknown } | undefined
     for (const event of events) {
       let text: string
       try {
-        const written = failure === undefined ? (event.write?.(chunk, used) ?? 0) : 0
-        if (written > 0) {
-          used += written
+        if (failure === undefined && add(event)) {
           told.push(event)
           continue
         }
@@ -176,6 +197,8 @@ function createEncoder(
     if (failure !== undefined) throw failure.error
     await flush()
   }
+
+  return { add, write }
 }
 
 interface Sink {

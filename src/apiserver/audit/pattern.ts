@@ -26,6 +26,9 @@ export interface Pattern {
 /** Characters of an id that was made here. Clients may bring others. */
 export const ID_LENGTH = 36
 
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
 export function patternOf({ before, between, gap, after }: EventParts): Pattern {
   const time = ' '.repeat(MICRO_TIME_LENGTH)
   const idAt = Buffer.byteLength(before) + 1
@@ -39,9 +42,9 @@ export function patternOf({ before, between, gap, after }: EventParts): Pattern 
 }
 
 /**
- * The bytes written, 0 where there is no room for them.
+ * The bytes written; 0 where there is no room for them, or where JSON has to escape the id.
  *
- * @param id of `ID_LENGTH` characters that JSON need not escape
+ * @param id of `ID_LENGTH` characters
  */
 export function writePattern(
   { bytes, idAt, receivedAt, nowAt }: Pattern,
@@ -52,7 +55,11 @@ export function writePattern(
 ): number {
   if (at + bytes.length > into.length) return 0
   into.set(bytes, at)
-  for (let i = 0; i < ID_LENGTH; i++) into[at + idAt + i] = id.charCodeAt(i)
+  for (let i = 0; i < ID_LENGTH; i++) {
+    const code = id.charCodeAt(i)
+    if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) return 0
+    into[at + idAt + i] = code
+  }
   writeMicroTime(into, at + receivedAt, received)
   writeMicroTime(into, at + nowAt, now)
   return bytes.length

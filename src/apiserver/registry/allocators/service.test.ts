@@ -13,7 +13,13 @@ const service = (name: string, spec: object): KubeObject => ({
 })
 
 function poolsWith(stored: readonly KubeObject[]): Pools {
-  const random = { float: () => 0, uuid: () => '', suffix: () => '', bytes: () => new Uint8Array() }
+  const random = {
+    float: () => 0,
+    uuid: () => '',
+    passingUuid: () => '',
+    suffix: () => '',
+    bytes: () => new Uint8Array(),
+  }
   return { random, services: () => stored }
 }
 
