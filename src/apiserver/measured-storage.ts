@@ -73,7 +73,8 @@ export function measuredStorage({ clock, metrics }: Runtime, storage: Storage, s
     range: (start, end, options) => timed('list', start, storage.range(start, end, options)),
     write(write) {
       const operation = write.type === 'delete' ? 'delete' : write.expectRevision === 0 ? 'create' : 'update'
-      return timed(operation, write.key, storage.write(write))
+      const answer = timed(operation, write.key, storage.write(write))
+      return write.type === 'put' && write.thenDelete === true ? timed('delete', write.key, answer) : answer
     },
     watch: (prefix, afterRevision, signal) => storage.watch(prefix, afterRevision, signal),
     history: (prefix, afterRevision) => storage.history(prefix, afterRevision),

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Runtime } from '../base/runtime.ts'
 import { type SimulatedRuntime, simulatedRuntime } from '../base/simulated.ts'
-import { CompactedError, FutureRevisionError, type Storage, type StorageEvent, type WriteResult } from './storage.ts'
+import {
+  CompactedError,
+  FutureRevisionError,
+  type Storage,
+  type StorageEvent,
+  type Write,
+  type WriteResult,
+} from './storage.ts'
 import { prefixEnd } from './tables.ts'
 
 export interface DriverUnderTest {
@@ -123,6 +130,36 @@ export function storageContract(driver: DriverUnderTest): void {
     )
     const lost = results[4] as WriteResult & { ok: false }
     assert.equal(text(lost.current?.value), '3')
+  })
+
+  it('what is put to be deleted at once is seen by watchers, and nothing comes between', async (f) => {
+    await f.must('/registry/a', 'old')
+    const seen: string[] = []
+    f.storage.subscribe('', 2, {
+      events: (events) => {
+        for (const { type, revision, value, previous } of events)
+          seen.push(`${revision} ${type} ${text(value)} after ${text(previous?.value)}`)
+      },
+    })
+    const last: Write = {
+      type: 'put',
+      key: '/registry/a',
+      value: bytes('last'),
+      expectRevision: 2,
+      leaseSeconds: 60,
+      thenDelete: true,
+    }
+    const between = { ...last, value: bytes('between'), expectRevision: 3, thenDelete: false }
+    const again = { ...between, value: bytes('again'), expectRevision: 0, leaseSeconds: 1000 }
+    const results = await f.done(Promise.all([last, between, again, last].map((write) => f.storage.write(write))))
+    assert.deepEqual(
+      results.map((result) => result.ok && result.revision),
+      [4, false, 5, false],
+    )
+    assert.deepEqual(seen, ['3 put last after old', '4 delete undefined after last', '5 put again after undefined'])
+    assert.deepEqual(await f.get('/registry/a', 3), { value: 'last', mod: 3, create: 2 })
+    assert.equal(await f.get('/registry/a', 4), undefined)
+    assert.deepEqual(await f.get('/registry/a'), { value: 'again', mod: 5, create: 5 })
   })
 
   it('nothing of a queued write is seen before its answer: not by reads, watches, or failed compares', async (f) => {

@@ -110,7 +110,12 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
         createRevision: change.createRevision,
         deleted: change.value === undefined,
       })
-      queue.push({ change, expiry, resolve, reject })
+      if (request.type === 'put' && request.thenDelete === true) {
+        const removal = { ...change, revision: ++headRevision, previousRevision: revision, value: undefined }
+        heads.set(key, { modRevision: removal.revision, createRevision: change.createRevision, deleted: true })
+        queue.push({ change, expiry: undefined, resolve: () => {}, reject: () => {} })
+        queue.push({ change: removal, expiry: undefined, resolve, reject })
+      } else queue.push({ change, expiry, resolve, reject })
       startFlush()
     })
   }

@@ -46,6 +46,8 @@ export type Write =
       readonly value: Uint8Array
       readonly expectRevision: number
       readonly leaseSeconds?: number
+      /** The key is deleted again by the next revision, which is the result's: watchers see both, and nothing comes between. */
+      readonly thenDelete?: boolean
     }
   /** expectRevision: the modRevision the key must have; 0 means the key must not exist; for delete it must exist. */
   | { readonly type: 'delete'; readonly key: string; readonly expectRevision: number }

@@ -23,8 +23,8 @@ export interface Deleted {
 /**
  * Deletes one object, or begins its deletion.
  *
- * Guarantees: preconditions hold for the very state that is marked or removed; a delete whose removal failed half way is
- * finished by the next one; with dryRun nothing is written.
+ * Guarantees: preconditions hold for the very state that is marked or removed; what is marked and then removed is so in one go
+ * (one that was only marked, by an earlier version, is removed by the next delete); with dryRun nothing is written.
  *
  * @throws StatusError 404, 409 for preconditions, or what validating admission throws
  */
@@ -38,14 +38,9 @@ export async function deleteObject(
   const key = namedKey(row, context.namespace, name)
   const cached = registry.current(row, key)
   let found: Found | undefined = cached && { object: cached.object, revision: cached.revision }
-  let preconditions = options.preconditions
-  let marked: KubeObject | undefined
+  const { preconditions } = options
   for (;;) {
-    if (found === undefined) {
-      // Who marks an object with grace 0 may lose the race for its removal: it is gone all the same.
-      if (marked !== undefined) return gone(context, marked)
-      throw notFound(groupResource(row), name)
-    }
+    if (found === undefined) throw notFound(groupResource(row), name)
     if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
       throw conflict(
         groupResource(row),
@@ -76,20 +71,13 @@ export async function deleteObject(
       key,
       value: registry.encode(canonicalObject(stored, '')),
       expectRevision: revision,
+      thenDelete: step.action !== 'update',
     })
-    if (!result.ok) {
-      found = foundNow(registry, result.current)
-      continue
+    if (result.ok) {
+      const written = canonicalObject(stored, String(result.revision))
+      return step.action === 'update' ? kept(written) : gone(context, written)
     }
-    const written = canonicalObject(stored, String(result.revision))
-    if (step.action === 'update') return kept(written)
-    marked = written
-    // The mark was this delete's own write, so its precondition moves on with it.
-    if (preconditions?.resourceVersion !== undefined)
-      preconditions = { ...preconditions, resourceVersion: String(result.revision) }
-    const removal = await registry.storage.write({ type: 'delete', key, expectRevision: result.revision })
-    if (removal.ok) return gone(context, canonicalObject(written, String(removal.revision)))
-    found = foundNow(registry, removal.current)
+    found = foundNow(registry, result.current)
   }
 }
 
