@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createPatience } from './patience.ts'
 
 const took = (...times: number[]) => {
-  const patience = createPatience()
+  const patience = createPatience(5)
   for (const ms of times) patience.took(ms)
   return patience.isQuick
 }

@@ -9,17 +9,17 @@ export interface Patience {
   took(ms: number): void
 }
 
-const QUICK_MS = 5
 /** Of the newest in the average. */
 const WEIGHT = 1 / 8
 /** However long one took, a dozen quick ones make up for it. */
 const MOST_MS = 200
 
-export function createPatience(): Patience {
+/** @param quickMs that it may take on the average */
+export function createPatience(quickMs: number): Patience {
   let average = 0
   return {
     get isQuick() {
-      return average <= QUICK_MS
+      return average <= quickMs
     },
     took(ms) {
       average += (Math.min(ms, MOST_MS) - average) * WEIGHT

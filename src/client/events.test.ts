@@ -125,3 +125,17 @@ test('events beyond the limit wait for their turn', async () => {
   await runtime.advance(100)
   assert.equal(bodies().length, 4)
 })
+
+test('of a flood of events a thousand wait, and what comes then is dropped', async () => {
+  const { runtime, client, bodies } = setup()
+  const recorder = createEventRecorder(runtime, client, { component: 'c' }, 'v1', { perSecond: 100, burst: 1 })
+  for (let i = 0; i < 3000; i++) {
+    const metadata = { ...subject.metadata, name: `a${i}`, uid: `u${i}` }
+    recorder.event({ ...subject, metadata }, 'Normal', 'Done', 'it is done')
+  }
+  await runtime.advance(60_000)
+  assert.equal(bodies().length, 1000)
+  recorder.event(subject, 'Normal', 'Later', 'it is done')
+  await runtime.advance(1000)
+  assert.equal(bodies().length, 1001)
+})

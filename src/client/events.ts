@@ -60,6 +60,11 @@ export interface EventLimits {
   readonly burst: number
 }
 
+/** What a kubelet has by --event-qps and --event-burst, and a scheduler's client: a flood of Events keeps no pod waiting. */
+export const USUAL_LIMITS: EventLimits = { perSecond: 50, burst: 100 }
+/** Further ones are dropped: what is told so late tells nobody anything. */
+const MOST_WAITING = 1000
+
 /** `api` chooses the Event written: core/v1 (controllers, kubelet) or events.k8s.io/v1 (the scheduler). */
 export function createEventRecorder(
   runtime: Runtime,
@@ -135,6 +140,10 @@ export function createEventRecorder(
   }
 
   function write(task: (events?: ReturnType<Client['resource']>) => Promise<void>) {
+    if (waiting.length >= MOST_WAITING) {
+      log.info(2, 'Event dropped, too many wait to be written', { component: source.component })
+      return
+    }
     waiting.push(() => task(client.resource(newEvents)))
     if (!writing) {
       writing = true

@@ -86,7 +86,7 @@ export function createResponder(runtime: Runtime): Responder {
     extra: Headers | undefined,
   ): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {
-      'audit-id': request?.auditId ?? runtime.random.uuid(),
+      'audit-id': request?.auditId ?? runtime.random.passingUuid(),
       'cache-control': 'no-cache, private',
     }
     if (contentType !== '') headers['content-type'] = contentType

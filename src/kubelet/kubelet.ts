@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { Node } from '../api/generated/types.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
-import { createEventRecorder } from '../client/events.ts'
+import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory } from '../client/informer.ts'
 import { createActiveDeadlines } from './active-deadline.ts'
 import { createAllocations, refusalOf } from './admission.ts'
@@ -69,9 +69,6 @@ const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
   pods: '2k',
 }
 
-/** A kubelet's usual --event-qps and --event-burst: a flood of Events keeps no pod waiting. */
-const EVENT_LIMITS = { perSecond: 50, burst: 100 }
-
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 
@@ -86,7 +83,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     options.containerRuntime ?? createSimulatedRuntime(runtime, createPodAddresses(options.podCIDR ?? podCIDROf(0)))
   const { runtimeName, runtimeVersion } = await containerRuntime.version()
 
-  const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName }, 'v1', EVENT_LIMITS)
+  const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName }, 'v1', USUAL_LIMITS)
   const events = createPodEvents(recorder)
   const pods = createPodManager()
   const cache = createPodCache()

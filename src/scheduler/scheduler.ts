@@ -10,7 +10,7 @@ import { formatTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
-import { createEventRecorder } from '../client/events.ts'
+import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
 import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
@@ -22,9 +22,6 @@ import { createSchedulingQueue } from './queue.ts'
 import { bestNodes } from './scores.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
-
-/** A scheduler's usual --kube-api-qps and --kube-api-burst, for Events alone: a flood of them keeps no pod waiting. */
-const EVENT_LIMITS = { perSecond: 50, burst: 100 }
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
@@ -48,7 +45,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const { runtime, client, signal } = options
   const name = options.schedulerName ?? 'default-scheduler'
   const informers = options.informers ?? createInformerFactory(runtime, client, signal)
-  const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1', EVENT_LIMITS)
+  const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1', USUAL_LIMITS)
   const cluster = createCluster()
   const pods = informers.informer(PODS)
   const nodes = informers.informer(NODES)

@@ -58,6 +58,12 @@ test('one group is in flight; what comes meanwhile makes the next one', async ()
   )
   await groups[1]!.finish()
   assert.deepEqual([...log].sort(), ['a 2', 'b 3', 'c 4'])
+  write('d', 0)
+  await runtime.settle()
+  assert.deepEqual(
+    groups.map(({ group }) => group.hasWaited),
+    [false, true, false],
+  )
 })
 
 test('a compare that fails against a queued write waits until that write is durable', async () => {

@@ -19,7 +19,7 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
     case 'lmdb': {
       if (options.dir === undefined) throw new StoreError('the lmdb store needs a directory: give `dir`')
       const { openLmdbTables } = await import('./lmdb/tables.ts')
-      return createEngine(options.runtime, openLmdbTables(options.runtime.clock, options.dir), options)
+      return createEngine(options.runtime, openLmdbTables(options.runtime, options.dir), options)
     }
   }
 }

@@ -19,6 +19,12 @@ test('power loss at the moment of an answer, or within a commit: every answered 
   assert.ok(answers >= 120 && between > 20, `${answers} answers, ${between} moments between`)
 })
 
+test('the same where writes come one by one, and are done in place', { skip: missing ?? false }, async () => {
+  const valid = (key: string, value: string) => value.startsWith(`${key} `)
+  const { answers, inPlace } = await everyMoment([WRITER], ['1', '80', 'quick'], valid)
+  assert.ok(answers >= 80 && inPlace > 50, `${answers} answers, ${inPlace} in place`)
+})
+
 test('the same of a whole API server: what it has answered is on disk', { skip: missing ?? false }, async () => {
   const { answers, between } = await everyMoment([SERVER], ['4', '60'], (key, value) => {
     const { kind, metadata } = JSON.parse(value)
@@ -35,7 +41,7 @@ async function everyMoment(
   program: readonly string[],
   args: readonly string[],
   valid: (key: string, value: string) => boolean,
-): Promise<{ answers: number; between: number }> {
+): Promise<{ answers: number; between: number; inPlace: number }> {
   const root = mkdtempSync(join(tmpdir(), 'skiff-power-'))
   try {
     // The writer's store is its directory, the server's is below its own.
@@ -50,7 +56,10 @@ async function everyMoment(
     let said = ''
     let answers = 0
     let between = 0
-    for (const step of readTrace(readFileSync(log, 'latin1').split('\n'), join('store', 'data.mdb'))) {
+    const lines = readFileSync(log, 'latin1').split('\n')
+    const main = lines[0]?.split(' ')[0]
+    const inPlace = lines.filter((line) => line.startsWith(`${main} `) && line.includes(' fdatasync(')).length
+    for (const step of readTrace(lines, join('store', 'data.mdb'))) {
       disk.apply(step)
       if (step.type === 'said') {
         said += step.text
@@ -65,7 +74,7 @@ async function everyMoment(
         await checkImage(root, image, said, valid)
       }
     }
-    return { answers, between }
+    return { answers, between, inPlace }
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

@@ -1,13 +1,15 @@
 /**
  * The process that the fault tests kill: writes to a store in DIR without end and says what was answered, one line each:
- * `KEY REVISION`. Arguments: DIR, how many writes at once, and how many in all (0: until killed).
+ * `KEY REVISION`. Arguments: DIR, how many writes at once, how many in all (0: until killed), and `quick` where the disk is to
+ * be taken for a quick one.
  */
 import { writeSync } from 'node:fs'
 import { liveRuntime } from '../../src/base/live.ts'
 import { openStorage } from '../../src/storage/open.ts'
 
-const [dir = '', atOnce = '4', total = '0'] = process.argv.slice(2)
-const runtime = liveRuntime()
+const [dir = '', atOnce = '4', total = '0', disk = ''] = process.argv.slice(2)
+const live = liveRuntime()
+const runtime = disk === 'quick' ? { ...live, clock: { ...live.clock, monotonic: () => 0 } } : live
 const storage = await openStorage({ runtime, driver: 'lmdb', dir })
 const run = storage.revision
 let count = 0

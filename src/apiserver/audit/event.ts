@@ -126,29 +126,59 @@ export function eventText(audited: Audited, progress: Progress): string {
 }
 
 /**
- * Writes the event and the end of its line where it is like another one.
+ * Writes the event and the end of its line where the two before it at this stage were like it.
  *
  * @returns the bytes written, 0 when it is to be written as text
  */
-export function writeEvent(audited: Audited, progress: Progress, into: Buffer, at: number): number {
+export function writeEvent(audited: Audited, progress: Progress, into: Uint8Array, at: number): number {
   const { asked, id, verdict } = audited
   if (!asked.isFlat || verdict.level !== 'Metadata' || id.length !== ID_LENGTH) return 0
   const { stage, answered } = progress
   const record = recordAt(stage, audited.record)
   if (!saysNoMore(record)) return 0
   const status = answered?.status
-  let last = asked.last[stage]
+  const lines = linesAbout(asked)
+  const last = lines[stage]
   if (last === undefined || last.status !== status || !sameTexts(last.annotations, record.annotations)) {
-    const pattern = patternOf(partsOf(audited, progress))
-    if (pattern.bytes.length > LONGEST_PATTERN) return 0
-    last = { pattern, status, annotations: { ...record.annotations } }
-    asked.last[stage] = last
+    lines[stage] = { status, annotations: { ...record.annotations }, pattern: undefined }
+    return 0
   }
-  const times = { received: audited.received, now: progress.now }
-  return writePattern(last.pattern, id, times, into, at)
+  if (last.pattern === undefined) {
+    last.pattern = patternOf(partsOf(audited, progress))
+    keptBytes += last.pattern.bytes.length
+  }
+  return writePattern(last.pattern, id, { received: audited.received, now: progress.now }, into, at)
 }
 
-const LONGEST_PATTERN = 4096
+interface LastLine {
+  readonly status: string | undefined
+  readonly annotations: Texts
+  /** Made when another one is like it. */
+  pattern: Pattern | undefined
+}
+
+type LastLines = { [stage in Stage]?: LastLine }
+
+/** The last line about what was asked, at each stage. Anybody may ask for anything: so all are forgotten when they are too many. */
+const lastLines = new Map<Asked, LastLines>()
+let keptBytes = 0
+const MOST_KEPT_BYTES = 8 << 20
+/** Of what is asked and of each of its lines, without their texts. */
+const OVERHEAD_BYTES = 1024
+
+function linesAbout(asked: Asked): LastLines {
+  let lines = lastLines.get(asked)
+  if (lines === undefined) {
+    if (keptBytes > MOST_KEPT_BYTES) {
+      lastLines.clear()
+      keptBytes = 0
+    }
+    lines = {}
+    lastLines.set(asked, lines)
+    keptBytes += OVERHEAD_BYTES + 2 * asked.all.length
+  }
+  return lines
+}
 
 const recordAt = (stage: Stage, latest: AuditRecord): AuditRecord =>
   stage === 'RequestReceived' ? NOTHING_YET : latest
@@ -213,14 +243,6 @@ export interface Asked {
   readonly all: string
   /** Whether each is one piece of memory. Text put together of many is a tree of them, which is walked each time it is written. */
   readonly isFlat: boolean
-  /** The last line about it at each stage. */
-  readonly last: { [stage in Stage]?: LastLine }
-}
-
-interface LastLine {
-  readonly pattern: Pattern
-  readonly status: string | undefined
-  readonly annotations: Texts
 }
 
 /** Clients ask for the same again and again: what the last one said who asked for it. */
@@ -242,7 +264,7 @@ export function askedOf(request: ApiRequest): Asked {
   const from = `,"sourceIPs":[${sources}]${field('userAgent', shortened(userAgent))}`
   const objectRef = objectRefText(info, NO_METADATA)
   const all = what + from + objectRef
-  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false, last: {} }
+  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false }
   return isProxied ? asked : kept(asked)
 }
 

@@ -198,6 +198,54 @@ test('lines that write themselves stand among the others, in their order, also w
   rmSync(folder, { recursive: true })
 })
 
+/** Lines that write themselves, and how often each was told to be lost. */
+function quickLines(count: number) {
+  const lost = Array<number>(count).fill(0)
+  const events = lost.map((_, i) => ({
+    text: () => assert.fail('it wrote itself'),
+    write: (into: Buffer, at: number) => into.write(`${i}\n`, at),
+    lost: () => {
+      lost[i] = (lost[i] as number) + 1
+    },
+  }))
+  return { events, lost }
+}
+
+test('lines that wrote themselves are in the file once the log is closed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const log = await openAuditLog(liveRuntime(), { path })
+  const { events } = quickLines(5)
+  for (const event of events) log.note(event)
+  assert.equal(log.behind, 5)
+  await log.close()
+  assert.equal(log.behind, 0)
+  assert.equal(readFileSync(path, 'utf8'), '0\n1\n2\n3\n4\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('lines that wrote themselves and could not be written are told to be lost, each once', async () => {
+  const log = await openAuditLog(liveRuntime(), { path: '/dev/full' })
+  const { events, lost } = quickLines(300)
+  for (const event of events) log.note(event)
+  await log.close()
+  assert.deepEqual(lost, Array(300).fill(1))
+})
+
+test('a line that cannot write itself is written as text', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const path = join(folder, 'audit.log')
+  const log = await openAuditLog(liveRuntime(), { path })
+  const write = () => {
+    throw new Error('no')
+  }
+  log.note({ ...line('a'), write })
+  await log.append({ ...line('b'), write })
+  await log.close()
+  assert.equal(readFileSync(path, 'utf8'), 'a\nb\n')
+  rmSync(folder, { recursive: true })
+})
+
 test('what is more than the buffer takes several turns, so that others have theirs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const path = join(folder, 'audit.log')

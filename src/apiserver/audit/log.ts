@@ -38,8 +38,12 @@ export interface Noted {
   text(): string
   /** Writes the line with its end there, where that is quicker than by way of its text; the bytes written, otherwise 0. */
   write?(into: Buffer, at: number): number
-  written?(): void
   lost(error: unknown): void
+}
+
+/** One that somebody waits for. */
+interface Appended extends Noted {
+  written?(): void
 }
 
 const NEWLINE = Buffer.from('\n')
@@ -47,6 +51,8 @@ const DAY_MS = 24 * 3600 * 1000
 const SOON_MS = 50
 /** Events noted that are not kept waiting for more. */
 const ENOUGH = 256
+/** What handing bytes to the operating system may take on the average, to be done in place. */
+const QUICK_MS = 5
 /** Bytes written at once. */
 const CHUNK = 512 * 1024
 
@@ -60,7 +66,7 @@ export async function openAuditLog(
   const encoder = createEncoder(sink, nextTurn)
   /** Those that wrote themselves into the buffer at once: what they tell of is still at hand then. */
   let ready: Noted[] = []
-  let waiting: Noted[] = []
+  let waiting: Appended[] = []
   let underWay = 0
   /** Whether somebody waits for one of those that wait. */
   let isUrgent = false
@@ -74,7 +80,7 @@ export async function openAuditLog(
     waiting = []
     isUrgent = false
     underWay = first.length + batch.length
-    const told: Noted[] = []
+    const told: Appended[] = []
     const failure = await encoder.write(batch, told).then(
       () => undefined,
       (error: unknown) => ({ error }),
@@ -115,12 +121,8 @@ export async function openAuditLog(
       }),
     note: (event) => {
       // The buffer is its writer's while it writes, and nobody goes before those that wait.
-      let events = waiting
-      try {
-        if (writing === undefined && waiting.length === 0 && encoder.add(event)) events = ready
-      } catch (error) {
-        return event.lost(error)
-      }
+      const isReady = writing === undefined && waiting.length === 0 && encoder.add(event)
+      const events = isReady ? ready : waiting
       if (events.push(event) >= ENOUGH) begin()
       else soon()
     },
@@ -142,7 +144,7 @@ interface Encoder {
    * Writes what was added, and the events behind it. An event that has no text is lost by itself, and with no other; those that
    * have one are added to `told`. More than the buffer holds takes several turns.
    */
-  write(events: readonly Noted[], told: Noted[]): Promise<void>
+  write<T extends Noted>(events: readonly T[], told: T[]): Promise<void>
 }
 
 /** Writes lines by way of one buffer: new ones all the time would make the collector mark the whole heap over and over. */
@@ -157,12 +159,17 @@ function createEncoder(sink: Sink, nextTurn: () => Promise<void>): Encoder {
   }
 
   function add(event: Noted): boolean {
-    const written = event.write?.(chunk, used) ?? 0
+    let written = 0
+    try {
+      written = event.write?.(chunk, used) ?? 0
+    } catch {
+      // Its text is asked for, and says what is wrong with it.
+    }
     used += written
     return written > 0
   }
 
-  async function write(events: readonly Noted[], told: Noted[]): Promise<void> {
+  async function write<T extends Noted>(events: readonly T[], told: T[]): Promise<void> {
     // One that cannot be written is no reason not to say so to those after it.
     let failure: { readonly error: unknown } | undefined
     for (const event of events) {
@@ -212,7 +219,7 @@ async function rotatedFile(clock: Clock, options: AuditLogOptions): Promise<Sink
   let isRegular = false
   /** Whether the last write ended in the middle of a line. */
   let isTorn = false
-  const patience = createPatience()
+  const patience = createPatience(QUICK_MS)
   const opened = async () => {
     const file = await open(options.path, 'a', 0o600)
     const found = await file.stat()

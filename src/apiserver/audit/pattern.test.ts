@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { ApiRequest, AuditRecord, RequestInfo } from '../../api/request.ts'
 import { formatMicroTime, MICRO_TIME_LENGTH, writeMicroTime } from '../../base/clock.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { type Asked, type Audited, answeredWith, askedOf, eventText, type Progress, writeEvent } from './event.ts'
 import type { Verdict } from './policy.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 const NOON = Date.UTC(2026, 10, 22, 12)
 
@@ -83,28 +88,57 @@ test('a line written like another one is what its text is, whatever differs betw
   ]
   const into = Buffer.alloc(8192)
   const written = { quick: 0, asText: 0 }
-  for (let i = 0; i < 5000; i++) {
-    const audited: Audited = {
-      asked: pick(agents),
-      record: pick(random.float() < 0.7 ? records.slice(0, 1) : records),
-      verdict: verdict(pick(['Metadata', 'Metadata', 'Metadata', 'Request', 'RequestResponse'])),
-      id: pick(ids)(),
-      received: NOON + random.float() * 5000,
-    }
-    const progress: Progress = {
-      stage: pick(['ResponseComplete', 'ResponseComplete', 'RequestReceived', 'ResponseStarted', 'Panic']),
-      now: NOON + random.float() * 5000,
-      answered: pick([ok, ok, gone, undefined]),
-    }
-    const at = Math.floor(random.float() * 100)
-    const length = writeEvent(audited, progress, into, at)
-    if (length === 0) written.asText++
-    else {
-      written.quick++
-      assert.equal(into.toString('utf8', at, at + length), `${eventText(audited, progress)}\n`)
+  for (let i = 0; i < 3000; i++) {
+    const asked = pick(agents)
+    const record = pick(random.float() < 0.7 ? records.slice(0, 1) : records)
+    const level = pick(['Metadata', 'Metadata', 'Metadata', 'Request', 'RequestResponse'] as const)
+    const stage = pick(['ResponseComplete', 'ResponseComplete', 'RequestReceived', 'ResponseStarted', 'Panic'] as const)
+    const answered = pick([ok, ok, gone, undefined])
+    const times = 1 + Math.floor(random.float() * 4)
+    for (let time = 0; time < times; time++) {
+      const received = NOON + random.float() * 5000
+      const audited: Audited = { asked, record, verdict: verdict(level), id: pick(ids)(), received }
+      const progress: Progress = { stage, now: received + random.float() * 2000, answered }
+      const at = Math.floor(random.float() * 100)
+      const length = writeEvent(audited, progress, into, at)
+      if (length === 0) written.asText++
+      else {
+        written.quick++
+        assert.equal(into.toString('utf8', at, at + length), `${eventText(audited, progress)}\n`)
+      }
     }
   }
   assert.ok(written.quick > 500, JSON.stringify(written))
+})
+
+test('however much is asked for, the lines kept take a few megabytes', () => {
+  const heldBytes = () => {
+    collect()
+    collect()
+    return process.memoryUsage().arrayBuffers
+  }
+  const before = heldBytes()
+  const into = Buffer.alloc(8192)
+  const { random } = simulatedRuntime(3)
+  let written = 0
+  for (let i = 0; i < 60_000; i++) {
+    const one = { ...request('curl/8'), info: { ...info, name: `p${i}` } }
+    for (let times = 0; times < 3; times++) askedOf(one)
+    const audited: Audited = {
+      asked: askedOf(one),
+      record: { annotations: {} },
+      verdict: verdict('Metadata'),
+      id: random.uuid(),
+      received: NOON,
+    }
+    for (let times = 0; times < 3; times++)
+      written += writeEvent(audited, { stage: 'ResponseComplete', now: NOON, answered: ok }, into, 0)
+    // What else uses Node's pool meanwhile.
+    Buffer.from('x'.repeat(3000))
+  }
+  assert.ok(written > 60_000 * 500)
+  const grown = heldBytes() - before
+  assert.ok(grown < 22 << 20, `${grown} bytes`)
 })
 
 test('nothing is written where there is no room', () => {
@@ -118,6 +152,8 @@ test('nothing is written where there is no room', () => {
   const progress: Progress = { stage: 'ResponseComplete', now: NOON, answered: ok }
   const length = Buffer.byteLength(eventText(audited, progress)) + 1
   const into = Buffer.alloc(length + 9, '_')
+  // The first ones are looked at only.
+  assert.equal(writeEvent(audited, progress, into, 0), 0)
   assert.equal(writeEvent(audited, progress, into, 10), 0)
   assert.equal(into.toString(), '_'.repeat(length + 9))
   assert.equal(writeEvent(audited, progress, into, 9), length)

@@ -82,7 +82,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     if (verdict.level === 'None') return next(request)
     const record: AuditRecord = { annotations: {} }
     served.audit = record
-    const id = request.auditId ?? random.uuid()
+    const id = request.auditId ?? random.passingUuid()
     const audited: AuditedRequest = { asked: askedOf(request), info, record, verdict, id, received: clock.now() }
     const ask = () =>
       whenAnswered(

@@ -41,7 +41,7 @@ async function writeEach(tables: Tables, from: number, count: number, hasWaited 
 
 function openTables(name: string, clock: Clock = simulatedRuntime(1).clock, mapSize?: number) {
   const dir = join(root, name)
-  const tables = openLmdbTables(clock, dir, mapSize === undefined ? {} : { mapSize })
+  const tables = openLmdbTables({ clock, log: simulatedRuntime(1).log }, dir, mapSize === undefined ? {} : { mapSize })
   const path = join(dir, 'data.mdb')
   return { tables, dir, path, size: () => statSync(path).size }
 }
@@ -61,7 +61,7 @@ test('while nobody waits the file is made longer than it is used, and everything
   const { lastPage, pageSize } = newestMeta(file) as { lastPage: number; pageSize: number }
   closeSync(file)
   assert.ok(size() - lastPage * pageSize > 500_000, `${size()} bytes, ${lastPage * pageSize} used`)
-  const again = openLmdbTables(simulatedRuntime(1).clock, dir)
+  const again = openLmdbTables(simulatedRuntime(1), dir)
   const found = [...again.changes(1, 3000)]
   assert.equal(found.length, 2440)
   for (const { revision, value } of found) assert.deepEqual(value, change(revision, value?.length).value)
@@ -78,6 +78,7 @@ test('a transaction waits for room that is being made, whose zeros would otherwi
   assert.ok(size() - before > 8 * (2 << 20))
   // Eight had to wait, and four looked whether others come.
   assert.ok(elsewhere >= 8, `${elsewhere}`)
+  for (const { revision, value } of tables.changes(11, 75)) assert.deepEqual(value, change(revision, 300_000).value)
   await tables.close()
 })
 

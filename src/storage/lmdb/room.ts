@@ -5,6 +5,7 @@
  */
 import { closeSync, constants, fdatasync, fstatSync, openSync, write } from 'node:fs'
 import { promisify } from 'node:util'
+import type { Logger } from '../../base/log.ts'
 import { newestMeta } from './check.ts'
 
 export interface Room {
@@ -17,31 +18,55 @@ export interface Room {
 
 const ROOM_BYTES = 2 << 20
 const LITTLE_BYTES = ROOM_BYTES / 4
-/** What is left is looked up once in so many transactions. */
-const LOOKED_AT = 8
+/** What is left is looked up once in so many transactions … */
+const LOOK_EVERY = 8
+/** … and after a failure (a disk may have room again) once in so many. */
+const TRY_AGAIN_AFTER = 1024
 
 const writeAt = promisify(write)
 const sync = promisify(fdatasync)
 
-/** @param mostBytes that the file may have */
-export function createRoom(path: string, mostBytes: number): Room {
-  const file = openSync(path, constants.O_RDWR)
-  let transactions = 0
+/** @param mostBytes that the file is made to have */
+export function createRoom(log: Logger, path: string, mostBytes: number): Room {
+  let file: number | undefined
+  let wait = 0
   let making: Promise<void> | undefined
-  let hasFailed = false
+  attempt(() => {
+    file = openSync(path, constants.O_RDWR)
+  })
 
-  async function grow(end: number): Promise<void> {
-    const zeros = Buffer.alloc(ROOM_BYTES)
+  function failed(error: unknown): void {
+    wait = TRY_AGAIN_AFTER
+    log.error('the store could not be given room ahead: writes take longer', error)
+  }
+
+  function attempt(task: () => void): void {
     try {
-      for (let at = 0; at < zeros.length; ) {
-        const { bytesWritten } = await writeAt(file, zeros, at, zeros.length - at, end + at)
-        at += bytesWritten
-      }
-      await sync(file)
-    } catch {
-      hasFailed = true
+      task()
+    } catch (error) {
+      failed(error)
     }
-    making = undefined
+  }
+
+  async function grow(to: number, end: number): Promise<void> {
+    const zeros = Buffer.alloc(ROOM_BYTES)
+    for (let at = 0; at < zeros.length; ) {
+      const { bytesWritten } = await writeAt(to, zeros, at, zeros.length - at, end + at)
+      at += bytesWritten
+    }
+    await sync(to)
+  }
+
+  function look(at: number): void {
+    const meta = newestMeta(at)
+    const { size } = fstatSync(at)
+    if (meta === undefined || size + ROOM_BYTES > mostBytes) return
+    if (size - (meta.lastPage + 1) * meta.pageSize >= LITTLE_BYTES) return
+    making = grow(at, size)
+      .catch(failed)
+      .finally(() => {
+        making = undefined
+      })
   }
 
   return {
@@ -49,15 +74,16 @@ export function createRoom(path: string, mostBytes: number): Room {
       return making
     },
     make() {
-      if (making !== undefined || hasFailed || transactions++ % LOOKED_AT > 0) return
-      const meta = newestMeta(file)
-      const { size } = fstatSync(file)
-      if (meta === undefined || size + ROOM_BYTES > mostBytes) return
-      if (size - (meta.lastPage + 1) * meta.pageSize < LITTLE_BYTES) making = grow(size)
+      const open = file
+      if (open === undefined || making !== undefined || wait-- > 0) return
+      wait = LOOK_EVERY - 1
+      attempt(() => look(open))
     },
     async close() {
+      const open = file
+      file = undefined
       await making
-      closeSync(file)
+      if (open !== undefined) closeSync(open)
     },
   }
 }
