@@ -17,14 +17,24 @@ import { createBenchClient } from './client.ts'
 import type { Bench, Figure, Measure } from './figure.ts'
 import { pause } from './load.ts'
 import { cascade } from './measures/cascade.ts'
-import { get, list } from './measures/reads.ts'
-import { watch } from './measures/watches.ts'
-import { create, createSingle, PODS, patch } from './measures/writes.ts'
+import { get, getRandom, list } from './measures/reads.ts'
+import { watch, watchLatency } from './measures/watches.ts'
+import { create, createDistinct, createSingle, PODS, patch } from './measures/writes.ts'
 import { makeNamespace } from './pods.ts'
 import { type Components, existing, type Subject, startBare, startSkiff, usageOf } from './subject.ts'
 import { shown, tableOf } from './table.ts'
 
-const MEASURES: readonly Measure[] = [create, createSingle, patch, list, get, watch]
+const MEASURES: readonly Measure[] = [
+  create,
+  createSingle,
+  createDistinct,
+  patch,
+  list,
+  get,
+  getRandom,
+  watch,
+  watchLatency,
+]
 
 const { values } = parseArgs({
   options: {

@@ -4,8 +4,14 @@ import { until } from './load.ts'
 
 export const podsPath = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`
 
-/** No scheduler takes it, so that nothing but the write itself is measured. */
-export function pod(name: string): RequestBody {
+/** No scheduler takes it, so that nothing but the write itself is measured. All of them have one spec, as a workload's have. */
+export const pod = (name: string): RequestBody => podWith(name, 'nginx:1', 80, '10m', 'b')
+
+/** As large as the others, and its spec is like that of no other: as many workloads of one pod each. */
+export const distinctPod = (name: string, index: number): RequestBody =>
+  podWith(name, `nginx:${index}`, 80 + (index % 60_000), `${10 + index}m`, `b${index}`)
+
+function podWith(name: string, image: string, containerPort: number, cpu: string, value: string): RequestBody {
   return json({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -15,10 +21,10 @@ export function pod(name: string): RequestBody {
       containers: [
         {
           name: 'c',
-          image: 'nginx:1',
-          ports: [{ containerPort: 80 }],
-          resources: { requests: { cpu: '10m', memory: '16Mi' } },
-          env: [{ name: 'A', value: 'b' }],
+          image,
+          ports: [{ containerPort }],
+          resources: { requests: { cpu, memory: '16Mi' } },
+          env: [{ name: 'A', value }],
         },
       ],
     },

@@ -1,15 +1,21 @@
 /** Events delivered to many watchers. */
 import { expectOk, json } from '../client.ts'
-import { cpuMeter, type Measure } from '../figure.ts'
-import { timed, until } from '../load.ts'
+import { type Bench, cpuMeter, type Measure } from '../figure.ts'
+import { type Latency, latencyOf, pause, timed, until } from '../load.ts'
 
 const WATCHERS = 1000
 const EVENTS = 20
 
 /** Some at a time: handshakes are not what is measured, and servers give up on slow ones. */
-async function open(one: () => Promise<{ close(): void }>): Promise<{ close(): void }[]> {
+async function open(
+  one: (watcher: number) => Promise<{ close(): void }>,
+  watchers = WATCHERS,
+): Promise<{ close(): void }[]> {
   const watches: { close(): void }[] = []
-  while (watches.length < WATCHERS) watches.push(...(await Promise.all(Array.from({ length: 50 }, one))))
+  while (watches.length < watchers) {
+    const some = Math.min(50, watchers - watches.length)
+    watches.push(...(await Promise.all(Array.from({ length: some }, (_, i) => one(watches.length + i)))))
+  }
   return watches
 }
 
@@ -55,4 +61,64 @@ export const watch: Measure = {
       ...cost,
     })
   },
+}
+
+/** One write at a time, as on a quiet cluster: how long after it was asked for each watcher has its event. */
+const PACED = 100
+const PACE_MS = 20
+
+export const watchLatency: Measure = {
+  name: 'watch-latency',
+  run: async (bench) => {
+    for (const watchers of [1, 100, WATCHERS]) {
+      const own = await latencyOfEvents(bench, watchers, false)
+      const bare = await latencyOfEvents(bench, watchers, true)
+      const name = `watch event from its write's request to ${watchers === 1 ? 'the one watcher' : `${watchers} watchers`}`
+      bench.report({ name: `${name}: p50`, value: own.p50, unit: 'ms', bare: bare.p50 })
+      bench.report({ name: `${name}: p99`, value: own.p99, unit: 'ms', bare: bare.p99 })
+    }
+  },
+}
+
+async function latencyOfEvents(
+  { client, bare, namespace }: Bench,
+  watchers: number,
+  ofBare: boolean,
+): Promise<Latency> {
+  const path = `/api/v1/namespaces/${namespace}/configmaps`
+  // A path for each number of watchers: the bare server goes on to write to those that have left.
+  const paced = `/paced-${watchers}`
+  const named = (i: number) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `l${watchers}-${i}` },
+    data: { k: 'v' },
+  })
+  const { body } = expectOk(await client.request('GET', `${path}?limit=1`))
+  const { resourceVersion } = (JSON.parse(body.toString()) as { metadata: { resourceVersion: string } }).metadata
+  await bare.request('PUT', paced, { bytes: Buffer.from(`${JSON.stringify(named(0))}\n`) })
+  const sent = new Float64Array(PACED)
+  const took = new Float64Array(PACED * watchers)
+  let got = 0
+  const begin1 = (watcher: number) => {
+    let seen = 0
+    const onLines = (lines: number) => {
+      const now = performance.now()
+      for (let line = 0; line < lines && seen < PACED; line++, seen++, got++)
+        took[watcher * PACED + seen] = now - (sent[seen] as number)
+    }
+    const watched = `${path}?watch=1&resourceVersion=${resourceVersion}`
+    return ofBare ? bare.watch(`${paced}?watch`, onLines) : client.watch(watched, onLines)
+  }
+  const watches = await open(begin1, watchers)
+  for (let i = 0; i < PACED; i++) {
+    sent[i] = performance.now()
+    expectOk(
+      await (ofBare ? bare.request('POST', `${paced}?event`, json({})) : client.request('POST', path, json(named(i)))),
+    )
+    await pause(PACE_MS)
+  }
+  await until('the paced events', 60_000, 2, async () => got >= PACED * watchers)
+  for (const { close } of watches) close()
+  return latencyOf(took)
 }
