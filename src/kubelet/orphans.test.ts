@@ -15,8 +15,9 @@ test('containers of a pod that nobody knows get SIGTERM and two seconds; others 
     const metadata = { name: uid, namespace: 'n', uid, attempt: 0 }
     const pod = { hostname: uid, labels, annotations, hostNetwork: false }
     const sandbox = await containers.runPodSandbox({ metadata, ...pod })
-    const container = { image: 'i', command: [], args: [], workingDir: '', envs: {}, mounts: [], labels, annotations }
-    const id = await containers.createContainer(sandbox, { ...container, metadata: { name: 'c', attempt: 0 } })
+    const own = { image: 'i', command: [], args: [], workingDir: '', envs: {}, mounts: [], runsToCompletion: false }
+    const container = { ...own, labels, annotations, metadata: { name: 'c', attempt: 0 } }
+    const id = await containers.createContainer(sandbox, container)
     await containers.startContainer(id)
   }
   await runtime.complete(Promise.all([run('known'), run('orphan')]))

@@ -38,6 +38,20 @@ export function restartsAfter(container: Container, pod: Pod, exitCode: number):
   }
 }
 
+/** Annotations by which Helm and Argo CD wait for the end of a pod of its own. */
+const HOOKS = ['helm.sh/hook', 'argocd.argoproj.io/hook']
+
+/**
+ * Whether something waits for this container to end: the pod for its init containers, sidecars aside, a Job (of any API group)
+ * for the containers of its pods, an installer for its hooks. A container that is always started again is none of them.
+ */
+export function runsToCompletion(pod: Pod, container: Container): boolean {
+  if (initContainersOf(pod).some(({ name }) => name === container.name)) return !isSidecar(container)
+  if ((container.restartPolicy ?? specOf(pod).restartPolicy ?? 'Always') === 'Always') return false
+  const annotations = annotationsOf(pod)
+  return pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Job') || HOOKS.some((name) => name in annotations)
+}
+
 /** `spec.containers{c}`: what in the pod an Event is about. */
 export function containerPath(pod: Pod, name: string): string {
   const list = initContainersOf(pod).some((container) => container.name === name) ? 'initContainers' : 'containers'

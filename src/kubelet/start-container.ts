@@ -16,6 +16,7 @@ import {
   nameOf,
   namespaceOf,
   type Pod,
+  runsToCompletion,
   uidOf,
 } from './pod.ts'
 import { IMAGE_LABEL } from './pod-actions.ts'
@@ -119,6 +120,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
           [IMAGE_LABEL]: container.image ?? '',
         },
         annotations: annotationsOf(pod),
+        runsToCompletion: runsToCompletion(pod, container),
       })
       .catch((error) => {
         failed(messageOf(error))

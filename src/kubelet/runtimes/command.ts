@@ -1,7 +1,7 @@
 /**
  * What a container's command plainly does. A simulated container executes nothing, but `sleep 5`, `false` or
  * `sh -c "sleep 1; exit 3"` say how they end, so it ends like that. What is not among the few words known here is not
- * understood at all, and such a container runs on: nothing is guessed.
+ * understood at all: nothing is guessed.
  */
 export interface PlainCommand {
   /** Milliseconds after its start; undefined: it runs on. */

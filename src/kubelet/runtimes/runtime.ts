@@ -52,6 +52,8 @@ export interface ContainerConfig {
   readonly labels: Labels
   /** The pod's. */
   readonly annotations: Labels
+  /** Its pod waits for it to end. Not of CRI: only a runtime that executes nothing needs to be told. */
+  readonly runsToCompletion: boolean
 }
 
 export type ContainerState = 'created' | 'running' | 'exited' | 'unknown'

@@ -5,7 +5,12 @@ import { createPodAddresses, podCIDROf } from '../pod-addresses.ts'
 import { POD_UID_LABEL } from './runtime.ts'
 import { createSimulatedRuntime } from './simulated.ts'
 
-async function setup(annotations: Readonly<Record<string, string>> = {}, attempt = 0, script = 'serve') {
+async function setup(
+  annotations: Readonly<Record<string, string>> = {},
+  attempt = 0,
+  script = 'serve',
+  runsToCompletion = false,
+) {
   const runtime = simulatedRuntime(1)
   const cri = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
   const labels = { [POD_UID_LABEL]: 'u' }
@@ -14,7 +19,8 @@ async function setup(annotations: Readonly<Record<string, string>> = {}, attempt
     cri.runPodSandbox({ metadata, hostname: 'p', labels, annotations, hostNetwork: false }),
   )
   const command = ['sh', '-c', script]
-  const config = { image: 'busybox', command, args: [], workingDir: '', envs: {}, mounts: [], labels, annotations }
+  const own = { image: 'busybox', command, args: [], workingDir: '', envs: {}, mounts: [] }
+  const config = { ...own, labels, annotations, runsToCompletion }
   const id = await runtime.complete(cri.createContainer(sandbox, { ...config, metadata: { name: 'c', attempt } }))
   await runtime.complete(cri.startContainer(id))
   const status = async () => (await cri.listContainers({ labels }))[0]
@@ -77,6 +83,24 @@ test('a plain command ends its container as it says, and annotations say it bett
   }
   assert.deepEqual(await outcome({}), [3, 'why\n', 2000])
   assert.deepEqual(await outcome({ 'sim.skiff.dev/exit-after': '5s' }), [0, 'why\n', 5000])
+})
+
+test('one that its pod waits for ends at once, unless its command or an annotation says otherwise', async () => {
+  const outcome = async (annotations: Record<string, string>, script = 'serve | tee log', runsToCompletion = true) => {
+    const { runtime, status } = await setup(annotations, 0, script, runsToCompletion)
+    await runtime.advance(1_000_000)
+    const { state, exitCode, startedAt, finishedAt } = (await status())!
+    return state === 'running' ? state : [exitCode, finishedAt - startedAt]
+  }
+  const annotated = (name: string, value: string) => outcome({ [`sim.skiff.dev/${name}`]: value })
+  assert.deepEqual(await outcome({}), [0, 0])
+  assert.equal(await outcome({}, 'serve | tee log', false), 'running')
+  assert.deepEqual(await annotated('exit-code', '3'), [3, 0])
+  assert.deepEqual(await annotated('exit-after', '5s'), [0, 5000])
+  assert.equal(await annotated('exit-after', 'never'), 'running')
+  assert.equal(await annotated('exit-times', '0'), 'running')
+  assert.deepEqual(await outcome({}, 'sleep 2; exit 3'), [3, 2000])
+  assert.equal(await outcome({}, 'while true; do sleep 1; done'), 'running')
 })
 
 test('a command that traps SIGTERM does what it says, unless an annotation says otherwise', async () => {

@@ -20,7 +20,14 @@ import {
   type RuntimeContainerStatus,
   RuntimeError,
 } from './runtime.ts'
-import { simulatedDelay, simulatedFlag, simulatedNumber, simulatedOutcome, simulationOf } from './simulation.ts'
+import {
+  durationMs,
+  simulatedDelay,
+  simulatedFlag,
+  simulatedNumber,
+  simulatedOutcome,
+  simulationOf,
+} from './simulation.ts'
 
 const KILLED = 137
 const NOT_STARTED = 128
@@ -232,14 +239,9 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       }
       change(container, { state: 'running', startedAt: clock.now() })
       tell('started', uidOf(container), id)
-      const runs = simulatedNumber(annotations, 'exit-times', metadata.name) ?? Number.POSITIVE_INFINITY
-      const asked = simulationOf(annotations, 'exit-after', metadata.name) !== undefined
-      const plain = asked ? undefined : container.plain
-      const ms = asked ? simulatedDelay(annotations, 'exit-after', metadata.name) : plain?.endsAfterMs
-      if (ms !== undefined && metadata.attempt < runs) {
-        const code = simulatedNumber(annotations, 'exit-code', metadata.name) ?? plain?.exitCode ?? 0
-        container.exit = clock.setTimer(ms, 'container ends', () => end(container, code))
-      }
+      const ending = endingOf(container)
+      if (ending !== undefined)
+        container.exit = clock.setTimer(ending.ms, 'container ends', () => end(container, ending.code))
     },
 
     async stopContainer(id, timeoutSeconds) {
@@ -312,6 +314,22 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       return { id: imageId(image) }
     },
   }
+}
+
+/**
+ * How long after its start the container ends by itself, and with which code: as annotations ask, else as its command says,
+ * else at once when its pod waits for that; undefined: it runs on.
+ */
+function endingOf({ config, plain }: Container): { readonly ms: number; readonly code: number } | undefined {
+  const { annotations, metadata, runsToCompletion } = config
+  const { name, attempt } = metadata
+  if (attempt >= (simulatedNumber(annotations, 'exit-times', name) ?? Number.POSITIVE_INFINITY)) return undefined
+  const code = simulatedNumber(annotations, 'exit-code', name)
+  const asked = simulationOf(annotations, 'exit-after', name)
+  if (asked === 'never') return undefined
+  if (asked !== undefined) return { ms: durationMs(asked) ?? 0, code: code ?? 0 }
+  if (plain === undefined) return runsToCompletion ? { ms: 0, code: code ?? 0 } : undefined
+  return plain.endsAfterMs === undefined ? undefined : { ms: plain.endsAfterMs, code: code ?? plain.exitCode }
 }
 
 const IMAGE_BYTES = 2_223_688

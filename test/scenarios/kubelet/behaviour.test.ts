@@ -86,6 +86,33 @@ test('a sidecar that ends is started again while the pod runs', async () => {
   await stage.stop()
 })
 
+test('an init container whose command is not understood ends, and the container after it runs on', async () => {
+  const stage = await start()
+  const script = 'until nslookup db; do sleep 2; done'
+  await stage.run(pod('p', {}, { initContainers: [{ name: 'wait', image: 'i', command: ['sh', '-c', script] }] }))
+  await stage.runtime.advance(60_000)
+  const ended = stage.pod('p')?.['status'].initContainerStatuses[0].state.terminated
+  assert.deepEqual([ended.reason, ended.exitCode], ['Completed', 0])
+  assert.ok(container(stage)['state'].running)
+  assert.equal(container(stage)['restartCount'], 0)
+  await stage.stop()
+})
+
+test('a pod of a Job succeeds though its command is not understood, one that nothing waits for runs on', async () => {
+  const stage = await start()
+  const never = { restartPolicy: 'Never' }
+  const owned = pod('owned', {}, never)
+  const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u' }]
+  await stage.run({ ...owned, metadata: { ...owned.metadata, ownerReferences } })
+  await stage.run(pod('asked', { 'helm.sh/hook': 'test', 'sim.skiff.dev/exit-after': 'never' }, never))
+  await stage.run(pod('hook', { 'helm.sh/hook': 'test' }, never))
+  await stage.run(pod('bare', {}, never))
+  await stage.runtime.advance(60_000)
+  const phases = ['owned', 'hook', 'asked', 'bare'].map((name) => stage.pod(name)?.['status'].phase)
+  assert.deepEqual(phases, ['Succeeded', 'Succeeded', 'Running', 'Running'])
+  await stage.stop()
+})
+
 test('a pod whose mounted volume refers to what is missing waits, and runs once it is there', async () => {
   const stage = await start()
   const spec = {
