@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request as httpsRequest, type Server } from 'node:https'
-import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -11,12 +10,11 @@ import { type Asker, createAsker } from '../conformance/ask.ts'
 import { type StartedCluster, startApiServer } from '../conformance/server.ts'
 import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
 import { endless, MEGABYTE } from './endless.ts'
+import { addressBeyondLoopback, lacks } from './machine.ts'
 
 /** Endpoints may not be of the loopback range: the machine's own other address. */
-const address = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one?.family === 'IPv4' && !one.internal)?.address
-const skip = address === undefined ? 'this machine has no address but loopback' : false
+const address = addressBeyondLoopback()
+const skip = lacks.address()
 
 let cluster: StartedCluster
 let asker: Asker

@@ -1,0 +1,39 @@
+/**
+ * What npm run check:long runs, in pieces: the long test files, and the random tests with more and other seeds than CI's. A
+ * piece is what is run again as a whole when a run is resumed.
+ */
+import { globSync } from 'node:fs'
+
+export interface Piece {
+  readonly name: string
+  readonly files: readonly string[]
+  /** Added to the environment. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+const SEEDS_EACH = 1000
+const SIMULATIONS = 10
+const FAULT_ROUNDS = 500
+
+/** `firstSeed` is where the seeds of the simulation begin; CI's are 1 to 1,000. */
+export function pieces(firstSeed: number): readonly Piece[] {
+  const long = globSync(['src/**/*.long.ts', 'test/**/*.long.ts', 'conformance/**/*.long.ts']).toSorted()
+  return [
+    ...long.map((file) => ({ name: file, files: [file], env: {} })),
+    ...globSync('test/faults/*.test.ts')
+      .toSorted()
+      .map((file) => ({
+        name: `${file}, ${FAULT_ROUNDS} rounds`,
+        files: [file],
+        env: { SKIFF_ROUNDS: String(FAULT_ROUNDS) },
+      })),
+    ...Array.from({ length: SIMULATIONS }, (_, index) => {
+      const first = firstSeed + index * SEEDS_EACH
+      return {
+        name: `test/simulation, ${SEEDS_EACH} new seeds (${index + 1} of ${SIMULATIONS})`,
+        files: globSync('test/simulation/*.test.ts'),
+        env: { SKIFF_FIRST: String(first), SKIFF_SEEDS: String(SEEDS_EACH) },
+      }
+    }),
+  ]
+}

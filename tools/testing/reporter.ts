@@ -1,0 +1,31 @@
+/**
+ * A reporter for node:test: one JSON line for each test that has ended, for those who count them and keep their results
+ * (`Result` in run.ts). Suites are no tests and get no line, unless they failed of themselves.
+ */
+import { relative } from 'node:path'
+import type { TestEvent } from 'node:test/reporters'
+import type { Result } from './run.ts'
+
+export default async function* results(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const event of source) {
+    if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
+    const { data } = event
+    const failed = event.type === 'test:fail'
+    const isSuite = data.details.type === 'suite'
+    if (isSuite && (!failed || causedByTests(data.details))) continue
+    const result: Result = {
+      file: data.file === undefined ? '' : relative(process.cwd(), data.file),
+      name: data.name,
+      state: failed ? 'failed' : data.skip === undefined || data.skip === false ? 'passed' : 'skipped',
+      seconds: data.details.duration_ms / 1000,
+      ...(typeof data.skip === 'string' ? { reason: data.skip } : {}),
+    }
+    yield `${JSON.stringify(result)}\n`
+  }
+}
+
+/** A suite fails with each of its tests; their own lines say so. */
+function causedByTests(details: object): boolean {
+  const { error } = details as { error?: { failureType?: string } }
+  return error?.failureType === 'subtestsFailed'
+}
