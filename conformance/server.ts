@@ -29,4 +29,5 @@ export async function startSkiff(args: readonly string[] = []): Promise<StartedC
   }
 }
 
-export const startApiServer = () => startSkiff(['--components', 'apiserver'])
+/** As the server was started whose answers are recorded: privileged containers are refused. */
+export const startApiServer = () => startSkiff(['--components', 'apiserver', '--allow-privileged=false'])

@@ -79,7 +79,7 @@ test("the controller manager's port: health for all, the garbage collector's gra
   const dependent = await owned.create(configMap('dependent', { name: 'owner', uid }))
 
   assert.deepEqual(await ask('/healthz', 'nobody'), { status: 200, body: 'ok' })
-  assert.equal((await ask(GRAPH, 'nobody')).status, 401)
+  assert.equal((await ask(GRAPH, 'nobody')).status, 403)
   assert.equal((await ask(GRAPH, { token: 'bogus' })).status, 401)
   const forbidden = await ask(GRAPH, { token: await tokenOf('someone') })
   assert.equal(forbidden.status, 403)
@@ -99,7 +99,7 @@ test("the controller manager's port: its controllers by name, and metrics for wh
   const health = await ask('/healthz?verbose', 'nobody')
   assert.match(health.body, /^\[\+\]garbage-collector-controller ok$/m)
   assert.match(health.body, /\nhealthz check passed\n$/)
-  assert.equal((await ask('/metrics', 'nobody')).status, 401)
+  assert.equal((await ask('/metrics', 'nobody')).status, 403)
   const metrics = await ask('/metrics', 'certificate')
   assert.match(metrics.body, /^workqueue_adds_total\{name="serviceaccount"\} \d+$/m)
   assert.match(metrics.body, /^workqueue_unfinished_work_seconds\{name="serviceaccount"\} 0$/m)

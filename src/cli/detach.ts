@@ -64,7 +64,7 @@ function commandLine(options: UpOptions): string[] {
     ...(options.enableAdmissionPlugins.length === 0
       ? []
       : ['--enable-admission-plugins', options.enableAdmissionPlugins.join(',')]),
-    ...(options.allowPrivileged ? ['--allow-privileged'] : []),
+    ...(options.allowPrivileged === undefined ? [] : [`--allow-privileged=${options.allowPrivileged}`]),
     ...(disableAdmissionPlugins.length === 0 ? [] : ['--disable-admission-plugins', disableAdmissionPlugins.join(',')]),
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
     ...securityArguments(options),

@@ -9,7 +9,7 @@ import { defaultDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { COMPONENTS, DEFAULT_PORT } from '../cluster/options.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
-import { integer, securityOptions } from './security-flags.ts'
+import { boolean, integer, securityOptions } from './security-flags.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
   const program = skiffCommand()
@@ -56,7 +56,7 @@ function skiffCommand(): Command {
         'none',
       ),
     )
-    .option('--allow-privileged', 'let privileged containers run')
+    .option('--allow-privileged [bool]', 'let privileged containers run (default: true)', boolean)
     .option('--detach', 'return when the cluster is ready, and leave it running')
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
     .allowExcessArguments(false)

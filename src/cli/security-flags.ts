@@ -22,6 +22,11 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],
   ],
   'Authentication:': [
+    [
+      '--anonymous-auth [bool]',
+      'requests without credentials are of system:anonymous, and not refused (default: true)',
+      boolean,
+    ],
     ['--token-auth-file <file>', 'static tokens: lines of token,user,uid,"group,group"'],
     [
       '--authentication-config <file>',
@@ -97,6 +102,13 @@ export function integer(least: number, most: number): (text: string) => number {
     }
     return value
   }
+}
+
+/** A switch as Go's flags write it. Without a value commander passes nothing and takes it for true. */
+export function boolean(text: string): boolean {
+  const value = /^(1|t|true)$/i.test(text) ? true : /^(0|f|false)$/i.test(text) ? false : undefined
+  if (value === undefined) throw new InvalidArgumentError('must be true or false.')
+  return value
 }
 
 /** Names between commas, of every time the flag is given. */

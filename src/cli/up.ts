@@ -43,7 +43,7 @@ export async function up(options: UpOptions): Promise<void> {
       components: options.components,
       disableAdmissionPlugins: options.disableAdmissionPlugins,
       enableAdmissionPlugins: options.enableAdmissionPlugins,
-      allowPrivileged: options.allowPrivileged ?? false,
+      ...(options.allowPrivileged === undefined ? {} : { allowPrivileged: options.allowPrivileged }),
       security: options,
       logLevel: options.verbosity,
       directoryHeld: true,

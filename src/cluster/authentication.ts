@@ -7,7 +7,7 @@ import type { TokenAuthenticator } from '../apiserver/auth/authenticator.ts'
 import type { AuthenticationConfiguration } from '../apiserver/auth/config/authentication.ts'
 import type { OidcFlags } from '../apiserver/auth/config/oidc-flags.ts'
 import type { OidcAuthenticator } from '../apiserver/auth/oidc/authenticator.ts'
-import { isHealth } from '../apiserver/filters/authentication.ts'
+import { everywhere } from '../apiserver/filters/authentication.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { StartError } from './errors.ts'
 import { fromFlags, parsed, readText } from './read-file.ts'
@@ -21,6 +21,8 @@ export interface AuthenticationOptions extends OidcFlags {
   readonly authenticationConfig?: string
   /** A kubeconfig that says where the webhook is that is asked about tokens nobody here knows. */
   readonly authenticationTokenWebhookConfigFile?: string
+  /** Whether requests without credentials are system:anonymous's, and not refused. Default: true. */
+  readonly anonymousAuth?: boolean
   /** Of the reviews it is sent. Default: v1beta1. */
   readonly authenticationTokenWebhookVersion?: string
   /** How long its answers are kept, a Go duration. Default: 2m. */
@@ -29,7 +31,7 @@ export interface AuthenticationOptions extends OidcFlags {
 
 export interface Authentication {
   readonly otherTokens: readonly TokenAuthenticator[]
-  /** Whether who brings nothing may ask for this path. */
+  /** Whether a request for this path may come without credentials. */
   readonly anonymous: (path: string) => boolean
   /** Begins to look for changes, and calls `onChange` when others are believed than before. */
   start(onChange: () => void): void
@@ -48,8 +50,17 @@ export async function loadAuthentication(
   const webhook = await tokenWebhook(runtime, options, issuer)
   const text = file === undefined ? '' : readText(file)
   const configuration = await configured(options, text, [issuer])
-  if (configuration === undefined)
-    return webhook && { otherTokens: [webhook], anonymous: isHealth, start: () => {}, close: () => {} }
+  const webhooks = webhook === undefined ? [] : [webhook]
+  const allowed = options.anonymousAuth ?? true
+  if (configuration === undefined) {
+    if (webhook === undefined && allowed) return undefined
+    return { otherTokens: webhooks, anonymous: allowed ? everywhere : nowhere, start: () => {}, close: () => {} }
+  }
+  if (configuration.anonymous !== undefined && options.anonymousAuth !== undefined)
+    throw new StartError(
+      '--anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file',
+    )
+  const anonymous = anonymousAt(configuration.anonymous ?? { enabled: allowed })
   const [{ createOidcAuthenticator }, { parseAuthenticationConfiguration }] = await Promise.all([
     import('../apiserver/auth/oidc/authenticator.ts'),
     import('../apiserver/auth/config/authentication.ts'),
@@ -60,11 +71,8 @@ export async function loadAuthentication(
   let issuers: OidcAuthenticator = createOidcAuthenticator(runtime, current.issuers)
   let stop = () => {}
   return {
-    otherTokens: [
-      { authenticate: (token, audiences) => issuers.authenticate(token, audiences) },
-      ...(webhook === undefined ? [] : [webhook]),
-    ],
-    anonymous: (path) => mayBeAnonymous(current, path),
+    otherTokens: [{ authenticate: (token, audiences) => issuers.authenticate(token, audiences) }, ...webhooks],
+    anonymous,
     start(onChange) {
       issuers.prepare()
       if (file === undefined) return
@@ -135,7 +143,12 @@ async function configured(
   return fromFlags(() => oidcConfiguration(options, ca, { disallowedIssuers }))
 }
 
-function mayBeAnonymous({ anonymous }: AuthenticationConfiguration, path: string): boolean {
-  if (anonymous === undefined) return isHealth(path)
-  return anonymous.enabled && (anonymous.paths === undefined || anonymous.paths.includes(path))
+const nowhere = (): boolean => false
+
+function anonymousAt({
+  enabled,
+  paths,
+}: NonNullable<AuthenticationConfiguration['anonymous']>): (path: string) => boolean {
+  if (!enabled) return nowhere
+  return paths === undefined ? everywhere : (path) => paths.includes(path)
 }

@@ -38,7 +38,7 @@ export interface ClusterOptions {
   readonly components?: readonly Component[]
   readonly disableAdmissionPlugins?: readonly string[]
   readonly enableAdmissionPlugins?: readonly string[]
-  /** Privileged containers may run. Default false, as kube-apiserver's. */
+  /** Privileged containers may run. Default true, as kubeadm, kind and k3s start kube-apiserver. */
   readonly allowPrivileged?: boolean
   readonly security?: SecurityOptions
   /** `memory` keeps nothing and writes nothing to disk but keys and the log. Default lmdb. */
@@ -117,7 +117,7 @@ async function start(
     storeDirectory: directory.store,
     disableAdmissionPlugins: options.disableAdmissionPlugins ?? [],
     enableAdmissionPlugins: options.enableAdmissionPlugins ?? [],
-    allowPrivileged: options.allowPrivileged ?? false,
+    allowPrivileged: options.allowPrivileged ?? true,
     security: options.security ?? {},
     components,
     auditLog: join(directory.path, 'audit.log'),

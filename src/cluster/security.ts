@@ -41,6 +41,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   tokenAuthFile: true,
   maxRequestsInflight: true,
   maxMutatingRequestsInflight: true,
+  anonymousAuth: true,
   authenticationConfig: true,
   authorizationConfig: true,
   authenticationTokenWebhookConfigFile: true,

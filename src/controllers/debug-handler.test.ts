@@ -46,7 +46,10 @@ test('health is told to anyone, the graph only to whom the reviews allow it', as
   const handler = createDebugHandler({ client: reviewing(asked), manager })
   assert.equal(await textOf(handler(asking('/healthz'))), 'ok')
   assert.deepEqual(asked, [])
-  await assert.rejects(async () => handler(asking(graph)), { code: 401 })
+  await assert.rejects(async () => handler(asking(graph)), {
+    code: 403,
+    message: `forbidden: User "system:anonymous" cannot get path "${graph}"`,
+  })
   await assert.rejects(async () => handler(asking(graph, withToken('bad'))), { code: 401 })
   assert.equal(await textOf(handler(asking(graph, withToken('good')))), 'digraph whole')
   assert.equal(await textOf(handler(asking(graph, withToken('good'), 'uid=a&uid=b'))), 'digraph a,b')
@@ -78,7 +81,7 @@ test('metrics are for whom the reviews allow the method as a verb, health is wha
     pages: ({ path, method }) => (path === '/metrics' ? page(`${method} metrics`) : undefined),
   })
   assert.equal(await textOf(handler(asking('/healthz'))), 'whole /healthz')
-  await assert.rejects(async () => handler(asking('/metrics')), { code: 401 })
+  await assert.rejects(async () => handler(asking('/metrics')), { code: 403 })
   const reset = { ...asking('/metrics', withToken('good')), method: 'DELETE' }
   assert.equal(await textOf(handler(reset)), 'DELETE metrics')
   const { spec } = asked.at(-1) as KubeObject & { readonly spec: { readonly nonResourceAttributes: object } }

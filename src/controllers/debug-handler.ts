@@ -40,9 +40,10 @@ export function createDebugHandler(options: DebugHandlerOptions): Handler {
   }
 }
 
+const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
 async function authorize(options: DebugHandlerOptions, request: ApiRequest): Promise<void> {
-  const user = options.certificateUser?.(request) ?? (await tokenUser(options.client, request))
-  if (user === undefined) throw unauthorized()
+  const user = options.certificateUser?.(request) ?? (await tokenUser(options.client, request)) ?? ANONYMOUS
   const review: KubeObject = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
@@ -63,6 +64,7 @@ async function authorize(options: DebugHandlerOptions, request: ApiRequest): Pro
     )
 }
 
+/** undefined when the request has no token. @throws 401 for one that is not believed */
 async function tokenUser(client: Client, request: ApiRequest): Promise<UserInfo | undefined> {
   const [scheme, token] = (request.headers['authorization'] ?? '').split(' ')
   if (scheme?.toLowerCase() !== 'bearer' || !token) return undefined
@@ -73,7 +75,7 @@ async function tokenUser(client: Client, request: ApiRequest): Promise<UserInfo 
     spec: { token },
   }
   const status: Fields = (await client.resource(tokenReviews).create(review))['status'] ?? {}
-  if (status['authenticated'] !== true) return undefined
+  if (status['authenticated'] !== true) throw unauthorized()
   const { username = '', uid, groups = [] } = status['user'] ?? {}
   return { name: username, groups, ...(uid ? { uid } : {}) }
 }

@@ -24,7 +24,6 @@ const kubernetes = (more: Record<string, unknown>) => (claims: Record<string, un
 const seconds = () => Math.floor(Date.now() / 1000)
 
 const forgeries: Readonly<Record<string, Forge>> = {
-  'an empty token': () => '',
   'no token at all': () => '..',
   nonsense: () => 'nonsense',
   'base64 of nonsense': () => 'YQ.YQ.YQ',
@@ -96,13 +95,16 @@ for (const [what, headers] of Object.entries<Record<string, string>>({
   'basic authentication': { authorization: `Basic ${Buffer.from('admin:admin').toString('base64')}` },
   'a scheme that is none': { authorization: 'Negotiate abc' },
   'a bearer without a token': { authorization: 'Bearer' },
+  'a bearer with an empty token': { authorization: 'Bearer ' },
   'the user in a header': { 'x-remote-user': 'kubernetes-admin', 'x-remote-group': 'system:masters' },
   'impersonation alone': { 'impersonate-user': 'kubernetes-admin', 'impersonate-group': 'system:masters' },
   'a forwarded certificate': { 'x-forwarded-client-cert': 'Subject="CN=kubernetes-admin,O=system:masters"' },
   'a cookie': { cookie: 'token=abc' },
 }))
-  test(`who brings only ${what} is nobody`, async () => {
-    assert.equal((await target.attempt({ path: PODS, headers })).code, 401)
+  test(`a request with nothing but ${what} is of system:anonymous`, async () => {
+    const { code, body } = await target.attempt({ path: PODS, headers })
+    assert.equal(code, 403)
+    assert.match(JSON.parse(body).message, /User "system:anonymous" cannot/)
   })
 
 test('a token dies with its service account, at once', async () => {

@@ -31,7 +31,7 @@ export interface AuthOptions {
   readonly otherTokens?: readonly TokenAuthenticator[]
   /** Who decides what a user may do. Default: Node, then RBAC. */
   readonly authorization?: AuthorizationChain
-  /** Whether who brings nothing may ask for this path. Default: for health only. */
+  /** Whether a request for this path may come without credentials. Default: any may. */
   readonly anonymous?: (path: string) => boolean
   /** Stands between authentication and everything else: audit. */
   readonly afterAuthentication?: Filter

@@ -1,4 +1,7 @@
-/** Finds out who asks, or refuses with 401. A component of this process arrives with its identity and is believed. */
+/**
+ * Finds out who asks, or refuses with 401. A request without credentials is `system:anonymous` (API concept: anonymous
+ * requests), and RBAC's to refuse. A component of this process arrives with its identity and is believed.
+ */
 import type { ApiRequest, EagerHandler, Filter, UserInfo } from '../../api/request.ts'
 import { unauthorized } from '../../api/status.ts'
 import type { Counted } from '../../base/metrics.ts'
@@ -7,19 +10,22 @@ import type { Authenticator } from '../auth/authenticator.ts'
 
 const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
+/** `--anonymous-auth`'s default. */
+export const everywhere = (_path: string): boolean => true
+
 /** The end of whoever is nobody. */
 export const turnedAway: EagerHandler = () => {
   throw unauthorized()
 }
 
 /**
- * `anonymous`: whether who brings nothing may ask for this path; without it, only for health.
- * `whenRefused`: answers whoever is nobody, with a 401.
+ * `anonymous`: whether a request for this path may come without credentials. Credentials that are wrong are refused on any path.
+ * `whenRefused`: answers what is not authenticated, with a 401.
  */
 export function authentication(
   runtime: Runtime,
   authenticator: Authenticator,
-  anonymous: (path: string) => boolean = isHealth,
+  anonymous: (path: string) => boolean = everywhere,
   whenRefused: EagerHandler = turnedAway,
 ): Filter {
   const log = runtime.log.named('authentication')
@@ -90,9 +96,4 @@ function authenticationMetrics({ metrics }: Runtime): (result: Result, ms: numbe
     }
     counted.add()
   }
-}
-
-/** Health and its single checks are told to anybody who asks; nothing else is. */
-export function isHealth(path: string): boolean {
-  return /^\/(healthz|livez|readyz)(\/|$)/.test(path)
 }

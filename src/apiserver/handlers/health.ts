@@ -31,6 +31,9 @@ export interface HealthPages {
   readonly metrics: Metrics
 }
 
+/** Whether a path is one of these endpoints, or may be one of their checks. */
+export const isHealth = (path: string): boolean => /^\/(healthz|livez|readyz)(\/|$)/.test(path)
+
 /** `checks` may grow. */
 export function createHealth(checks: readonly HealthCheck[]): HealthPages {
   const metrics = createMetrics()

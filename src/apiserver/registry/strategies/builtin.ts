@@ -1,6 +1,7 @@
 /** The strategies of the built-in kinds, by `resource.group`. A kind's author adds its row here. */
 
 import { isAboutPrivilege } from '../../../api/validation/container-security.ts'
+import type { FieldError } from '../../../api/validation/errors.ts'
 import type { Strategy } from '../strategy.ts'
 import { clusterStrategies } from './cluster-kinds.ts'
 import {
@@ -21,11 +22,11 @@ import { persistentVolumeClaims, persistentVolumes } from './volumes.ts'
 import { workloadStrategies } from './workload-kinds.ts'
 
 export interface BuiltinOptions {
-  /** Privileged containers may run: --allow-privileged. */
+  /** Privileged containers may run: --allow-privileged. Default true. */
   readonly allowPrivileged?: boolean
 }
 
-export function builtinStrategies({ allowPrivileged = false }: BuiltinOptions = {}): Strategies {
+export function builtinStrategies({ allowPrivileged = true }: BuiltinOptions = {}): Strategies {
   return allowPrivileged ? lettingPrivileged(strategies()) : strategies()
 }
 
@@ -35,10 +36,8 @@ function lettingPrivileged(all: Strategies): Strategies {
     const { validate, validateUpdate, subresources } = strategy
     return {
       ...strategy,
-      ...(validate && { validate: (...given) => validate(...given).filter((error) => !isAboutPrivilege(error)) }),
-      ...(validateUpdate && {
-        validateUpdate: (...given) => validateUpdate(...given).filter((error) => !isAboutPrivilege(error)),
-      }),
+      ...(validate && { validate: (...given) => lifted(validate(...given)) }),
+      ...(validateUpdate && { validateUpdate: (...given) => lifted(validateUpdate(...given)) }),
       ...(subresources && {
         subresources: Object.fromEntries(Object.entries(subresources).map(([name, one]) => [name, lenient(one)])),
       }),
@@ -46,6 +45,9 @@ function lettingPrivileged(all: Strategies): Strategies {
   }
   return Object.fromEntries(Object.entries(all).map(([name, strategy]) => [name, lenient(strategy)]))
 }
+
+const lifted = (errors: readonly FieldError[]): readonly FieldError[] =>
+  errors.length === 0 ? errors : errors.filter((error) => !isAboutPrivilege(error))
 
 function strategies(): Strategies {
   return {
