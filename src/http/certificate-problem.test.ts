@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { issue } from '../cluster/certificate.ts'
 import { certificateProblem } from './certificate-problem.ts'
+import { runtime } from './fixture.test.ts'
 
 const pem = (name: string) =>
   readFileSync(new URL(`../../conformance/hook/certificates/${name}.pem`, import.meta.url), 'utf8')
@@ -35,4 +37,20 @@ test('names and addresses are told apart', () => {
   assert.equal(problem('other-names', 'x.org'), 'certificate is valid for other.example.com, *.example.org, not x.org')
   assert.match(problem('no-names', 'localhost'), /legacy Common Name/)
   assert.match(problem('no-names', '127.0.0.1'), /doesn't contain any IP SANs/)
+})
+
+test('what is given as authority and is none cannot have signed', () => {
+  const hosts = ['127.0.0.1']
+  const leaf = issue(runtime, { commonName: 'leaf', usage: 'server', hosts, validDays: 1 })
+  const signed = issue(runtime, { commonName: 'x', usage: 'server', hosts, validDays: 1 }, leaf)
+  assert.equal(
+    certificateProblem(new X509Certificate(signed.cert), {
+      host: '127.0.0.1',
+      ca: leaf.cert,
+      nowMs: Date.now(),
+      code: 'UNSPECIFIED',
+      format: String,
+    }),
+    'certificate signed by unknown authority (possibly because of "x509: invalid signature: parent certificate cannot sign this kind of certificate" while trying to verify candidate authority certificate "leaf")',
+  )
 })

@@ -62,11 +62,14 @@ const FAILURES: Readonly<Record<string, string>> = {
   ed25519: 'x509: Ed25519 verification failure',
 }
 
-/** An authority of the right name may still not have signed it. */
+const NO_AUTHORITY = 'x509: invalid signature: parent certificate cannot sign this kind of certificate'
+
+/** One of the right name may still be no authority, or not have signed it. */
 function authorityProblem(certificate: X509Certificate, { ca }: Expected): string {
   const candidate = authoritiesOf(ca).find(({ subject }) => subject === certificate.issuer)
-  const why = FAILURES[candidate?.publicKey.asymmetricKeyType ?? '']
-  if (candidate === undefined || why === undefined || certificate.verify(candidate.publicKey)) return UNKNOWN
+  if (candidate === undefined) return UNKNOWN
+  const why = candidate.ca ? FAILURES[candidate.publicKey.asymmetricKeyType ?? ''] : NO_AUTHORITY
+  if (why === undefined || (candidate.ca && certificate.verify(candidate.publicKey))) return UNKNOWN
   const name = /^(?:CN|O)=(.*)$/m.exec(candidate.subject)?.[1] ?? `serial:${BigInt(`0x${candidate.serialNumber}`)}`
   return `${UNKNOWN} (possibly because of ${JSON.stringify(why)} while trying to verify candidate authority certificate ${JSON.stringify(name)})`
 }

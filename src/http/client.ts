@@ -10,6 +10,7 @@ import { Agent as PlainAgent, request as plainSend } from './node-http.ts'
 export interface HttpsEndpoint {
   /** `https://host:port` (`http:` where somebody asks for it), with or without a path to put before every request's. */
   readonly server: string
+  /** Authorities, and certificates of servers, each trusted as it is. Without it the machine's authorities. */
   readonly ca?: string
   readonly cert?: string
   readonly key?: string
@@ -60,6 +61,9 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
       ...(endpoint.key === undefined ? {} : { key: endpoint.key }),
       ...(endpoint.serverName === undefined ? {} : { servername: endpoint.serverName }),
       rejectUnauthorized: endpoint.insecureSkipTlsVerify !== true,
+      // As in Go's x509, each certificate of `ca` is trusted as it is: a server's own (envtest gives it as caBundle), or an
+      // authority without the one above it. Node before 22.9 does not know the option: there only self-signed ones are.
+      allowPartialTrustChain: true,
       minVersion: 'TLSv1.2',
       checkServerIdentity: namedAlternatively,
     })

@@ -31,6 +31,8 @@ const CERTIFICATE_CODES = new Set([
   'CERT_NOT_YET_VALID',
   'INVALID_PURPOSE',
   'ERR_TLS_CERT_ALTNAME_INVALID',
+  // Node has no word for it: one in the chain is no authority.
+  'UNSPECIFIED',
 ])
 
 export interface Attempt {
