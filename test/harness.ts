@@ -1,5 +1,5 @@
 /** An API server over the memory store, in this process, for tests of any room. */
-import { encodeJson } from '../src/api/codec/json.ts'
+import { encodeJson, jsonText } from '../src/api/codec/json.ts'
 import type { Json, KubeObject } from '../src/api/object.ts'
 import type { ApiRequest, ApiResponse, Handler, UserInfo, WatchEvent } from '../src/api/request.ts'
 import { builtinScheme } from '../src/api/scheme/scheme.ts'
@@ -127,7 +127,7 @@ export async function textOf(response: ApiResponse): Promise<string> {
     case 'bytes':
       return Buffer.concat(response.bytes).toString()
     case 'object':
-      return JSON.stringify(response.object)
+      return jsonText(response.object)
     case 'list': {
       const items = response.items.map((item) => Buffer.from(item.json('item')).toString())
       const { kind, apiVersion, metadata } = response.list

@@ -1,5 +1,5 @@
 /** The transport over HTTPS: to this cluster's API server from another process, or to any other Kubernetes API server. */
-import { jsonText } from '../api/codec/json.ts'
+import { jsonText, parseExactly } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, WatchEvent } from '../api/request.ts'
 import type { StreamReader } from '../base/stream.ts'
 import { createHttpsClient, type HttpsAnswer, type HttpsEndpoint } from '../http/client.ts'
@@ -50,7 +50,7 @@ function watchResponse(answer: HttpsAnswer, request: ApiRequest): ApiResponse {
     status: 200,
     contentType: 'application/json',
     events: watchEvents(answer.chunks()[Symbol.asyncIterator](), request.signal),
-    encode: (event) => new TextEncoder().encode(`${JSON.stringify(event)}\n`),
+    encode: (event) => new TextEncoder().encode(`${jsonText(event)}\n`),
   }
 }
 
@@ -94,6 +94,6 @@ function watchEvents(chunks: AsyncIterator<Uint8Array>, signal: AbortSignal): St
   function take(text: string) {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') ready.push(JSON.parse(line) as WatchEvent)
+    for (const line of lines) if (line !== '') ready.push(parseExactly(line) as WatchEvent)
   }
 }

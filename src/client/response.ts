@@ -1,5 +1,6 @@
 /** Answers of an API server, from either transport, as what a caller wants: an object, a list, a text, or a StatusError. */
-import type { JsonObject, KubeObject } from '../api/object.ts'
+import { jsonText, parseExactly } from '../api/codec/json.ts'
+import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { type StatusDetails, StatusError } from '../api/status.ts'
 import type { KubeList } from './client.ts'
@@ -30,7 +31,7 @@ export function errorFromStatus(status: KubeObject, httpCode = 500): StatusError
 export function responseObject(response: ApiResponse): KubeObject {
   const object = bare(response)
   if (object.kind === 'Status' && object['status'] === 'Failure') throw errorFromStatus(object, response.status)
-  if (response.status >= 400) throw new StatusError(response.status, '', JSON.stringify(object))
+  if (response.status >= 400) throw new StatusError(response.status, '', jsonText(object))
   return object
 }
 
@@ -41,7 +42,7 @@ function bare(response: ApiResponse): KubeObject {
     case 'bytes': {
       const text = joinText(response.bytes)
       try {
-        return JSON.parse(text) as KubeObject
+        return parseExactly(text) as KubeObject
       } catch (cause) {
         if (response.status >= 400) throw new StatusError(response.status, '', text, undefined, { cause })
         throw new Error('the server answered something that is not JSON', { cause })
@@ -72,5 +73,5 @@ export function responseList<T extends KubeObject>(response: ApiResponse): KubeL
 
 export function responseText(response: ApiResponse): string {
   if (response.kind === 'bytes') return joinText(response.bytes)
-  return JSON.stringify(bare(response) as JsonObject)
+  return jsonText(bare(response))
 }

@@ -2,6 +2,7 @@
  * How requests reach an API server: straight into a Handler of this process (no serialization), or over HTTPS
  * (https-transport.ts). Who holds a Client does not know which one it is.
  */
+import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -115,7 +116,7 @@ export function createClient(runtime: Runtime, transport: Transport, identity: C
             : {
                 body: {
                   kind: 'bytes' as const,
-                  bytes: new TextEncoder().encode(JSON.stringify(body)),
+                  bytes: encodeJson(body),
                   contentType: 'application/json',
                 },
               }),

@@ -2,6 +2,7 @@
  * killPod: preStop hook, SIGTERM, wait, SIGKILL, for all containers of a pod at once, sidecars after them in reverse order
  * (KEP-753), then the sandbox. What is being killed can be given less time.
  */
+import { boundedSeconds, durationMs } from '../api/objects/integers.ts'
 import { sleep, type Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import {
@@ -85,7 +86,7 @@ export function createKiller(runtime: Runtime, containerRuntime: ContainerRuntim
     kill.hook = abort
     armHook(kill)
     try {
-      if (handler.sleep !== undefined) await sleep(clock, handler.sleep.seconds * 1000, abort.signal)
+      if (handler.sleep !== undefined) await sleep(clock, durationMs(handler.sleep.seconds), abort.signal)
       else {
         const action = { kind: 'preStop', handler, timeoutSeconds: left(kill) } as const
         const { success, output } = await containerRuntime.probe(kill.id, action, abort.signal)
@@ -160,9 +161,9 @@ export function createKiller(runtime: Runtime, containerRuntime: ContainerRuntim
 /** Seconds a container has to end by itself. */
 export function graceOf(pod: Pod, name: string, reason: KillReason): number {
   const { deletionGracePeriodSeconds } = pod.metadata
-  if (deletionGracePeriodSeconds !== undefined) return deletionGracePeriodSeconds
+  if (deletionGracePeriodSeconds !== undefined) return boundedSeconds(deletionGracePeriodSeconds)
   const container = containerNamed(pod, name)
   const probe =
     reason === 'liveness' ? container?.livenessProbe : reason === 'startup' ? container?.startupProbe : undefined
-  return probe?.terminationGracePeriodSeconds ?? specOf(pod).terminationGracePeriodSeconds ?? 30
+  return boundedSeconds(probe?.terminationGracePeriodSeconds ?? specOf(pod).terminationGracePeriodSeconds ?? 30)
 }

@@ -3,6 +3,7 @@
  * while a step runs waits as one pending update, the newest replacing the older. A pod that began to terminate never goes
  * back, and its grace period only gets shorter.
  */
+import { boundedSeconds } from '../api/objects/integers.ts'
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
@@ -209,11 +210,9 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
 
 /** The time the pod has to end, in whole seconds, at least 1; undefined: what its spec says. */
 function graceOf({ pod, gracePeriodSeconds }: PodUpdate): number | undefined {
-  const given = [pod.metadata.deletionGracePeriodSeconds, gracePeriodSeconds].filter((s) => s !== undefined)
-  if (given.length === 0) return undefined
-  const own = specOf(pod).terminationGracePeriodSeconds
-  return Math.max(
-    1,
-    Math.min(...given, ...(pod.metadata.deletionGracePeriodSeconds === undefined && own !== undefined ? [own] : [])),
-  )
+  const { deletionGracePeriodSeconds } = pod.metadata
+  const own = deletionGracePeriodSeconds === undefined ? specOf(pod).terminationGracePeriodSeconds : undefined
+  const asked = [deletionGracePeriodSeconds, gracePeriodSeconds].filter((seconds) => seconds !== undefined)
+  if (asked.length === 0) return undefined
+  return Math.max(1, Math.min(...[...asked, ...(own === undefined ? [] : [own])].map(boundedSeconds)))
 }

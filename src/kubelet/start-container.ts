@@ -1,5 +1,6 @@
 /** Starts one container: back-off, image, environment, create, start, postStart hook; with the Events of each step. */
 
+import { durationMs } from '../api/objects/integers.ts'
 import { sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -140,7 +141,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     const handler = container.lifecycle?.postStart
     if (handler === undefined) return
     try {
-      if (handler.sleep !== undefined) await sleep(clock, handler.sleep.seconds * 1000, signal)
+      if (handler.sleep !== undefined) await sleep(clock, durationMs(handler.sleep.seconds), signal)
       else {
         const action = { kind: 'postStart', handler, timeoutSeconds: Number.MAX_SAFE_INTEGER / 1000 } as const
         const { success, output } = await containerRuntime.probe(id, action, signal)

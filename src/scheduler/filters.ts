@@ -3,6 +3,7 @@
  * cured by evicting pods from the node, the others could be.
  */
 import type { Fields } from '../api/object.ts'
+import { addInt64 } from '../api/objects/integers.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
@@ -72,7 +73,7 @@ const nodeResources: NodeFilter = (info, node) => {
   for (const [name, amount] of info.requests) {
     if (amount === 0) continue
     const capacity = node.allocatable.get(name) ?? 0
-    if (amount > capacity - (node.requested.get(name) ?? 0)) reasons.push(`Insufficient ${name}`)
+    if (amount > addInt64(capacity, -(node.requested.get(name) ?? 0))) reasons.push(`Insufficient ${name}`)
     if (amount > capacity) curable = false
   }
   return reasons.length === 0 ? undefined : { reasons, hard: !curable }

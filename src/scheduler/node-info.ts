@@ -3,6 +3,7 @@
  * were just bound count at once (assumed), before their watch event comes.
  */
 import type { Fields, KubeObject } from '../api/object.ts'
+import { addInt64, type Int64 } from '../api/objects/integers.ts'
 import { type Amounts, amountsOf, type HostPort, type PodInfo } from './pod-info.ts'
 
 export interface NodeInfo {
@@ -11,9 +12,9 @@ export interface NodeInfo {
   node: KubeObject | undefined
   allocatable: Amounts
   readonly pods: Map<string, PodInfo>
-  readonly requested: Map<string, number>
+  readonly requested: Map<string, Int64>
   /** Sums of the pods' `assumed`. */
-  readonly assumed: Map<string, number>
+  readonly assumed: Map<string, Int64>
   readonly ports: HostPort[]
   /** Pods by controller uid. */
   readonly byController: Map<string, number>
@@ -116,8 +117,8 @@ export function takeOff(node: NodeInfo, info: PodInfo): void {
   else node.byController.delete(info.controller)
 }
 
-function sum(into: Map<string, number>, amounts: Amounts, sign: 1 | -1): void {
-  for (const [name, amount] of amounts) into.set(name, (into.get(name) ?? 0) + sign * amount)
+function sum(into: Map<string, Int64>, amounts: Amounts, sign: 1 | -1): void {
+  for (const [name, amount] of amounts) into.set(name, addInt64(into.get(name) ?? 0, sign === 1 ? amount : -amount))
 }
 
 export const labelsOf = (node: NodeInfo): Readonly<Record<string, string>> => node.node?.metadata.labels ?? {}

@@ -1,11 +1,12 @@
 /** What scheduling needs to know of a pod, worked out once per revision. */
 import type { Fields, KubeObject } from '../api/object.ts'
+import { addInt64, type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { quantityMilliValue, quantityValue } from '../api/objects/quantity.ts'
 
 /** Amounts by resource name: cpu in thousandths, everything else in whole units. */
-export type Amounts = ReadonlyMap<string, number>
+export type Amounts = ReadonlyMap<string, Int64>
 
 export interface HostPort {
   readonly ip: string
@@ -49,9 +50,9 @@ export interface PodInfo {
 }
 
 export function amountsOf(list: Readonly<Record<string, string>> | undefined): Amounts {
-  const amounts = new Map<string, number>()
+  const amounts = new Map<string, Int64>()
   for (const [name, quantity] of Object.entries(list ?? {}))
-    amounts.set(name, Number(name === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity)))
+    amounts.set(name, toInt64(name === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity)))
   return amounts
 }
 
@@ -101,7 +102,7 @@ function assumedAmounts(spec: Fields, requests: Amounts): Amounts {
   return new Map(
     UNASKED.map(([name, amount]) => {
       const silent = containers.filter((container) => container['resources']?.requests?.[name] === undefined).length
-      return [name, (requests.get(name) ?? 0) + silent * amount]
+      return [name, addInt64(requests.get(name) ?? 0, silent * amount)]
     }),
   )
 }

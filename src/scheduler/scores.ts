@@ -3,6 +3,7 @@
  * and taints that would rather not have it. Each is 0 to 100; weights are those of Kubernetes' default plugins.
  */
 import type { Fields } from '../api/object.ts'
+import { addInt64 } from '../api/objects/integers.ts'
 import { nodeTermMatches } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { countByTopology } from './filters.ts'
@@ -44,7 +45,8 @@ function balanced(info: PodInfo): Score {
 function fractionUsed(info: PodInfo, node: NodeInfo, name: string): number {
   const capacity = node.allocatable.get(name) ?? 0
   if (capacity === 0) return 1
-  return Math.min(1, ((node.assumed.get(name) ?? 0) + (info.assumed.get(name) ?? 0)) / capacity)
+  const used = Number(addInt64(node.assumed.get(name) ?? 0, info.assumed.get(name) ?? 0))
+  return Math.min(1, used / Number(capacity))
 }
 
 function siblings(info: PodInfo): Score {

@@ -4,6 +4,7 @@
  * or writes storage.
  */
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
+import { addInt64, durationMs } from '../../api/objects/integers.ts'
 import { conflict } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from './strategy.ts'
@@ -92,12 +93,12 @@ function beforeDelete(strategy: Strategy, object: KubeObject, options: DeleteOpt
     if (deletionGracePeriodSeconds === undefined || deletionGracePeriodSeconds === 0) return { state: 'none' }
     const running = seconds(deletionGracePeriodSeconds)
     if (asked === undefined || asked >= running) return { state: 'pending' }
-    const requestedAt = Date.parse(deletionTimestamp) - running * 1000
+    const requestedAt = Date.parse(deletionTimestamp) - durationMs(running)
     return {
       state: 'marked',
       seconds: asked,
       object: withMetadata(object, {
-        deletionTimestamp: formatTime(requestedAt + asked * 1000),
+        deletionTimestamp: formatTime(requestedAt + durationMs(asked)),
         deletionGracePeriodSeconds: asked,
       }),
     }
@@ -108,10 +109,10 @@ function beforeDelete(strategy: Strategy, object: KubeObject, options: DeleteOpt
     state: 'marked',
     seconds: grace,
     object: withMetadata(object, {
-      deletionTimestamp: formatTime(nowMs + grace * 1000),
+      deletionTimestamp: formatTime(nowMs + durationMs(grace)),
       deletionGracePeriodSeconds: grace,
       // Deletion changes what controllers of the object do, so it counts as a change of what is wanted.
-      ...(generation === undefined || generation === 0 ? {} : { generation: generation + 1 }),
+      ...(generation === undefined || generation === 0 ? {} : { generation: addInt64(generation, 1) as number }),
     }),
   }
 }
@@ -164,7 +165,7 @@ function markAsDeleting(object: KubeObject, nowMs: number): KubeObject {
     deletionTimestamp: deletionTimestamp === undefined || future ? formatTime(nowMs) : deletionTimestamp,
     deletionGracePeriodSeconds: 0,
     ...(deletionTimestamp === undefined && generation !== undefined && generation > 0
-      ? { generation: generation + 1 }
+      ? { generation: addInt64(generation, 1) as number }
       : {}),
   })
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { durationMs } from '../../api/objects/integers.ts'
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { isTimeZone, parseSchedule, type Schedule } from '../../api/validation/cron-schedule.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -128,7 +129,7 @@ export function createCronJobController(context: ControllerContext): Controller 
         'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
       )
     if (time === undefined) return again()
-    if (startingDeadlineSeconds !== undefined && time + startingDeadlineSeconds * 1000 < nowMs) {
+    if (startingDeadlineSeconds !== undefined && time + durationMs(startingDeadlineSeconds) < nowMs) {
       warn(cronJob, 'MissSchedule', `Missed scheduled time to start a job: ${longTime(time)}`)
       return again()
     }

@@ -1,5 +1,6 @@
 /** Which of a CronJob's times is due, and when to look again. Pure. */
 import type { KubeObject } from '../../api/object.ts'
+import { durationMs, type Int64 } from '../../api/objects/integers.ts'
 import type { Schedule } from '../../api/validation/cron-schedule.ts'
 import { nextTime } from './next-time.ts'
 
@@ -26,8 +27,8 @@ function mostRecent(
 ): Recent {
   const { lastScheduleTime } = cronJob['status'] ?? {}
   let earliest = Date.parse(lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '')
-  const deadline: number | undefined = cronJob['spec'].startingDeadlineSeconds
-  if (withDeadline && deadline !== undefined) earliest = Math.max(earliest, nowMs - deadline * 1000)
+  const deadline: Int64 | undefined = cronJob['spec'].startingDeadlineSeconds
+  if (withDeadline && deadline !== undefined) earliest = Math.max(earliest, nowMs - durationMs(deadline))
   const first = nextTime(schedule, zone, earliest)
   if (first === undefined) throw new InvalidSchedule('time difference between two schedules is less than 1 second')
   if (nowMs < first) return { earliest, due: undefined, missed: 0 }

@@ -14,7 +14,9 @@ export async function currentRevision(revisions: OwnedRevisions, set: KubeObject
   const known = holding(sorted, set['spec'].template)
   const number = nextNumber(sorted.filter((revision) => revision !== known))
   if (known !== undefined)
-    return revisionNumber(known) < number ? revisions.client(set).update({ ...known, revision: number }) : known
+    return revisionNumber(known) < number
+      ? revisions.client(set).update({ ...known, revision: number as number })
+      : known
   const { template } = set['spec']
   const draft = revisionOf(set, hashLabel, templateHash(template, set['status']?.collisionCount), number)
   const { namespace = '' } = set.metadata

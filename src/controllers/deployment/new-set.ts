@@ -1,5 +1,6 @@
 /** The replica set of a deployment's template: found and brought up to date, or created. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { addInt64, type Int64 } from '../../api/objects/integers.ts'
 import { isAlreadyExists, isNamespaceTerminating, StatusError } from '../../api/status.ts'
 import { controllerOf, controllerReference } from '../pods/pod.ts'
 import { templateHash } from '../revisions/hash.ts'
@@ -18,12 +19,12 @@ export interface Sets {
 export async function newAndOld(sync: DeploymentSync, create: boolean): Promise<Sets> {
   const existing = findNewSet(sync.deployment, sync.known)
   const old = sync.known.filter((set) => set.metadata.uid !== existing?.metadata.uid)
-  const revision = maxRevision(old) + 1
+  const revision = addInt64(maxRevision(old), 1)
   if (existing !== undefined) return { newSet: await bringUpToDate(sync, existing, revision), old }
   return { newSet: create ? await createSet(sync, old, revision) : undefined, old }
 }
 
-async function bringUpToDate(sync: DeploymentSync, set: KubeObject, revision: number): Promise<KubeObject> {
+async function bringUpToDate(sync: DeploymentSync, set: KubeObject, revision: Int64): Promise<KubeObject> {
   const annotations = newSetAnnotations(sync.deployment, set, revision, true)
   const minReadySeconds: number = sync.deployment['spec'].minReadySeconds ?? 0
   if (
@@ -58,7 +59,7 @@ function takeRevision(sync: DeploymentSync, revision: string): boolean {
   return true
 }
 
-async function createSet(sync: DeploymentSync, old: readonly KubeObject[], revision: number): Promise<KubeObject> {
+async function createSet(sync: DeploymentSync, old: readonly KubeObject[], revision: Int64): Promise<KubeObject> {
   const spec: Fields = sync.deployment['spec']
   const hash = templateHash(spec['template'], sync.deployment['status']?.collisionCount)
   const labels = { ...spec['template'].metadata?.labels, [hashLabel]: hash }

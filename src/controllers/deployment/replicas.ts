@@ -1,5 +1,6 @@
 /** The arithmetic of a rollout: how many pods there may be, how many must be available, and who gives up how many. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { parseInt64 } from '../../api/objects/integers.ts'
 import { scaled } from '../scaled.ts'
 
 export const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas'
@@ -47,7 +48,7 @@ export const isSaturated = (deployment: KubeObject, set: KubeObject | undefined)
   return (
     set !== undefined &&
     replicasOf(set) === desired &&
-    Number(set.metadata.annotations?.[desiredAnnotation]) === desired &&
+    parseInt64(set.metadata.annotations?.[desiredAnnotation]) === desired &&
     (set['status']?.availableReplicas ?? 0) === desired
   )
 }
@@ -82,7 +83,8 @@ function shareOf(deployment: KubeObject, set: KubeObject, allowed: number): numb
   const desired = replicasOf(deployment)
   let share = -size
   if (desired > 0) {
-    const before = Number(set.metadata.annotations?.[maxAnnotation] ?? deployment['status']?.replicas ?? 0)
+    const annotated = parseInt64(set.metadata.annotations?.[maxAnnotation], 32)
+    const before = Number(annotated ?? deployment['status']?.replicas ?? 0)
     const target = before > 0 ? (size * (desired + maxSurge(deployment))) / before : size
     share = Math.round(target) - size
   }

@@ -1,5 +1,6 @@
 /** Revisions of a deployment: which replica set is which, and the annotations that remember it. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { compareInt64, type Int64, maxInt64, parseInt64 } from '../../api/objects/integers.ts'
 import { sameJson } from '../same.ts'
 import { compareCreation, desiredAnnotation, maxAnnotation, maxSurge, replicasOf } from './replicas.ts'
 
@@ -17,7 +18,16 @@ const ownAnnotations = new Set([
 ])
 const historyLength = 2000
 
-export const revisionOf = (set: KubeObject): number => Number(set.metadata.annotations?.[revisionAnnotation] ?? 0) || 0
+/** 0 where none is annotated, undefined where the annotation is no 64-bit integer. */
+const revisionOf = (set: KubeObject): Int64 | undefined =>
+  parseInt64(set.metadata.annotations?.[revisionAnnotation] ?? '0')
+
+/** Lower revisions first; sets whose revision cannot be read are as old as they are. */
+export function compareRevision(a: KubeObject, b: KubeObject): number {
+  const [first, second] = [revisionOf(a), revisionOf(b)]
+  const byRevision = first === undefined || second === undefined ? 0 : compareInt64(first, second)
+  return byRevision || compareCreation(a, b)
+}
 
 /** The oldest replica set that has the deployment's template; there may be more after a clash of clocks. */
 export function findNewSet(deployment: KubeObject, sets: readonly KubeObject[]): KubeObject | undefined {
@@ -35,14 +45,17 @@ function withoutHash(template: Fields): Fields {
   return { ...template, metadata: { ...template['metadata'], labels } }
 }
 
-export const maxRevision = (sets: readonly KubeObject[]): number =>
-  sets.reduce((most, set) => Math.max(most, revisionOf(set)), 0)
+export const maxRevision = (sets: readonly KubeObject[]): Int64 =>
+  sets.reduce((most: Int64, set) => maxInt64(most, revisionOf(set) ?? 0), 0)
 
-/** The annotations of the new replica set under this revision; the same object when nothing changes. */
+/**
+ * The annotations of the new replica set under this revision; the same object when nothing changes, and when the revision
+ * that it has cannot be read.
+ */
 export function newSetAnnotations(
   deployment: KubeObject,
   set: KubeObject,
-  revision: number,
+  revision: Int64,
   exists: boolean,
 ): Readonly<Record<string, string>> {
   const old = set.metadata.annotations ?? {}
@@ -51,7 +64,9 @@ export function newSetAnnotations(
     if (!ownAnnotations.has(name)) annotations[name] = value
   }
   const oldRevision = old[revisionAnnotation]
-  if (oldRevision === undefined || Number(oldRevision) < revision) {
+  const oldNumber = parseInt64(oldRevision || '0')
+  if (oldNumber === undefined) return old
+  if (oldNumber < revision) {
     annotations[revisionAnnotation] = String(revision)
     // A replica set that becomes the newest again was rolled back to: it remembers the revisions it was.
     if (oldRevision !== undefined) annotations[historyAnnotation] = history(old[historyAnnotation], oldRevision)

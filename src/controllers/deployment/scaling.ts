@@ -13,7 +13,7 @@ import {
   statusSum,
   totalReplicas,
 } from './replicas.ts'
-import { replicaAnnotations, revisionOf } from './revisions.ts'
+import { compareRevision, replicaAnnotations } from './revisions.ts'
 import { type DeploymentSync, everySet } from './sync.ts'
 
 const unlimitedHistory = 2 ** 31 - 1
@@ -105,7 +105,7 @@ export async function cleanUp(sync: DeploymentSync, old: readonly KubeObject[]):
   const cleanable = old.filter((set) => set.metadata.deletionTimestamp === undefined)
   const surplus = cleanable.length - limit
   if (surplus <= 0) return
-  cleanable.sort((a, b) => revisionOf(a) - revisionOf(b) || compareCreation(a, b))
+  cleanable.sort(compareRevision)
   for (const set of cleanable.slice(0, surplus)) {
     const status: Fields = set['status'] ?? {}
     const settled = (set.metadata.generation ?? 0) <= (status['observedGeneration'] ?? 0)

@@ -1,5 +1,6 @@
 /** Whether a job is over, and why. Pure. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { durationMs } from '../../api/objects/integers.ts'
 import { isActive } from '../pods/pod.ts'
 import { conditionOf, type Ending, hasFailed, isSuspended } from './job.ts'
 import { policyVerdict } from './pod-failure-policy.ts'
@@ -58,7 +59,7 @@ export function timeLeft(job: KubeObject, status: Fields, nowMs: number): number
   const { activeDeadlineSeconds } = job['spec']
   const since = status['startTime']
   if (activeDeadlineSeconds === undefined || since === undefined || isSuspended(job)) return undefined
-  return Date.parse(since) + activeDeadlineSeconds * 1000 - nowMs
+  return Date.parse(since) + durationMs(activeDeadlineSeconds) - nowMs
 }
 
 function failedInTime(job: KubeObject, status: Fields, nowMs: number): Ending | undefined {

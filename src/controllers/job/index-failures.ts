@@ -3,6 +3,7 @@
  * pod, once failed itself, is kept until its replacement, which needs to know, has been made. Pure.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { parseInt64 } from '../../api/objects/integers.ts'
 import { backoffMs } from './backoff.ts'
 import { indexOf, parseIndexes } from './indexes.ts'
 import { finishTime, hasFailed, isTracked } from './job.ts'
@@ -20,7 +21,7 @@ export const hasLimitPerIndex = (job: KubeObject): boolean => job['spec'].backof
 
 /** Before this pod: as it was made. */
 function failuresBefore({ metadata }: KubeObject): Failures {
-  const count = (name: string) => Number.parseInt(metadata.annotations?.[name] ?? '0', 10) || 0
+  const count = (name: string) => Number(parseInt64(metadata.annotations?.[name], 32) ?? 0)
   return { counted: count(failuresAnnotation), ignored: count(ignoredAnnotation) }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { durationMs, type Int64, maxInt64 } from '../../api/objects/integers.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
@@ -20,8 +21,8 @@ const defaultPodGraceSeconds = 30
 const workers = 10
 
 class ContentRemainingError extends Error {
-  readonly seconds: number
-  constructor(seconds: number) {
+  readonly seconds: Int64
+  constructor(seconds: Int64) {
     super(`some content remains in the namespace, estimate ${seconds} seconds before it is removed`)
     this.seconds = seconds
   }
@@ -55,7 +56,8 @@ export function createNamespaceController(context: ControllerContext): Controlle
     } catch (error) {
       if (error instanceof ContentRemainingError) {
         log.info(4, 'Content remaining in namespace', { namespace: name, waitSeconds: error.seconds })
-        queue.addAfter(name, (Math.floor(error.seconds / 2) + 1) * 1000)
+        // Half of it in whole seconds, and one more.
+        queue.addAfter(name, durationMs(BigInt(error.seconds) / 2n + 1n))
         return undefined
       }
       if (!signal.aborted) log.info(2, 'Deletion of namespace failed', { namespace: name, err: String(error) })
@@ -73,11 +75,11 @@ export function createNamespaceController(context: ControllerContext): Controlle
     const deletable = found.resources.filter((entry) => entry.namespaced && entry.verbs.includes('delete'))
     const pods = deletable.filter((entry) => entry.group === '' && entry.resource === 'pods')
     const others = deletable.filter((entry) => !pods.includes(entry))
-    let estimate = 0
+    let estimate: Int64 = 0
     const visit = async (entries: readonly DiscoveredResource[]) => {
       for (const entry of entries) {
         try {
-          estimate = Math.max(estimate, await deleteContent(entry, name, content))
+          estimate = maxInt64(estimate, await deleteContent(entry, name, content))
         } catch (error) {
           if (signal.aborted) throw error
           content.failures.push(messageOf(error))
@@ -94,7 +96,7 @@ export function createNamespaceController(context: ControllerContext): Controlle
     return estimate
   }
 
-  async function deleteContent(entry: DiscoveredResource, namespace: string, content: Content): Promise<number> {
+  async function deleteContent(entry: DiscoveredResource, namespace: string, content: Content): Promise<Int64> {
     const objects = client.resource(entry).namespace(namespace)
     const isPods = entry.group === '' && entry.resource === 'pods'
     const grace = isPods ? podGraceSeconds((await objects.list()).items) : 0
@@ -176,12 +178,12 @@ function forgetRemaining(content: Content) {
   content.finalizers.clear()
 }
 
-function podGraceSeconds(pods: readonly KubeObject[]): number {
-  let most = 0
+function podGraceSeconds(pods: readonly KubeObject[]): Int64 {
+  let most: Int64 = 0
   for (const pod of pods) {
     const phase = pod['status']?.phase
     if (phase === 'Succeeded' || phase === 'Failed') continue
-    most = Math.max(most, pod['spec']?.terminationGracePeriodSeconds ?? defaultPodGraceSeconds)
+    most = maxInt64(most, pod['spec']?.terminationGracePeriodSeconds ?? defaultPodGraceSeconds)
   }
   return most
 }

@@ -3,13 +3,14 @@
  * them is the controllers' business.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { addInt64, compareInt64, type Int64 } from '../../api/objects/integers.ts'
 import { controllerReference } from '../pods/pod.ts'
 import { sameJson } from '../same.ts'
 
 export const revisionsResource = { group: 'apps', version: 'v1', resource: 'controllerrevisions' }
 const longestPrefix = 223
 
-export const revisionNumber = (revision: KubeObject): number => revision['revision'] ?? 0
+export const revisionNumber = (revision: KubeObject): Int64 => revision['revision'] ?? 0
 export const revisionName = (owner: KubeObject, hash: string): string =>
   `${(owner.metadata.name ?? '').slice(0, longestPrefix)}-${hash}`
 
@@ -22,7 +23,7 @@ export function templateOf(revision: KubeObject): Fields {
 }
 
 /** A revision of the owner's template, with the labels of its pods. */
-export function revisionOf(owner: KubeObject, hashLabel: string, hash: string, number: number): KubeObject {
+export function revisionOf(owner: KubeObject, hashLabel: string, hash: string, number: Int64): KubeObject {
   const template: Fields = owner['spec'].template
   const { annotations } = owner.metadata
   return {
@@ -35,7 +36,7 @@ export function revisionOf(owner: KubeObject, hashLabel: string, hash: string, n
       ownerReferences: [controllerReference(owner)],
     },
     data: dataOf(template) as never,
-    revision: number,
+    revision: number as number,
   }
 }
 
@@ -45,14 +46,14 @@ export function sortedRevisions(revisions: readonly KubeObject[]): readonly Kube
   const name = ({ metadata }: KubeObject) => metadata.name ?? ''
   return [...revisions].sort(
     (a, b) =>
-      revisionNumber(a) - revisionNumber(b) ||
+      compareInt64(revisionNumber(a), revisionNumber(b)) ||
       (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : name(a) < name(b) ? -1 : 1),
   )
 }
 
-export const nextNumber = (sorted: readonly KubeObject[]): number => {
+export const nextNumber = (sorted: readonly KubeObject[]): Int64 => {
   const last = sorted.at(-1)
-  return last === undefined ? 1 : revisionNumber(last) + 1
+  return last === undefined ? 1 : addInt64(revisionNumber(last), 1)
 }
 
 /** The newest of those that hold this template. */

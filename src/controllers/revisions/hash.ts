@@ -1,4 +1,5 @@
 /** The hashes in the names of revisions: FNV-1a over a template's text, FNV-1 over a ControllerRevision's data. */
+import { jsonText } from '../../api/codec/json.ts'
 import type { Fields } from '../../api/object.ts'
 import { templateText } from './template-text.ts'
 
@@ -20,7 +21,7 @@ export function templateHash(template: Fields, collisionCount?: number): string 
 
 /** Of a revision's data as Go writes it: sorted keys, and what HTML would understand escaped. */
 export function dataHash(data: Fields, collisionCount: number): string {
-  const text = JSON.stringify(data, sortedKeys).replace(
+  const text = jsonText(withSortedKeys(data)).replace(
     /[<>&\u2028\u2029]/g,
     (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
@@ -29,9 +30,11 @@ export function dataHash(data: Fields, collisionCount: number): string {
   return encoded(hash >>> 0)
 }
 
-function sortedKeys(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+function withSortedKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withSortedKeys)
+  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(sorted.map(([key, inner]) => [key, withSortedKeys(inner)]))
 }
 
 function fnv1a(start: number, bytes: Uint8Array): number {

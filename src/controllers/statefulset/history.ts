@@ -1,5 +1,6 @@
 /** The revisions of a StatefulSet's template: found, made, numbered anew on a rollback, and forgotten beyond the limit. */
 import type { KubeObject } from '../../api/object.ts'
+import type { Int64 } from '../../api/objects/integers.ts'
 import { dataOf, holding, nextNumber, revisionName, revisionOf, templateOf } from '../revisions/controller-revision.ts'
 import { dataHash } from '../revisions/hash.ts'
 import { historyLimitOf, type OwnedRevisions } from '../revisions/owned-revisions.ts'
@@ -21,7 +22,7 @@ export async function revisionsOf(revisions: OwnedRevisions, set: KubeObject): P
   let update = holding(sorted, set['spec'].template)
   if (update === undefined) ({ revision: update, collisionCount } = await create(revisions, set, nextNumber(sorted)))
   else if (!sameJson(update['data'], sorted.at(-1)?.['data']))
-    update = await revisions.client(set).update({ ...update, revision: nextNumber(sorted) })
+    update = await revisions.client(set).update({ ...update, revision: nextNumber(sorted) as number })
   const at: string | undefined = set['status']?.currentRevision
   const current = sorted.find(({ metadata }) => metadata.name === at) ?? update
   const named = (revision: KubeObject) => ({ name: revision.metadata.name ?? '', template: templateOf(revision) })
@@ -33,7 +34,7 @@ export async function revisionsOf(revisions: OwnedRevisions, set: KubeObject): P
 async function create(
   revisions: OwnedRevisions,
   set: KubeObject,
-  number: number,
+  number: Int64,
 ): Promise<{ revision: KubeObject; collisionCount: number }> {
   const data = dataOf(set['spec'].template)
   const first: number = set['status']?.collisionCount ?? 0

@@ -1,32 +1,27 @@
 /** How long a pod's tolerations let it stay on a node with NoExecute taints. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { durationMs, type Int64, minInt64 } from '../../api/objects/integers.ts'
+import { toleratesTaint } from '../../api/objects/taints.ts'
 
 export function noExecuteTaints(node: KubeObject): readonly Fields[] {
   const taints: readonly Fields[] = node['spec']?.taints ?? []
   return taints.filter((taint) => taint['effect'] === 'NoExecute')
 }
 
-export function tolerates(toleration: Fields, taint: Fields): boolean {
-  if (toleration['effect'] && toleration['effect'] !== taint['effect']) return false
-  if (toleration['key'] && toleration['key'] !== taint['key']) return false
-  switch (toleration['operator'] ?? 'Equal') {
-    case 'Exists':
-      return true
-    case 'Equal':
-      return (toleration['value'] ?? '') === (taint['value'] ?? '')
-    default:
-      return false
-  }
-}
-
-/** Milliseconds; 0 when a taint is not tolerated at all, Infinity when all are for ever. */
+/**
+ * Milliseconds; 0 when a taint is not tolerated at all, Infinity when all are for ever. So are they where the least time is
+ * one that a Go program takes for negative.
+ */
 export function toleratedMs(taints: readonly Fields[], tolerations: readonly Fields[]): number {
-  let least = Number.POSITIVE_INFINITY
+  let least: Int64 | undefined
   for (const taint of taints) {
-    const toleration = tolerations.find((candidate) => tolerates(candidate, taint))
+    const toleration = tolerations.find((candidate) => toleratesTaint(candidate, taint))
     if (toleration === undefined) return 0
-    const seconds: number | undefined = toleration['tolerationSeconds']
-    if (seconds !== undefined) least = Math.min(least, Math.max(0, seconds) * 1000)
+    const seconds: Int64 | undefined = toleration['tolerationSeconds']
+    if (seconds !== undefined) least = least === undefined ? seconds : minInt64(least, seconds)
   }
-  return least
+  if (least === undefined) return Number.POSITIVE_INFINITY
+  if (least <= 0) return 0
+  const ms = durationMs(least)
+  return ms < 0 ? Number.POSITIVE_INFINITY : ms
 }

@@ -33,7 +33,7 @@ export interface NodeStage {
   readonly writes: NodeWrite[]
   readonly states: { readonly type: string; readonly object: KubeObject }[]
   readonly events: JsonObject[]
-  /** Asks as kubernetes-admin; the runtime runs until the answer is there. */
+  /** Asks as kubernetes-admin, by PATCH with a merge patch; the runtime runs until the answer is there. */
   ask(method: string, path: string, body?: unknown): Promise<TestAnswer>
   /** Creates the pod and binds it to the node, as user and scheduler do. */
   run(pod: KubeObject): Promise<void>
@@ -88,7 +88,10 @@ export async function startNodeStage(
     deleted: note('DELETED'),
   })
   observer.start()
-  const ask = (method: string, path: string, body?: unknown) => runtime.complete(api.request(method, path, body), many)
+  const ask = (method: string, path: string, body?: unknown) => {
+    const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : undefined
+    return runtime.complete(api.request(method, path, body, headers), many)
+  }
   await ask('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
     apiVersion: 'v1',
     kind: 'ConfigMap',

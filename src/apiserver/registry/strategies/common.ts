@@ -1,5 +1,6 @@
 /** What many strategies share: generations, status kept or taken, templates. Called by the files of this folder only. */
 import { asKubeObject, type Fields, type KubeObject, type ObjectMeta } from '../../../api/object.ts'
+import { addInt64 } from '../../../api/objects/integers.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -32,7 +33,7 @@ export function createdWith(object: KubeObject, emptyStatus: Fields | undefined)
 
 /** The next generation when `changed`. */
 export function nextGeneration(object: KubeObject, old: KubeObject, changed: boolean): KubeObject {
-  const generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0)
+  const generation = addInt64(old.metadata.generation ?? 0, changed ? 1 : 0) as number
   return object.metadata.generation === generation || (generation === 0 && object.metadata.generation === undefined)
     ? object
     : withMeta(object, { generation })

@@ -1,5 +1,6 @@
 /** DaemonSet. Its template's generation, once a field, lives on in an annotation that only the server counts. */
 import type { KubeObject } from '../../../api/object.ts'
+import { addInt64, type Int64, maxInt64, parseInt64 } from '../../../api/objects/integers.ts'
 import { same } from '../../../api/validation/common.ts'
 import { validateDaemonSet, validateDaemonSetStatus } from '../../../api/validation/daemonsets.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
@@ -8,12 +9,10 @@ import { createdWith, nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, w
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
-function templateGeneration(object: KubeObject): number {
-  const text = object.metadata.annotations?.[TEMPLATE_GENERATION]
-  return text !== undefined && /^[+-]?[0-9]{1,15}$/.test(text) ? Number(text) : 0
-}
+const templateGeneration = (object: KubeObject): Int64 =>
+  parseInt64(object.metadata.annotations?.[TEMPLATE_GENERATION]) ?? 0
 
-function withTemplateGeneration(object: KubeObject, generation: number): KubeObject {
+function withTemplateGeneration(object: KubeObject, generation: Int64): KubeObject {
   const annotations = object.metadata.annotations
   if (annotations?.[TEMPLATE_GENERATION] === String(generation)) return object
   return withMeta(object, { annotations: { ...annotations, [TEMPLATE_GENERATION]: String(generation) } })
@@ -27,12 +26,12 @@ export const daemonSets: Strategy = {
       desiredNumberScheduled: 0,
       numberReady: 0,
     })
-    return withTemplateGeneration(created, Math.max(templateGeneration(object), 1))
+    return withTemplateGeneration(created, maxInt64(templateGeneration(object), 1))
   },
   prepareForUpdate(object, old) {
     const kept = withFieldOf(object, old, 'status')
     const newTemplate = !same(kept['spec']?.template, old['spec']?.template)
-    const counted = withTemplateGeneration(kept, templateGeneration(old) + (newTemplate ? 1 : 0))
+    const counted = withTemplateGeneration(kept, addInt64(templateGeneration(old), newTemplate ? 1 : 0))
     return nextGeneration(counted, old, !same(kept['spec'], old['spec']))
   },
   validate: (object) => validateDaemonSet(object),

@@ -3,6 +3,7 @@
  * object-meta rules and nothing of its own.
  */
 import type { KubeObject } from '../../../api/object.ts'
+import { addInt64 } from '../../../api/objects/integers.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { qualified } from '../../../api/status.ts'
 import { customStrategy } from '../../customresources/strategy.ts'
@@ -26,7 +27,7 @@ export const withStatus: Strategy = {
     const { status: _, ...rest } = object
     const next = (old['status'] === undefined ? rest : { ...rest, status: old['status'] }) as KubeObject
     if (sameJson(next['spec'], old['spec'])) return next
-    return withMetadata(next, { generation: (old.metadata.generation ?? 0) + 1 })
+    return withMetadata(next, { generation: addInt64(old.metadata.generation ?? 0, 1) as number })
   },
   resetFields: STATUS_PATH,
 }
