@@ -14,6 +14,7 @@ import {
   DOUBLE,
   DYN,
   ERROR,
+  fieldNamed,
   INT,
   isDyn,
   joined,
@@ -171,7 +172,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     for (const { name, value, optional, at } of one.fields) {
       const given = typeOf(value, scope)
       const inner = optional ? marked(given, value.at) : given
-      const wanted = type.fields.get(name)?.type ?? type.others
+      const wanted = fieldNamed(type, name)?.type ?? type.others
       if (wanted === undefined) report(at, `undefined field '${name}'`)
       else if (!assignable(wanted, inner, new Map()))
         report(
@@ -200,7 +201,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     const from = operand.kind === 'optional' ? operand.of : operand
     let found: Type
     if (from.kind === 'object') {
-      const type = from.fields.get(one.field)?.type ?? from.others
+      const type = fieldNamed(from, one.field)?.type ?? from.others
       if (from.sealed) return report(one.at, `unexpected failed resolution of '${from.name}'`)
       if (type === undefined) return report(one.at, `undefined field '${one.field}'`)
       found = type

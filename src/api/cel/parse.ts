@@ -9,6 +9,7 @@ import {
   expect,
   expectClosing,
   inside,
+  isName,
   isOp,
   next,
   noExpression,
@@ -20,6 +21,7 @@ import { CelSyntaxError, type Issue } from './issues.ts'
 import { listLiteral, mapLiteral, structLiteral } from './literals.ts'
 import { hasMacro, methodCall } from './macros.ts'
 import { type Constant, type Token, tokenize } from './tokens.ts'
+import { RESERVED_WORDS } from './words.ts'
 
 export type Node =
   | { readonly kind: 'const'; readonly value: Constant; readonly at: number }
@@ -85,26 +87,6 @@ export type MacroName =
   | 'sortBy'
   | 'optMap'
   | 'optFlatMap'
-
-export const RESERVED_WORDS: ReadonlySet<string> = new Set([
-  'as',
-  'break',
-  'const',
-  'continue',
-  'else',
-  'for',
-  'function',
-  'if',
-  'import',
-  'let',
-  'loop',
-  'package',
-  'namespace',
-  'return',
-  'var',
-  'void',
-  'while',
-])
 
 /** Longer expressions are refused before they are read. */
 const MAX_LENGTH = 100_000
@@ -232,7 +214,7 @@ function primary(parser: Parser): Node {
       }
       if (token.text === '[' || token.text === '[?') return listLiteral(parser, token)
       if (token.text === '{') return mapLiteral(parser, token)
-      if (token.text === '.' && peek(parser).kind === 'ident') return identifier(parser, next(parser))
+      if (token.text === '.' && isName(peek(parser))) return identifier(parser, next(parser))
   }
   return noExpression(parser, token)
 }
@@ -256,7 +238,7 @@ function structName(parser: Parser, first: string): string | undefined {
   const { tokens } = parser
   let name = first
   let at = parser.at
-  while (isDot(tokens[at]) && tokens[at + 1]?.kind === 'ident') {
+  while (isDot(tokens[at]) && isName(tokens[at + 1])) {
     name += `.${tokens[at + 1]?.text}`
     at += 2
   }
@@ -293,7 +275,7 @@ function member(parser: Parser, start: Node): Node {
     if (token.text === '.' || token.text === '.?') {
       next(parser)
       const name = next(parser)
-      if (name.kind !== 'ident' && name.kind !== 'quoted')
+      if (!isName(name) && name.kind !== 'quoted')
         throw new CelSyntaxError(
           name.at,
           `Syntax error: no viable alternative at input '.${name.text === '<EOF>' ? '' : name.text}'`,

@@ -1,6 +1,7 @@
 /** Types of CEL: what a value may be, how long it may get, and which field has which type. */
 
 import type { Value } from './values.ts'
+import { RESERVED_WORDS } from './words.ts'
 
 export type Type =
   | { readonly kind: 'simple'; readonly name: SimpleName; readonly maxElements?: number; readonly minSize?: number }
@@ -56,6 +57,11 @@ export interface ObjectField {
   /** The name in JSON; the one in CEL may be escaped. */
   readonly name: string
   readonly type: Type
+}
+
+/** The field of that name, which may be a reserved word: such fields go by their escaped names (`__if__`) and by their own. */
+export function fieldNamed(type: Type & { readonly kind: 'object' }, name: string): ObjectField | undefined {
+  return type.fields.get(name) ?? (RESERVED_WORDS.has(name) ? type.fields.get(`__${name}__`) : undefined)
 }
 
 const simple = (name: SimpleName): Type => ({ kind: 'simple', name })

@@ -1,6 +1,6 @@
 /** Values of CEL: what an expression computes with. Integers are bigints, doubles numbers; JSON is wrapped by its type. */
 import type { Json, JsonObject } from '../object.ts'
-import { DYN, type Type } from './types.ts'
+import { DYN, fieldNamed, type Type } from './types.ts'
 
 export class CelError extends Error {}
 
@@ -63,7 +63,7 @@ export class ObjectValue {
   field(name: string): Value | undefined {
     const known = this.wrapped?.get(name)
     if (known !== undefined) return known
-    const field = this.type.fields.get(name)
+    const field = fieldNamed(this.type, name)
     if (field === undefined || !Object.hasOwn(this.json, field.name)) return undefined
     const json = this.json[field.name]
     if (json === undefined) return undefined
