@@ -229,9 +229,20 @@ const CLOSING = { get: () => DYN }
 
 /** One type for two: the same, or anything. */
 export function joined(a: Type, b: Type): Type {
-  if (assignable(a, b, new Map())) return isDyn(b) || isOpen(a) ? b : a
+  if (assignable(a, b, new Map())) return isOpen(a) || isOpen(b) ? filled(a, b) : isMoreGeneral(b, a) ? b : a
   if (assignable(b, a, new Map())) return b
   return DYN
+}
+
+/** What one leaves open, as the other has it. */
+function filled(a: Type, b: Type): Type {
+  if (a.kind === 'param') return b
+  if (b.kind === 'param') return a
+  if (isDyn(a) || isDyn(b)) return DYN
+  if (a.kind === 'list' && b.kind === 'list') return listOf(filled(a.items, b.items))
+  if (a.kind === 'map' && b.kind === 'map') return mapOf(filled(a.key, b.key), filled(a.value, b.value))
+  if (a.kind === 'optional' && b.kind === 'optional') return optionalOf(filled(a.of, b.of))
+  return a
 }
 
 function isOpen(type: Type): boolean {
