@@ -6,6 +6,7 @@ import { type FailingServers, startFailingServers } from './hook/failing.ts'
 import { startHookServer } from './hook/server.ts'
 import { createNormalizer } from './normalize.ts'
 import type { Answer, Case, Step } from './recording.ts'
+import { createTimekeeper, createTimeNames } from './times.ts'
 
 export interface Asker {
   call(step: Step): Promise<{ code: number; headers: Record<string, string | string[] | undefined>; text: string }>
@@ -111,8 +112,36 @@ const MOST_TURNS = 600
 /** What a real server says of a resource it has only just begun to serve. */
 export const INITIALIZING = 'storage is (re)initializing'
 
-/** Runs one case in a namespace of its own and cleans up behind it. */
+/** An answer of a case asked at a pace came in a later second than its request: its times say nothing. */
+class OutOfStep extends Error {}
+
+/** How often a case asked at a pace is asked: on a busy machine an answer may take a second. */
+const MOST_PACES = 10
+
+/** A step begins this long after a second has. */
+const INTO_SECOND_MS = 20
+
+/** Waits for a second of its own, and answers with when it began. */
+async function nextSecond(): Promise<number> {
+  const begin = Math.floor(Date.now() / 1000 + 1) * 1000
+  while (Date.now() < begin + INTO_SECOND_MS) await pause(begin + INTO_SECOND_MS - Date.now())
+  return Math.floor(Date.now() / 1000) * 1000
+}
+
+/** Runs one case in a namespace of its own and cleans up behind it. @throws when it cannot be asked at its pace. */
 export async function askCase(asker: Asker, c: Case, namespace: string, settleMs = 0): Promise<readonly Answer[]> {
+  for (let turn = 1; ; turn++) {
+    try {
+      return await askOnce(asker, c, turn === 1 ? namespace : `${namespace}-${turn}`, settleMs)
+    } catch (error) {
+      if (!(error instanceof OutOfStep)) throw error
+      if (turn === MOST_PACES)
+        throw new Error(`${c.name}: no answer comes in the second of its request`, { cause: error })
+    }
+  }
+}
+
+async function askOnce(asker: Asker, c: Case, namespace: string, settleMs: number): Promise<readonly Answer[]> {
   if (c.ns !== false) {
     await asker.call({
       m: 'POST',
@@ -125,7 +154,10 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
       b: json({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }),
     })
   }
-  const normalize = createNormalizer(namespace)
+  const names = createTimeNames()
+  const normalize = createNormalizer(namespace, c.paced ? names.name : undefined)
+  const timekeeper = createTimekeeper()
+  let outOfStep = false
   const texts: string[] = []
   const answers: Answer[] = []
   for (const { settle, until, ...step } of c.steps) {
@@ -139,11 +171,18 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
     }
     const settled = (text: string) =>
       until === undefined ? !text.includes(INITIALIZING) : [until].flat().every((part) => text.includes(part))
+    const second = c.paced ? await nextSecond() : undefined
+    if (second !== undefined) names.begin(second)
+    let sentMs = Date.now()
     let answer = await asker.call(asked)
     for (let turn = 0; !settled(answer.text) && turn < MOST_TURNS; turn++) {
       await pause(TURN_MS)
+      sentMs = Date.now()
       answer = await asker.call(asked)
     }
+    const receivedMs = Date.now()
+    outOfStep ||= second !== undefined && receivedMs >= second + 1000
+    const broken = timekeeper.judge(asked, { sentMs, receivedMs }, answer)
     texts.push(answer.text)
     const warning = answer.headers['warning']
     answers.push({
@@ -151,11 +190,13 @@ export async function askCase(asker: Asker, c: Case, namespace: string, settleMs
       type: answer.headers['content-type'] as string | undefined,
       ...(warning ? { warning: String(normalize(warningsOf(warning, c.anyOrder === true))) } : {}),
       ...(c.headers === undefined ? {} : { headers: chosen(answer.headers, c.headers, normalize) }),
+      ...(broken.length === 0 ? {} : { broken }),
       body: normalize(answer.text),
     })
   }
   await removeClusterScoped(asker, c, namespace)
   if (c.ns !== false) await asker.call({ m: 'DELETE', p: `/api/v1/namespaces/${namespace}` })
+  if (outOfStep) throw new OutOfStep(c.name)
   return answers
 }
 
@@ -225,7 +266,10 @@ async function installGadget(asker: Asker): Promise<void> {
   await pause(1500)
 }
 
-/** Asks all cases, `parallel` at once (those marked serial afterwards, one by one); answers in the order of the cases. */
+/**
+ * Asks all cases, `parallel` at once, those asked at a pace all at once, and those marked serial afterwards, one by one;
+ * answers in the order of the cases.
+ */
 export async function askAll(
   asker: Asker,
   cases: readonly Case[],
@@ -242,12 +286,13 @@ export async function askAll(
     const c = cases[index]
     if (c) answers[index] = await askCase(asker, c, `c-${options.run}-${index}`, options.settleMs)
   }
-  const parallel = cases.flatMap((c, index) => (c.serial ? [] : [index]))
+  const parallel = cases.flatMap((c, index) => (c.serial || c.paced ? [] : [index]))
   let next = 0
   const lanes = Array.from({ length: options.parallel ?? 12 }, async () => {
     while (next < parallel.length) await ask(parallel[next++]!)
   })
   await Promise.all(lanes)
+  await Promise.all(cases.map((c, index) => (c.paced && !c.serial ? ask(index) : undefined)))
   for (const [index, c] of cases.entries()) if (c.serial) await ask(index)
   hooks?.close()
   failures?.close()

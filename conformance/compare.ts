@@ -1,4 +1,4 @@
-/** How alike two answers are, in the four steps that agreement.json counts, and in their warnings. */
+/** How alike two answers are, in the four steps that agreement.json counts, in their headers and in their times. */
 import type { Answer } from './recording.ts'
 
 export interface Likeness {
@@ -8,6 +8,8 @@ export interface Likeness {
   readonly managedFields: boolean
   /** The Warning headers, the content type, and what else the case asks for. */
   readonly headers: boolean
+  /** The same relations between times are broken in both: none, but for a few. */
+  readonly times: boolean
   /** Where the bodies first differ: outside managedFields when they differ there. */
   readonly difference?: { readonly at: string; readonly want: unknown; readonly got: unknown }
 }
@@ -65,6 +67,30 @@ function firstDifference(want: unknown, got: unknown, at = ''): Likeness['differ
   return { at, want, got }
 }
 
+/**
+ * Entries of managedFields are in the order of their seconds, and those of one second in the order of their managers: whether
+ * two writes fell into one second is chance. That their order is that of their own times is judged before (times.ts).
+ */
+function managersInOrder(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(managersInOrder)
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === 'managedFields' && Array.isArray(inner) ? entriesInOrder(inner) : managersInOrder(inner),
+    ]),
+  )
+}
+
+const ownerKey = /\\"uid\\":\\"[0-9a-f-]{36}\\"/g
+
+/** Owners are named by their uids in the keys of fields. */
+const entriesInOrder = (entries: readonly unknown[]): readonly unknown[] =>
+  entries
+    .map((entry) => JSON.stringify(entry).replace(ownerKey, '\\"uid\\":\\"<uid>\\"'))
+    .sort()
+    .map((entry) => JSON.parse(entry))
+
 const headersOf = ({ type, warning, headers }: Answer) => ({ type, warning, ...headers })
 
 /** A SelfSubjectRulesReview lists rules as a real server's caches give them: in no fixed order. */
@@ -78,9 +104,11 @@ function rulesInOrder(body: any): any {
   return { ...body, status }
 }
 
+type Bodies = readonly [{ readonly reason?: unknown } | null, { readonly reason?: unknown } | null]
+
 export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: boolean } = {}): Likeness {
   const inOrder = options.anyOrder ? unordered : rulesInOrder
-  const [wantBody, gotBody] = [inOrder(want.body), inOrder(got.body)]
+  const [wantBody, gotBody] = [managersInOrder(inOrder(want.body)), managersInOrder(inOrder(got.body))] as Bodies
   const code = want.code === got.code
   const reason = code && wantBody?.reason === gotBody?.reason
   const bareWant = withoutManagedFields(wantBody)
@@ -88,8 +116,11 @@ export function compareAnswers(want: Answer, got: Answer, options: { anyOrder?: 
   const body = reason && same(bareWant, bareGot)
   const managedFields = body && same(wantBody, gotBody)
   const headers = same(headersOf(want), headersOf(got))
+  const times = same(want.broken ?? [], got.broken ?? [])
   const difference = body
-    ? (firstDifference(wantBody, gotBody) ?? firstDifference(headersOf(want), headersOf(got)))
+    ? (firstDifference(wantBody, gotBody) ??
+      firstDifference(headersOf(want), headersOf(got)) ??
+      firstDifference(want.broken ?? [], got.broken ?? [], '.times'))
     : firstDifference(bareWant, bareGot)
-  return { code, reason, body, managedFields, headers, ...(difference ? { difference } : {}) }
+  return { code, reason, body, managedFields, headers, times, ...(difference ? { difference } : {}) }
 }

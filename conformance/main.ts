@@ -3,6 +3,7 @@
  * docs/conformance.md.
  *
  *   npm run conformance -- --kubeconfig FILE [--set NAME] [--show N]   any other cluster; nothing is written
+ *   npm run conformance -- --lower                                     writes figures that are lower than before, too
  *   npm run conformance -- --set NAME --show N                         one set (or a recording's file): the first N differences
  *   npm run conformance -- record --kubeconfig FILE --set GENERATOR --seed N --count N --out FILE.jsonl
  *   GENERATOR: one of those in `questions` below, or a recording's file: asked again
@@ -10,7 +11,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { agreementOf, type Difference, type SetAgreement } from './agreement.ts'
+import { agreementOf, type Difference, excuses, fallenFigures, isExcused, type SetAgreement } from './agreement.ts'
 import { askAll, createAsker, INITIALIZING } from './ask.ts'
 import { accessReviews } from './generators/access.ts'
 import { admissionCases } from './generators/admission.ts'
@@ -52,7 +53,14 @@ function shortened(d: Difference): readonly [string, string] {
   return [want.slice(from, from + 300), got.slice(from, from + 300)]
 }
 
-async function replay(options: { kubeconfig?: string; set?: string; show: number }): Promise<void> {
+interface ReplayOptions {
+  readonly kubeconfig?: string
+  readonly set?: string
+  readonly show: number
+  readonly lower: boolean
+}
+
+async function replay(options: ReplayOptions): Promise<void> {
   const started = options.kubeconfig === undefined ? await startApiServer() : undefined
   const kubeconfig = options.kubeconfig ?? started!.kubeconfig
   const asker = createAsker(kubeconfig)
@@ -71,7 +79,7 @@ async function replay(options: { kubeconfig?: string; set?: string; show: number
       differences.push(...outcome.differences)
       const { all, counted } = outcome.agreement
       const line = (s: typeof all) =>
-        `code ${s.code}% reason ${s.reason}% body ${s.body}% managedFields ${s.managedFields}% headers ${s.headers}%`
+        `code ${s.code}% reason ${s.reason}% body ${s.body}% managedFields ${s.managedFields}% headers ${s.headers}% times ${s.times}%`
       console.log(
         `${set.padEnd(18)} ${String(all.answers).padStart(5)} answers: ${line(all)}; counted: ${line(counted)}`,
       )
@@ -82,12 +90,35 @@ async function replay(options: { kubeconfig?: string; set?: string; show: number
   }
   for (const d of differences.slice(0, options.show)) {
     const [want, got] = shortened(d)
-    console.log(`  ${d.set}: ${d.name} | ${d.request} | ${d.codes.join('→')} ${d.at} want ${want} got ${got}`)
+    console.log(`  ${d.set}: ${d.name} | ${d.step} ${d.request} | ${d.codes.join('→')} ${d.at} want ${want} got ${got}`)
   }
-  if (options.kubeconfig === undefined && options.set === undefined) {
-    writeFileSync(here('agreement.json'), `${JSON.stringify(result, null, 1)}\n`)
-    writeFileSync(here('../docs/conformance.md'), writeReport(result))
+  if (options.kubeconfig === undefined && options.set === undefined) keep(result, differences, options.lower)
+}
+
+/** Writes what was reached, unless it is less than before; tells of differences without an excuse, and of excuses not needed. */
+function keep(
+  result: Readonly<Record<string, SetAgreement>>,
+  differences: readonly Difference[],
+  lower: boolean,
+): void {
+  const before: Readonly<Record<string, SetAgreement>> = JSON.parse(readFileSync(here('agreement.json'), 'utf8'))
+  for (const difference of differences.filter((one) => !isExcused(one)))
+    console.log(`without an excuse in differing.json: ${difference.set}: ${difference.name}: step ${difference.step}`)
+  for (const [set, list] of Object.entries(excuses))
+    for (const { case: name, steps } of list)
+      for (const step of steps)
+        if (!differences.some((one) => one.set === set && one.name === name && one.step === step))
+          console.log(`agrees, though excused in differing.json: ${set}: ${name}: step ${step}`)
+  const fallen = Object.entries(before).flatMap(([set, figures]) =>
+    result[set] === undefined ? [`${set} has gone`] : fallenFigures(set, figures, result[set]),
+  )
+  if (fallen.length > 0 && !lower) {
+    console.error(`${fallen.join('\n')}\nNothing is written: figures only rise (--lower writes them all the same).`)
+    process.exitCode = 1
+    return
   }
+  writeFileSync(here('agreement.json'), `${JSON.stringify(result, null, 1)}\n`)
+  writeFileSync(here('../docs/conformance.md'), writeReport(result))
 }
 
 function questions(set: string, seed: number, count: number): readonly Case[] {
@@ -184,6 +215,7 @@ const { values, positionals } = parseArgs({
     count: { type: 'string', default: '500' },
     out: { type: 'string' },
     show: { type: 'string', default: '0' },
+    lower: { type: 'boolean', default: false },
   },
 })
 if (positionals[0] === 'record') {
@@ -198,5 +230,6 @@ if (positionals[0] === 'record') {
     ...(values.kubeconfig ? { kubeconfig: values.kubeconfig } : {}),
     ...(values.set ? { set: values.set } : {}),
     show: Number(values.show),
+    lower: values.lower,
   })
 }

@@ -7,7 +7,6 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 // 2026-01-01 is the date that recorded requests themselves contain; it is kept, and its age in Tables grows by the day.
 const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, '<microtime>'],
-  [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
   [/\b10\.96\.\d+\.\d+\b/g, '<ip>'],
   [/\b(probe-gen-|Bad_|kube-api-access-)[a-z0-9]{5}\b/g, '$1<5>'],
   [/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"<rv>\\"'],
@@ -23,10 +22,18 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(in record|in the precondition) \(\d+\)/g, '$1 (<rv>)'],
 ]
 
+const TIME = /(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g
+
 const UNORDERED: Readonly<Record<string, string>> = { resources: 'name', conditions: 'type' }
 
-/** A normalizer for one case: the numbering of uids and versions goes on from answer to answer. */
-export function createNormalizer(namespace: string): (text: string) => unknown {
+/**
+ * A normalizer for one case: the numbering of uids and versions goes on from answer to answer. `timeName` names a time of whole
+ * seconds.
+ */
+export function createNormalizer(
+  namespace: string,
+  timeName: (time: string) => string = () => '<time>',
+): (text: string) => unknown {
   const uids = new Map<string, string>()
   const versions = new Map<string, string>()
   let own = false
@@ -41,7 +48,7 @@ export function createNormalizer(namespace: string): (text: string) => unknown {
   const normalizeText = (text: string): string => {
     let out = text.replaceAll(namespace, '$NS').replace(UUID, (uid) => nameFor(uids, 'uid', uid))
     for (const [pattern, replacement] of replacements) out = out.replace(pattern, replacement)
-    return out
+    return out.replace(TIME, timeName)
   }
   /** Of one group's definitions Kubernetes lists the resources as a map gives them; two loops race for conditions. */
   const inFixedOrder = (key: string, list: readonly unknown[]): readonly unknown[] => {

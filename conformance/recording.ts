@@ -31,6 +31,8 @@ export interface Answer {
   readonly warning?: string
   /** Those that the case asks for. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Relations between times that do not hold in it (times.ts). */
+  readonly broken?: readonly string[]
   // biome-ignore lint/suspicious/noExplicitAny: any body a server may answer
   readonly body: any
 }
@@ -48,6 +50,8 @@ export interface Case {
   readonly anyOrder?: boolean
   /** Headers that are compared too, by lower-case name. */
   readonly headers?: readonly string[]
+  /** Each step is asked in a second of its own, and times are named by their steps (times.ts). */
+  readonly paced?: boolean
 }
 
 export interface RecordedCase extends Case {

@@ -20,13 +20,26 @@ export function recordingFile(set: string): string {
   return folder + name
 }
 
+/** Why a case is left out of replays; or only some of its steps, which are asked all the same. */
+type LeftOut = string | { readonly steps: readonly number[]; readonly why: string }
+
 /** By set, the names of cases whose answers depend on timing, with the reason. */
-export const timingDependent: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
+export const timingDependent: Readonly<Record<string, Readonly<Record<string, LeftOut>>>> = JSON.parse(
   readFileSync(new URL('timing.json', import.meta.url), 'utf8'),
 )
 
+const leftOut = (set: string, name: string): LeftOut | undefined => {
+  const cases = timingDependent[set] ?? {}
+  return Object.hasOwn(cases, name) ? cases[name] : undefined
+}
+
 /** What is replayed of a set. */
 export function replayCases(set: string): readonly RecordedCase[] {
-  const leftOut = timingDependent[set] ?? {}
-  return readRecording(recordingFile(set)).filter((c) => !Object.hasOwn(leftOut, c.name))
+  return readRecording(recordingFile(set)).filter(({ name }) => typeof leftOut(set, name) !== 'string')
+}
+
+/** Whether the answer of a step that is asked is left out. */
+export function isStepLeftOut(set: string, name: string, step: number): boolean {
+  const found = leftOut(set, name)
+  return typeof found === 'object' && found.steps.includes(step)
 }

@@ -9,7 +9,6 @@ import {
   expect,
   expectClosing,
   inside,
-  isName,
   isOp,
   next,
   noExpression,
@@ -21,7 +20,6 @@ import { CelSyntaxError, type Issue } from './issues.ts'
 import { listLiteral, mapLiteral, structLiteral } from './literals.ts'
 import { hasMacro, methodCall } from './macros.ts'
 import { type Constant, type Token, tokenize } from './tokens.ts'
-import { RESERVED_WORDS } from './words.ts'
 
 export type Node =
   | { readonly kind: 'const'; readonly value: Constant; readonly at: number }
@@ -87,6 +85,26 @@ export type MacroName =
   | 'sortBy'
   | 'optMap'
   | 'optFlatMap'
+
+export const RESERVED_WORDS: ReadonlySet<string> = new Set([
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
+])
 
 /** Longer expressions are refused before they are read. */
 const MAX_LENGTH = 100_000
@@ -214,7 +232,7 @@ function primary(parser: Parser): Node {
       }
       if (token.text === '[' || token.text === '[?') return listLiteral(parser, token)
       if (token.text === '{') return mapLiteral(parser, token)
-      if (token.text === '.' && isName(peek(parser))) return identifier(parser, next(parser))
+      if (token.text === '.' && peek(parser).kind === 'ident') return identifier(parser, next(parser))
   }
   return noExpression(parser, token)
 }
@@ -238,7 +256,7 @@ function structName(parser: Parser, first: string): string | undefined {
   const { tokens } = parser
   let name = first
   let at = parser.at
-  while (isDot(tokens[at]) && isName(tokens[at + 1])) {
+  while (isDot(tokens[at]) && tokens[at + 1]?.kind === 'ident') {
     name += `.${tokens[at + 1]?.text}`
     at += 2
   }
@@ -275,7 +293,7 @@ function member(parser: Parser, start: Node): Node {
     if (token.text === '.' || token.text === '.?') {
       next(parser)
       const name = next(parser)
-      if (!isName(name) && name.kind !== 'quoted')
+      if (name.kind !== 'ident' && name.kind !== 'quoted')
         throw new CelSyntaxError(
           name.at,
           `Syntax error: no viable alternative at input '.${name.text === '<EOF>' ? '' : name.text}'`,

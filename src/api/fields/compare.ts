@@ -35,7 +35,8 @@ function fieldsOf(shape: Shape, from: Value, to: Json, modified: boolean): Field
     case 'leaf':
       return leaf(from, to, modified)
     case 'deduced':
-      if (!isMap(to)) return leaf(from, to, modified)
+      // A value that becomes a map is gone as the value it was.
+      if (!isMap(to)) return isMap(from) && !isBare(from) && !modified ? MEMBER : leaf(from, to, modified)
       return isBare(to) && isBare(from) ? leaf(from, to, modified) : mapFields(deduced, from, to, modified)
     default:
       if (isBare(to)) {
