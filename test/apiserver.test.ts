@@ -85,3 +85,13 @@ test('an error to a component of this process is thrown, with its reason', () =>
       reason: 'NotFound',
     })
   }))
+
+test('a store that was closed under the server: health says so, and writes why', () =>
+  withApi(async (api) => {
+    await api.request('POST', CM, configMap('a'))
+    await api.storage.close()
+    for (const path of ['/healthz', '/livez', '/readyz']) assert.equal((await api.request('GET', path)).code, 500, path)
+    const refused = await api.request('POST', CM, configMap('b'))
+    assert.equal(refused.code, 500)
+    assert.match(refused.body.message, /the store is closed/)
+  }))

@@ -69,6 +69,9 @@ export function measuredStorage({ clock, metrics }: Runtime, storage: Storage, s
     get compactedRevision() {
       return storage.compactedRevision
     },
+    get failure() {
+      return storage.failure
+    },
     get: (key, revision) => timed('get', key, storage.get(key, revision)),
     range: (start, end, options) => timed('list', start, storage.range(start, end, options)),
     write(write) {

@@ -167,9 +167,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const definitions = createDefinitionLoop(runtime, caches, scheme)
   if (runtime.metrics !== undefined) stateMetrics(runtime.metrics, { scheme, caches, reads })
 
-  const checks: HealthCheck[] = ALWAYS_HEALTHY.map((name) => {
+  const checks: HealthCheck[] = CHECKS.map((name) => {
     const endpoints = ENDPOINTS[name]
-    return { name, check: () => {}, ...(endpoints === undefined ? {} : { endpoints }) }
+    const check = ASKS_STORAGE.has(name) ? () => requireStorage(storage) : () => {}
+    return { name, check, ...(endpoints === undefined ? {} : { endpoints }) }
   })
   const discovery = createDiscovery({
     scheme,
@@ -255,10 +256,11 @@ function everyOf(caches: Caches, prefixes: readonly string[], listener: () => vo
 }
 
 /**
- * Checks that hold as soon as the server answers at all, named as kube-apiserver's, in its order: what its post-start hooks
- * begin is here begun before the first connection is taken. Readiness waits for the bootstrap, which is a check of its own.
+ * Named as kube-apiserver's, in its order. But for those of the store they hold as soon as the server answers at all: what its
+ * post-start hooks begin is here begun before the first connection is taken. Readiness waits for the bootstrap, which is a
+ * check of its own.
  */
-const ALWAYS_HEALTHY = [
+const CHECKS = [
   'ping',
   'log',
   'loopback-serving-certificate',
@@ -297,6 +299,13 @@ const ALWAYS_HEALTHY = [
   'poststarthook/apiservice-openapi-controller',
   'poststarthook/apiservice-openapiv3-controller',
 ]
+/** Of those that hold as long as the store does. */
+const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])
+
+function requireStorage({ failure }: Storage): void {
+  if (failure !== undefined) throw new Error(`error getting data from etcd: ${failure.message}`)
+}
+
 /** Of those that do not count everywhere. */
 const ENDPOINTS: Readonly<Record<string, HealthCheck['endpoints']>> = {
   'loopback-serving-certificate': ['healthz', 'livez'],

@@ -1,8 +1,9 @@
 /** The live Runtime: the machine's own time, chance and event loop. Only this file and simulated.ts touch them. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { destination, type Logger as PinoLogger, pino } from 'pino'
+import { type Logger as PinoLogger, pino } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
+import { logSink } from './log-sink.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Random, suffixOf } from './random.ts'
 import type { Runtime } from './runtime.ts'
@@ -13,15 +14,31 @@ export interface LiveRuntimeOptions {
   readonly level?: number
   /** A file's path, or something lines are written to. Default: standard error. */
   readonly log?: string | { write(line: string): void }
+  /** Given what a timer or a hand-over throws, which is an uncaught exception of the process otherwise. */
+  readonly onUncaught?: (error: unknown) => void
 }
 
 export function liveRuntime(options: LiveRuntimeOptions = {}): Runtime {
+  const guard = guarding(options.onUncaught)
   return {
-    clock: liveClock(),
+    clock: liveClock(guard),
     random: liveRandom(),
-    scheduler: liveScheduler(),
+    scheduler: liveScheduler(guard),
     log: liveLogger(options.level ?? 0, options.log),
     metrics: processMetrics(),
+  }
+}
+
+type Guard = (task: () => void) => () => void
+
+function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): Guard {
+  if (onUncaught === undefined) return (task) => task
+  return (task) => () => {
+    try {
+      task()
+    } catch (error) {
+      onUncaught(error)
+    }
   }
 }
 
@@ -41,7 +58,7 @@ function processMetrics(): Metrics {
 /** setTimeout counts in 32 bits; longer waits are made of several. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
-function liveClock(): Clock {
+function liveClock(guard: Guard): Clock {
   // Date.now() has only milliseconds; the monotonic clock has the rest. It is set anew when the wall clock was changed.
   let origin = performance.timeOrigin
   return {
@@ -54,10 +71,11 @@ function liveClock(): Clock {
     },
     monotonic: () => performance.now(),
     setTimer(ms, _label, task) {
+      const guarded = guard(task)
       let handle: NodeJS.Timeout
       const wait = (left: number) => {
         const part = Math.min(left, LONGEST_TIMEOUT_MS)
-        handle = setTimeout(() => (left > part ? wait(left - part) : task()), part)
+        handle = setTimeout(() => (left > part ? wait(left - part) : guarded()), part)
         handle.unref()
       }
       wait(Math.max(0, ms))
@@ -66,11 +84,11 @@ function liveClock(): Clock {
   }
 }
 
-function liveScheduler(): Scheduler {
+function liveScheduler(guard: Guard): Scheduler {
   return {
-    handOver: (_label, task) => queueMicrotask(task),
+    handOver: (_label, task) => queueMicrotask(guard(task)),
     later: (_label, task) => {
-      setImmediate(task)
+      setImmediate(guard(task))
     },
   }
 }
@@ -127,8 +145,10 @@ function passingUuids(): () => string {
   }
 }
 
+const STANDARD_ERROR = 2
+
 function liveLogger(level: number, log: LiveRuntimeOptions['log']): Logger {
-  const target = typeof log === 'object' ? log : destination({ dest: log ?? 2, sync: true, mkdir: true })
+  const target = typeof log === 'object' ? log : logSink(log ?? STANDARD_ERROR)
   const root = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg', errorKey: 'err' },
     target,

@@ -34,7 +34,7 @@ export async function status(dataDir: string): Promise<void> {
   try {
     const ready = await get(client, '/readyz')
     if (ready.status !== 200) process.exitCode = 1
-    say('ready', ready.status === 200 ? 'yes' : `no: ${ready.body}`)
+    say('ready', ready.status === 200 ? 'yes' : `no: ${await whyNot(client, ready.body)}`)
     say('server', state.url)
     say('version', state.version)
     say('since', state.since)
@@ -54,6 +54,14 @@ async function get(client: HttpsClient, path: string): Promise<{ status: number;
   } catch (error) {
     return { status: 0, body: messageOf(error) }
   }
+}
+
+/** A health page names the checks that failed, and tells the reason of each where it is asked for alone. */
+async function whyNot(client: HttpsClient, page: string): Promise<string> {
+  const failed = [...page.matchAll(/^\[-\](\S+) failed/gm)].map(([, name = '']) => name)
+  if (failed.length === 0) return page.trim()
+  const reasons = await Promise.all(failed.map(async (name) => (await get(client, `/readyz/${name}`)).body.trim()))
+  return [...new Set(reasons.map((reason) => reason.replace(/^internal server error: /, '')))].join('; ')
 }
 
 async function nodes(client: HttpsClient): Promise<string> {

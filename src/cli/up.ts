@@ -4,6 +4,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
 import type { Component } from '../cluster/options.ts'
 import type { SecurityOptions } from '../cluster/security.ts'
+import type { StoreState } from '../storage/engine.ts'
 
 export interface UpOptions extends SecurityOptions {
   readonly dataDir: string
@@ -31,8 +32,27 @@ export async function up(options: UpOptions): Promise<void> {
   // Standard output is the audit log's where it is sent there.
   const out = options.auditLogPath === '-' ? process.stderr : process.stdout
   const progress = report === undefined ? progressOn(out) : reporting(report)
+  // Whoever reads what is said may go: the cluster stays.
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
   const directory = clusterDirectory(options.dataDir)
   let release = () => {}
+  let running: Cluster | undefined
+  const onStoreState = (state: StoreState) => {
+    if (state.type !== 'failed') {
+      if (running !== undefined && report === undefined) progress.done([wordsOf(state)])
+      return
+    }
+    const { message } = state.error
+    if (running === undefined && report !== undefined) report({ type: 'failed', message })
+    else process.stderr.write(`skiff: ${message}\n`)
+    const end = () => {
+      release()
+      process.exit(1)
+    }
+    if (running === undefined) end()
+    else running.stop().then(end, end)
+  }
   try {
     release = hold(directory)
     const { startCluster } = await import('../cluster/cluster.ts')
@@ -49,7 +69,10 @@ export async function up(options: UpOptions): Promise<void> {
       directoryHeld: true,
       ...(options.kubeconfig === undefined ? {} : { kubeconfigFile: options.kubeconfig }),
       onProgress: progress.step,
+      onStoreState,
+      onUnhandled: 'process',
     })
+    running = cluster
     stopOnSignals(cluster.stop, release, (stopped) => {
       // Nobody listens any more to one that was detached.
       if (report !== undefined) return
@@ -68,6 +91,9 @@ export async function up(options: UpOptions): Promise<void> {
     throw error
   }
 }
+
+const wordsOf = (state: Exclude<StoreState, { type: 'failed' }>): string =>
+  state.type === 'well' ? 'the store takes writes again' : state.error.message
 
 function reporting(report: (message: Report) => void) {
   return {
@@ -91,6 +117,8 @@ function summary(options: UpOptions, url: string, elapsedMs: number, kubeconfig:
 
 /** A rejection nobody waited for is a mistake of ours in one corner: it is logged, and the cluster lives on. */
 function surviveMistakes({ log, stop }: Cluster): void {
+  // What libraries say there is for the log: standard error is the command's own.
+  console.error = (...said) => log.error('said on standard error', said.find((part) => part instanceof Error) ?? said)
   process.on('unhandledRejection', (error) => log.error('unhandled rejection', error))
   process.on('uncaughtException', (error) => {
     log.error('uncaught exception', error)

@@ -18,7 +18,9 @@ import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { startCompactor } from '../storage/compactor.ts'
+import type { StoreState } from '../storage/engine.ts'
 import { openStorage } from '../storage/open.ts'
+import type { Storage } from '../storage/storage.ts'
 import { transformed } from '../storage/transform.ts'
 import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
@@ -36,6 +38,8 @@ export interface ControlPlaneOptions {
   readonly components: readonly Component[]
   /** Where the audit log is when nobody says otherwise. */
   readonly auditLog: string
+  /** Called each time that the store's state changes. */
+  readonly onStoreState: (state: StoreState) => void
 }
 
 export interface ControlPlane {
@@ -46,8 +50,8 @@ export interface ControlPlane {
   stop(): Promise<void>
 }
 
-/** As `kubectl get componentstatuses` tells it. The process stops when one of them cannot go on, so what runs is healthy. */
-function componentHealth(running: readonly Component[]): readonly ComponentHealth[] {
+/** As `kubectl get componentstatuses` tells it. The process stops when a component cannot go on, so what runs is healthy. */
+function componentHealth(running: readonly Component[], { failure }: Storage): readonly ComponentHealth[] {
   const of = (name: string, runs: boolean): ComponentHealth => ({
     name,
     healthy: runs,
@@ -56,7 +60,7 @@ function componentHealth(running: readonly Component[]): readonly ComponentHealt
   return [
     of('controller-manager', running.includes('controllers')),
     of('scheduler', running.includes('scheduler')),
-    of('etcd-0', true),
+    failure === undefined ? of('etcd-0', true) : { name: 'etcd-0', healthy: false, message: failure.message },
   ]
 }
 
@@ -72,7 +76,12 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   const stopping = new AbortController()
   const scheme = builtinScheme()
   const security = await loadSecurity(runtime, scheme, options.security, options.auditLog)
-  const disk = await openStorage({ runtime, driver: options.storage, dir: options.storeDirectory })
+  const disk = await openStorage({
+    runtime,
+    driver: options.storage,
+    dir: options.storeDirectory,
+    onState: options.onStoreState,
+  })
   const storage = security.transformer === undefined ? disk : transformed(disk, security.transformer)
   const stopCompacting = startCompactor(runtime, disk)
   let auth: Auth | undefined
@@ -113,7 +122,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       registerDefinitions: true,
       repairAddresses: true,
       judgeFlowSchemas: true,
-      components: () => componentHealth(options.components),
+      components: () => componentHealth(options.components, storage),
       frontProxy: pki.frontProxy.client,
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),

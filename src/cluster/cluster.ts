@@ -6,7 +6,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { UserInfo } from '../api/request.ts'
+import type { EagerHandler, UserInfo } from '../api/request.ts'
 import { formatTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live.ts'
@@ -15,7 +15,8 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
 import { type HttpServer, startHttpServer } from '../http/server.ts'
-import { type ControlPlane, startControlPlane } from './apiserver.ts'
+import type { StoreState } from '../storage/engine.ts'
+import { startControlPlane } from './apiserver.ts'
 import { startComponents } from './components.ts'
 import { type ClusterDirectory, clusterDirectory, hold, writeState } from './directory.ts'
 import { StartError } from './errors.ts'
@@ -23,6 +24,7 @@ import { kubeconfig } from './kubeconfig.ts'
 import { COMPONENTS, type Component, DEFAULT_HOST } from './options.ts'
 import { loadPki, type Pki, write } from './pki.ts'
 import type { SecurityOptions } from './security.ts'
+import { type UnhandledScope, unhandledScope } from './unhandled.ts'
 import { KUBERNETES_VERSION } from './version.ts'
 
 export interface ClusterOptions {
@@ -48,6 +50,17 @@ export interface ClusterOptions {
   /** Kubernetes' -v. Default 0. */
   readonly logLevel?: number
   readonly onProgress?: (text: string) => void
+  /**
+   * Called each time that the store's state changes: `waiting` for room on its disk (it refuses writes, and goes on by itself),
+   * `well` again, or `failed` for good: then the cluster answers with errors until it is stopped, and may be started anew.
+   */
+  readonly onStoreState?: (state: StoreState) => void
+  /**
+   * Given what failed in the cluster's own work where nothing waits for it: a mistake of ours in one corner. The rest goes on.
+   * Default: it is written to the cluster's log. `process`: it is the process's, as any other of the program (Node's rule,
+   * unless the program has another: the process ends).
+   */
+  readonly onUnhandled?: 'process' | ((error: unknown) => void)
   /** The caller holds the directory already (directory.ts). */
   readonly directoryHeld?: boolean
 }
@@ -77,10 +90,19 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const directory = clusterDirectory(options.dataDir ?? (temporary as string))
   const release = options.directoryHeld === true ? () => {} : hold(directory)
   const undo: (() => void | Promise<void>)[] = []
+  if (temporary !== undefined) undo.push(() => rmSync(temporary, { recursive: true, force: true }))
+  undo.push(release)
+  /** Each step, though one before it fails: then with the first failure. */
   const stopAll = async () => {
-    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
-    release()
-    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
+    const failures: unknown[] = []
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) {
+      try {
+        await step()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
   let stopped: Promise<void> | undefined
   const stop = () => {
@@ -88,23 +110,44 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     return stopped
   }
   try {
-    return await start(options, directory, undo, stop)
+    const runtime = runtimeOf(options, directory, undo)
+    return await runtime.scope.run(() => start(options, directory, runtime, undo, stop))
   } catch (error) {
     await stop().catch(() => {})
     throw error
   }
 }
 
+interface Ambient {
+  readonly runtime: Runtime
+  /** What the cluster does runs in it. */
+  readonly scope: Pick<UnhandledScope, 'run'>
+}
+
+function runtimeOf(options: ClusterOptions, { log }: ClusterDirectory, undo: (() => void)[]): Ambient {
+  const level = options.logLevel ?? 0
+  const { onUnhandled } = options
+  if (onUnhandled === 'process') return { runtime: liveRuntime({ level, log }), scope: { run: (task) => task() } }
+  const report = (error: unknown) => {
+    runtime.log.error('unhandled failure', error)
+    onUnhandled?.(error)
+  }
+  const runtime = liveRuntime({ level, log, onUncaught: report })
+  const scope = unhandledScope(report)
+  undo.push(scope.end)
+  return { runtime, scope }
+}
+
 async function start(
   options: ClusterOptions,
   directory: ClusterDirectory,
+  { runtime, scope }: Ambient,
   undo: (() => void | Promise<void>)[],
   stop: () => Promise<void>,
 ): Promise<Cluster> {
   const components = options.components ?? COMPONENTS
   const nodes = components.includes('kubelet') ? (options.nodes ?? 1) : 0
   const progress = options.onProgress ?? (() => {})
-  const runtime = liveRuntime({ level: options.logLevel ?? 0, log: directory.log })
   const host = options.host ?? DEFAULT_HOST
 
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
@@ -121,11 +164,13 @@ async function start(
     security: options.security ?? {},
     components,
     auditLog: join(directory.path, 'audit.log'),
+    onStoreState: options.onStoreState ?? (() => {}),
   })
   undo.push(() => control.stop())
 
   progress('starting the API server')
-  const http = await listen(runtime, control, pki, host, options.port ?? 0)
+  const answer: EagerHandler = (request) => scope.run(() => control.answer(request))
+  const http = await listen(runtime, answer, pki, host, options.port ?? 0)
   undo.push(() => http.stop(GRACE_MS))
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${http.port}`
   await control.bootstrap({ url, port: http.port })
@@ -157,14 +202,14 @@ async function start(
 
 async function listen(
   runtime: Runtime,
-  control: ControlPlane,
+  handler: EagerHandler,
   pki: Pki,
   host: string,
   port: number,
 ): Promise<HttpServer> {
   try {
     return await startHttpServer(runtime, {
-      handler: control.answer,
+      handler,
       host,
       port,
       tls: { cert: pki.serving.cert, key: pki.serving.key, clientCas: [pki.ca.cert, pki.frontProxy.ca.cert] },

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, type StoreState } from './engine.ts'
 import { memoryTables } from './memory.ts'
-import { StoreError, type Write } from './storage.ts'
+import { NoRoomError, StoreError, type Write } from './storage.ts'
 import type { Group, Tables } from './tables.ts'
 
 /** An engine whose disk answers when told. */
 function fixture(seed = 1) {
   const runtime = simulatedRuntime(seed)
   const memory = memoryTables(runtime)
+  /** What the disk says after a flush found no room. */
+  const disk = { revision: 1, hasRoom: false, asked: [] as { bytes: number; isFreed: boolean }[], reloads: 0 }
   const groups: { readonly group: Group; finish(error?: Error): Promise<void> }[] = []
   const tables: Tables = {
     ...memory,
@@ -24,9 +26,17 @@ function fixture(seed = 1) {
           },
         })
       }),
+    reload: async () => {
+      disk.reloads++
+      return disk.revision
+    },
+    makeRoom: async (bytes, isFreed) => {
+      disk.asked.push({ bytes, isFreed })
+      if (!disk.hasRoom) throw new NoRoomError('still full')
+    },
   }
-  const failures: unknown[] = []
-  const storage = createEngine(runtime, tables, { onFailure: (error) => failures.push(error) })
+  const states: StoreState[] = []
+  const storage = createEngine(runtime, tables, { onState: (state) => states.push(state) })
   const log: string[] = []
   const write = (name: string, expectRevision: number, type: 'put' | 'delete' = 'put') => {
     const key = `/registry/${name}`
@@ -38,7 +48,7 @@ function fixture(seed = 1) {
       (error) => log.push(`${name} ${error instanceof StoreError ? 'failed' : error}`),
     )
   }
-  return { runtime, storage, groups, failures, log, write }
+  return { runtime, storage, groups, states, log, write, disk }
 }
 
 test('one group is in flight; what comes meanwhile makes the next one', async () => {
@@ -80,7 +90,7 @@ test('a compare that fails against a queued write waits until that write is dura
 })
 
 test('a failed flush fails what was in flight and all behind it, and the store answers nothing any more', async () => {
-  const { runtime, groups, write, log, storage, failures } = fixture()
+  const { runtime, groups, write, log, storage, states } = fixture()
   let watcher: unknown
   storage.subscribe('', 1, { events: () => assert.fail('not durable'), failed: (error) => (watcher = error) })
   const pulled = storage.watch('', 1, new AbortController().signal).next()
@@ -89,11 +99,13 @@ test('a failed flush fails what was in flight and all behind it, and the store a
   write('a', 2)
   write('a', 0)
   write('b', 0)
-  await groups[0]!.finish(new Error('no space left on device'))
+  await groups[0]!.finish(new Error('an input/output error'))
   assert.deepEqual(log, ['a failed', 'a failed', 'b failed', 'a failed'])
-  assert.equal(failures.length, 1)
-  assert.match(String(failures[0]), /no space left on device/)
-  assert.equal(watcher, failures[0])
+  const [state, ...others] = states
+  assert.ok(state?.type === 'failed' && others.length === 0)
+  assert.match(state.error.message, /an input\/output error/)
+  assert.equal(watcher, state.error)
+  assert.equal(storage.failure, state.error)
   await assert.rejects(pulled, StoreError)
   await assert.rejects(runtime.complete(storage.get('/registry/a')), StoreError)
   write('c', 0)
@@ -130,4 +142,140 @@ test('in every order, each answered write was published before, and compare-and-
     const { item } = await runtime.complete(storage.get('/registry/sum'))
     assert.equal(Buffer.from(item!.value).toString(), String(sum))
   }
+})
+
+const full = () => new NoRoomError('disk full')
+
+test('a disk without room: writes fail with why, reads go on, and writes are taken again once there is room', async () => {
+  const { runtime, groups, write, log, storage, states, disk } = fixture()
+  const seen: number[] = []
+  storage.subscribe('', 1, { events: (events) => seen.push(...events.map(({ revision }) => revision)) })
+  write('a', 0)
+  await runtime.settle()
+  await groups[0]!.finish()
+  disk.revision = 2
+  write('b', 0)
+  await runtime.settle()
+  write('b', 3)
+  write('c', 0)
+  await groups[1]!.finish(full())
+  assert.deepEqual(log.splice(0), ['a 2', 'b failed', 'b failed', 'c failed'])
+  assert.ok(storage.failure instanceof NoRoomError)
+  write('d', 0)
+  await runtime.settle()
+  assert.deepEqual(log.splice(0), ['d failed'])
+  assert.equal((await runtime.complete(storage.get('/registry/a'))).item?.modRevision, 2)
+  assert.equal((await runtime.complete(storage.get('/registry/b'))).item, undefined)
+  await runtime.advance(1000)
+  assert.ok(disk.asked.length >= 3, `${disk.asked.length} times within a second`)
+  assert.ok(disk.asked.every(({ bytes }) => bytes > 2))
+  disk.hasRoom = true
+  await runtime.advance(250)
+  assert.equal(storage.failure, undefined)
+  assert.deepEqual(
+    states.map(({ type }) => type),
+    ['waiting', 'well'],
+  )
+  write('b', 0)
+  await runtime.settle()
+  await groups[2]!.finish()
+  assert.deepEqual(log, ['b 3'])
+  assert.deepEqual(seen, [2, 3])
+  await runtime.complete(storage.close())
+})
+
+test('what a failed write left on disk after all is seen once the store goes on', async () => {
+  const { runtime, groups, write, storage, disk } = fixture()
+  const seen: number[] = []
+  storage.subscribe('', 1, { events: (events) => seen.push(...events.map(({ revision }) => revision)) })
+  write('a', 0)
+  await runtime.settle()
+  disk.revision = 2
+  await groups[0]!.finish(full())
+  assert.deepEqual([storage.revision, ...seen], [1])
+  disk.hasRoom = true
+  await runtime.advance(250)
+  assert.deepEqual([storage.revision, ...seen], [2, 2])
+  write('b', 0)
+  await runtime.settle()
+  assert.equal(groups[1]!.group.changes[0]?.revision, 3)
+})
+
+test('a store that finds another state on disk than it can explain stops', async () => {
+  const { runtime, groups, write, states, disk } = fixture()
+  write('a', 0)
+  await runtime.settle()
+  disk.revision = 7
+  await groups[0]!.finish(full())
+  assert.equal(states.at(-1)?.type, 'failed')
+  await runtime.advance(1000)
+  assert.equal(disk.asked.length, 0)
+})
+
+test('while there is no room a compaction is tried, which may make some within the store', async () => {
+  const { runtime, groups, write, storage, disk } = fixture()
+  write('a', 0)
+  await runtime.settle()
+  await groups[0]!.finish()
+  disk.revision = 2
+  write('b', 0)
+  await runtime.settle()
+  await groups[1]!.finish(full())
+  const compacted = storage.compact(2)
+  await runtime.advance(250)
+  await groups[2]!.finish(full())
+  assert.equal(disk.reloads, 2)
+  await runtime.advance(250)
+  assert.equal(groups[3]!.group.compaction?.compactedRevision, 2)
+  assert.equal(groups[3]!.group.changes.length, 0)
+  disk.hasRoom = true
+  await groups[3]!.finish()
+  await runtime.complete(compacted)
+  assert.deepEqual(
+    disk.asked.map(({ isFreed }) => isFreed),
+    [true],
+  )
+  assert.equal(storage.failure, undefined)
+})
+
+test('a lease that ran out while there was no room is deleted afterwards', async () => {
+  const { runtime, groups, write, storage, disk } = fixture()
+  const put = {
+    type: 'put',
+    key: '/registry/event',
+    value: Buffer.from('x'),
+    expectRevision: 0,
+    leaseSeconds: 2,
+  } as const
+  void storage.write(put)
+  await runtime.settle()
+  await groups[0]!.finish()
+  disk.revision = 2
+  write('b', 0)
+  await runtime.settle()
+  await groups[1]!.finish(full())
+  await runtime.advance(5000)
+  disk.hasRoom = true
+  await runtime.advance(250)
+  assert.deepEqual(
+    groups[2]!.group.changes.map(({ key, value }) => `${key} ${value}`),
+    ['/registry/event undefined'],
+  )
+  assert.equal(groups[2]!.group.endedExpiries.length, 1)
+  await groups[2]!.finish()
+  assert.equal((await runtime.complete(storage.get('/registry/event'))).item, undefined)
+})
+
+test('a store without room closes at once, and a closed one says so', async () => {
+  const { runtime, groups, write, storage, states, disk } = fixture()
+  write('a', 0)
+  await runtime.settle()
+  await groups[0]!.finish(full())
+  const refused = assert.rejects(storage.compact(1), NoRoomError)
+  await runtime.complete(storage.close())
+  await refused
+  await runtime.advance(5000)
+  assert.equal(disk.asked.length, 0)
+  assert.equal(states.length, 1)
+  assert.match(String(storage.failure), /closed/)
 })

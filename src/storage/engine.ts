@@ -4,24 +4,28 @@
  *
  * Guarantees: nobody learns of a head that is not durable. A read and a watch see only flushed revisions; a compare that
  * failed against a queued write is answered once that write is durable. When a flush fails the state on disk is
- * unknown: what was in flight and everything queued behind it fails, and the engine answers nothing any more.
+ * unknown: what was in flight and everything queued behind it fails. Where only room was missing, the engine finds out what
+ * is on disk, goes on with reads and takes writes again once there is room; otherwise it answers nothing any more.
  */
+import type { Timer } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import { sweepStep } from './compaction.ts'
 import { createExpirySweeper } from './expiry.ts'
+import { rangeAt, valueAt } from './reads.ts'
 import {
   CompactedError,
   FutureRevisionError,
   type KeyValue,
+  NoRoomError,
   type RangeResult,
   type Storage,
   StoreError,
   type Write,
   type WriteResult,
 } from './storage.ts'
-import type { Change, CompactionStep, Expiry, KeyEntry, Tables } from './tables.ts'
+import type { Change, CompactionStep, Expiry, Group, KeyEntry, Tables } from './tables.ts'
 import { createWatches } from './watches.ts'
 
 /** A group larger than this leaves the rest to the next one: it bounds the wait of the first writer. */
@@ -32,9 +36,12 @@ const GROUP_BYTES = 8 << 20
 const MAX_KEY_BYTES = 1978
 const isTooLong = (key: string) => key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES
 
-interface Answer {
-  resolve(result: WriteResult): void
+interface Rejectable {
   reject(error: unknown): void
+}
+
+interface Answer extends Rejectable {
+  resolve(result: WriteResult): void
 }
 
 interface QueuedWrite extends Answer {
@@ -48,10 +55,23 @@ interface BlockedAnswer extends Answer {
   readonly revision: number
 }
 
+/** How a store is, for whoever has to do something about it. */
+export type StoreState =
+  | { readonly type: 'well' }
+  /** Its disk has no room: it refuses writes until there is some. */
+  | { readonly type: 'waiting'; readonly error: StoreError }
+  /** It answers nothing any more. */
+  | { readonly type: 'failed'; readonly error: StoreError }
+
 export interface EngineOptions {
-  /** Called once, when a flush failed and the engine stopped. */
-  readonly onFailure?: (error: unknown) => void
+  /** Called each time that it changes. */
+  readonly onState?: (state: StoreState) => void
 }
+
+/** How long after a failure room is looked for again, in milliseconds. */
+const LOOK_FOR_ROOM_MS = 250
+/** Beside what a failed group needs, as much again and this: a store that has just room for it is full with the next. */
+const SPARE_BYTES = 256 << 10
 
 export function createEngine(runtime: Runtime, tables: Tables, options: EngineOptions = {}): Storage {
   const { scheduler } = runtime
@@ -59,14 +79,20 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   let headRevision = durable
   let compacted = tables.initial.compactedRevision
   let swept = tables.initial.sweptRevision
-  let failure: unknown
+  let failure: StoreError | undefined
+  /** Why writes wait for room. */
+  let hindrance: NoRoomError | undefined
+  /** What the failed group may have written nevertheless. */
+  let unsure: readonly Change[] = []
+  let wantedBytes = 0
+  let retry: Timer | undefined
   let closed = false
 
   /** The newest queued state of each key that has one. */
   const heads = new Map<string, KeyEntry>()
   let queue: QueuedWrite[] = []
   let blocked: BlockedAnswer[] = []
-  let endedExpiries: Expiry[] = []
+  let endedExpiries: { readonly expiries: readonly Expiry[]; readonly done: Answerless }[] = []
   let compaction: { step: CompactionStep; done: Answerless } | undefined
   let flushing = false
   /** Whether something came while the group before was written. */
@@ -76,15 +102,23 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   const watches = createWatches(runtime, tables, () => ({ durable, compacted }))
   const expirySweeper = createExpirySweeper(runtime, tables, {
     write,
-    end(expiries) {
-      endedExpiries.push(...expiries)
-      startFlush()
-    },
+    end: (expiries) =>
+      new Promise((resolve, reject) => {
+        const refusal = refused()
+        if (refusal !== undefined) return reject(refusal)
+        endedExpiries.push({ expiries, done: { resolve, reject } })
+        startFlush()
+      }),
   })
+
+  function refused(): StoreError | undefined {
+    return failure ?? (closed ? closedError() : hindrance)
+  }
 
   function write(request: Write): Promise<WriteResult> {
     return new Promise((resolve, reject) => {
-      if (failure !== undefined || closed) return reject(failure ?? closedError())
+      const refusal = refused()
+      if (refusal !== undefined) return reject(refusal)
       const { key, expectRevision } = request
       if (isTooLong(key)) return reject(new RangeError(`the key is longer than ${MAX_KEY_BYTES} bytes`))
       const head = heads.get(key)
@@ -128,7 +162,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   }
 
   function startFlush(): void {
-    if (flushing || failure !== undefined) return
+    if (flushing || failure !== undefined || hindrance !== undefined) return
     flushing = true
     scheduler.handOver('storage group', flush)
   }
@@ -151,17 +185,26 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     const group = takeGroup()
     const compacting = compaction
     compaction = undefined
-    const ended = endedExpiries
-    endedExpiries = []
+    // Not before the deletes that end them.
+    const ended = queue.length === 0 ? endedExpiries : []
+    if (queue.length === 0) endedExpiries = []
     const changes = group.map((queued) => queued.change)
     const newExpiries = group.flatMap((queued) => queued.expiry ?? [])
-    tables.flush({ hasWaited, compaction: compacting?.step, endedExpiries: ended, changes, newExpiries }).then(
+    const others = [...ended.map(({ done }) => done), ...(compacting ? [compacting.done] : [])]
+    const whole: Group = {
+      hasWaited,
+      compaction: compacting?.step,
+      endedExpiries: ended.flatMap(({ expiries }) => expiries),
+      changes,
+      newExpiries,
+    }
+    tables.flush(whole).then(
       () => {
         complete(group)
-        compacting?.done.resolve()
+        for (const done of others) done.resolve()
         expirySweeper.added(newExpiries)
       },
-      (error) => fail(error, group, compacting?.done),
+      (error) => fail(error, changes, [...group, ...others]),
     )
   }
 
@@ -184,56 +227,137 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       blocked = blocked.filter(({ revision }) => revision > durable)
       for (const answer of answerable) answerConflict(answer)
     }
-    if (!flushing) {
-      for (const resolve of idle) resolve()
-      idle = []
-    }
+    if (!flushing) becomeIdle()
   }
 
-  function fail(error: unknown, group: readonly QueuedWrite[], compacting: Answerless | undefined): void {
-    failure =
-      error instanceof StoreError
+  function becomeIdle(): void {
+    flushing = false
+    for (const resolve of idle) resolve()
+    idle = []
+  }
+
+  function fail(error: unknown, changes: readonly Change[], writers: readonly Rejectable[]): void {
+    const { reload } = tables
+    if (!(error instanceof NoRoomError) || reload === undefined) {
+      stop(error, writers)
+      return
+    }
+    hindrance = error
+    unsure = changes
+    wantedBytes = SPARE_BYTES + 2 * changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0), 0)
+    rejectAll(error, writers)
+    headRevision = durable
+    runtime.log.error('storage has no room', error)
+    tell({ type: 'waiting', error })
+    // The disk is not let go of before it is known what is on it.
+    reload.call(tables).then(
+      (revision) => {
+        if (revision !== durable && revision !== unsure.at(-1)?.revision) {
+          stop(
+            new StoreError(`the store is at revision ${revision} after a failed write, not at ${durable}: start again`),
+          )
+          return
+        }
+        if (revision === durable) unsure = []
+        becomeIdle()
+        lookForRoom()
+      },
+      (reason) => stop(reason),
+    )
+  }
+
+  function lookForRoom(): void {
+    if (closed) return
+    retry = runtime.clock.setTimer(LOOK_FOR_ROOM_MS, 'storage room', () => {
+      if (closed) return
+      flushing = true
+      makeRoom().then(goOn, (error) => {
+        if (!(error instanceof NoRoomError)) stop(error)
+        else {
+          becomeIdle()
+          lookForRoom()
+        }
+      })
+    })
+  }
+
+  /** Where the disk gives none, there may be room within the store once its history is compacted. */
+  async function makeRoom(): Promise<void> {
+    const waiting = unsure.length === 0 ? compaction : undefined
+    if (waiting !== undefined) {
+      compaction = undefined
+      try {
+        const nothing = { hasWaited: true, endedExpiries: [], changes: [], newExpiries: [] }
+        await tables.flush({ ...nothing, compaction: waiting.step })
+      } catch (error) {
+        compaction = waiting
+        if (error instanceof NoRoomError) await tables.reload?.()
+        throw error
+      }
+      waiting.done.resolve()
+    }
+    await tables.makeRoom?.(wantedBytes, waiting !== undefined)
+  }
+
+  function goOn(): void {
+    hindrance = undefined
+    const found = unsure
+    unsure = []
+    headRevision = found.at(-1)?.revision ?? durable
+    durable = headRevision
+    becomeIdle()
+    // Its writers were told that it failed; what is on disk, and safe by the write just done, is so nevertheless.
+    if (found.length > 0) watches.publish(found)
+    runtime.log.info(0, 'storage has room again', { revision: durable })
+    tell({ type: 'well' })
+    if (compaction !== undefined) startFlush()
+    expirySweeper.resume()
+  }
+
+  /** For good. */
+  function stop(error: unknown, writers: readonly Rejectable[] = []): void {
+    const reason =
+      error instanceof StoreError && !(error instanceof NoRoomError)
         ? error
         : new StoreError(
             `the store could not write to disk (${messageOf(error)}); ` +
               'it has stopped: free or mend the disk and start again',
             { cause: error },
           )
-    flushing = false
-    const waiting: { reject(error: unknown): void }[] = [...group, ...queue, ...blocked]
-    if (compacting) waiting.push(compacting)
-    if (compaction) waiting.push(compaction.done)
+    failure = reason
+    hindrance = undefined
+    rejectAll(reason, writers)
+    if (compaction) compaction.done.reject(reason)
+    compaction = undefined
+    becomeIdle()
+    runtime.log.error('storage failed', reason)
+    watches.fail(reason)
+    expirySweeper.stop()
+    tell({ type: 'failed', error: reason })
+  }
+
+  /** Those of the failed group, and all that wait; but a compaction is left, which may make room. */
+  function rejectAll(error: StoreError, writers: readonly Rejectable[]): void {
+    const rejected = [...writers, ...queue, ...blocked, ...endedExpiries.map(({ done }) => done)]
     queue = []
     blocked = []
-    compaction = undefined
+    endedExpiries = []
     heads.clear()
-    for (const { reject } of waiting) reject(failure)
-    for (const resolve of idle) resolve()
-    idle = []
-    runtime.log.error('storage failed', failure)
-    watches.fail(failure)
-    expirySweeper.stop()
-    options.onFailure?.(failure)
+    for (const { reject } of rejected) reject(error)
   }
 
-  /** The key's state at a flushed revision: along its changes back to the first one that is not newer. */
+  function tell(state: StoreState): void {
+    try {
+      options.onState?.(state)
+    } catch (error) {
+      runtime.log.error('the listener to the state of the store failed', error)
+    }
+  }
+
+  /** The key's state at a flushed revision. */
   function readAt(key: string, revision: number): KeyValue | undefined {
     const entry = isTooLong(key) ? undefined : tables.entry(key)
-    return entry && valueAt(key, entry, revision)
-  }
-
-  function valueAt(key: string, entry: KeyEntry, revision: number): KeyValue | undefined {
-    if (entry.deleted && entry.modRevision <= revision) return undefined
-    for (let at = entry.modRevision; at > 0; ) {
-      const change = tables.change(at)
-      if (!change) return undefined
-      if (change.revision <= revision) {
-        if (change.value === undefined) return undefined
-        return { key, value: change.value, modRevision: change.revision, createRevision: change.createRevision }
-      }
-      at = change.previousRevision
-    }
-    return undefined
+    return entry && valueAt(tables, key, entry, revision)
   }
 
   /** The revision to read at. */
@@ -253,29 +377,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   ): Promise<RangeResult> {
     await turn(scheduler, 'storage read')
     const at = readable(revision)
-    const items: KeyValue[] = []
-    let remaining = 0
-    for (const [key, entry] of tables.entries(start, end)) {
-      if (limit > 0 && items.length >= limit) {
-        if (existsAt(entry, at)) remaining++
-        continue
-      }
-      const item = valueAt(key, entry, at)
-      if (item) items.push(item)
-    }
-    return { items, revision: at, more: remaining > 0, remaining }
-  }
-
-  function existsAt(entry: KeyEntry, revision: number): boolean {
-    if (entry.modRevision <= revision) return !entry.deleted
-    if (!entry.deleted && entry.createRevision <= revision) return true
-    for (let at = entry.modRevision; at > 0; ) {
-      const change = tables.change(at)
-      if (!change) return false
-      if (change.revision <= revision) return change.value !== undefined
-      at = change.previousRevision
-    }
-    return false
+    return rangeAt(tables, start, end, at, limit)
   }
 
   async function compact(revision: number): Promise<void> {
@@ -297,7 +399,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   async function close(): Promise<void> {
     if (closed) return
     closed = true
+    retry?.cancel()
     expirySweeper.stop()
+    if (compaction !== undefined && hindrance !== undefined) compaction.done.reject(hindrance)
     if (flushing) await new Promise<void>((resolve) => idle.push(resolve))
     watches.close()
     await tables.close()
@@ -309,6 +413,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     },
     get compactedRevision() {
       return compacted
+    },
+    get failure() {
+      return refused()
     },
     async get(key, revision) {
       await turn(scheduler, 'storage read')
@@ -335,9 +442,8 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   }
 }
 
-interface Answerless {
+interface Answerless extends Rejectable {
   resolve(): void
-  reject(error: unknown): void
 }
 
 const closedError = () => new StoreError('the store is closed')

@@ -10,8 +10,11 @@ const BATCH = 500
 
 export interface ExpiryTarget {
   write(write: Write): Promise<WriteResult>
-  /** These expiries are over, with whatever write comes next. */
-  end(expiries: readonly Expiry[]): void
+  /**
+   * These expiries are over, with the deletes written before or after them. Resolves when that is durable.
+   * @throws when the store refuses it
+   */
+  end(expiries: readonly Expiry[]): Promise<void>
 }
 
 export function createExpirySweeper(runtime: Runtime, tables: Tables, target: ExpiryTarget) {
@@ -38,8 +41,8 @@ export function createExpirySweeper(runtime: Runtime, tables: Tables, target: Ex
     const deletes = due
       .filter(({ key, revision }) => tables.entry(key)?.modRevision === revision)
       .map(({ key, revision }) => target.write({ type: 'delete', key, expectRevision: revision }))
-    if (due.length > 0) target.end(due)
-    const results = await Promise.allSettled(deletes)
+    const ended = due.length > 0 ? [target.end(due)] : []
+    const results = await Promise.allSettled([...deletes, ...ended])
     timerAt = Number.POSITIVE_INFINITY
     if (results.every((result) => result.status === 'fulfilled')) scheduleFirst()
   }
@@ -57,6 +60,8 @@ export function createExpirySweeper(runtime: Runtime, tables: Tables, target: Ex
     added(expiries: readonly Expiry[]): void {
       for (const { expiresAt } of expiries) schedule(expiresAt)
     },
+    /** The store takes writes again after it refused them. */
+    resume: scheduleFirst,
     stop(): void {
       stopped = true
       timer?.cancel()

@@ -4,7 +4,8 @@
  *
  * Guarantees every driver gives (contract.ts tests them): a write's promise resolves only after the write is durable and
  * after its event was handed to the watcher registered with `watch` in this process; revisions never go back; a
- * compare that fails tells nothing that is not durable; after a failed flush every queued write fails with it.
+ * compare that fails tells nothing that is not durable; after a failed flush every queued write fails with it, and `failure`
+ * says why until the store can write again.
  */
 import type { StreamReader } from '../base/stream.ts'
 
@@ -69,6 +70,11 @@ export interface Storage {
   /** Newest durable revision. */
   readonly revision: number
   readonly compactedRevision: number
+  /**
+   * Why writes are refused: the disk has no room (NoRoomError; reads go on, and so do writes once there is room again), it has
+   * failed, or the store is closed. undefined while all is well.
+   */
+  readonly failure: StoreError | undefined
   get(key: string, revision?: number): Promise<{ item: KeyValue | undefined; revision: number }>
   /**
    * Keys k with start <= k < end, in byte order.
@@ -124,5 +130,13 @@ export class StoreError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'StoreError'
+  }
+}
+
+/** A write found no room on the disk. It changed nothing, unless it is seen later; it may be tried again once there is room. */
+export class NoRoomError extends StoreError {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`the store has no room on its disk (${reason}): it takes writes again once there is some`, options)
+    this.name = 'NoRoomError'
   }
 }

@@ -63,8 +63,21 @@ export interface Tables {
   changes(after: number, upTo: number): Iterable<Change>
   /** Expiries in the order of their time. */
   expiries(): Iterable<Expiry>
-  /** Resolves when the group is durable. Called again only after that. A rejection means: the state is unknown. */
+  /**
+   * Resolves when the group is durable. Called again only after that. A rejection means that the state is unknown, and a
+   * NoRoomError that it may be found out.
+   */
   flush(group: Group): Promise<void>
+  /**
+   * After a flush found no room: reads anew what is on disk. Gives its revision: that before the group or that of its end.
+   * @throws what a store throws that cannot be opened
+   */
+  reload?(): Promise<number>
+  /**
+   * Makes sure that there is room for so many bytes more. `isFreed`: there may be some within the store, which was compacted.
+   * @throws NoRoomError where there is none yet
+   */
+  makeRoom?(bytes: number, isFreed: boolean): Promise<void>
   close(): Promise<void>
 }
 

@@ -41,6 +41,9 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
     get compactedRevision() {
       return storage.compactedRevision
     },
+    get failure() {
+      return storage.failure
+    },
     async get(key, revision) {
       const found = await storage.get(key, revision)
       return { ...found, item: found.item && item(found.item) }

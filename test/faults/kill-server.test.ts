@@ -1,19 +1,15 @@
 /** kill -9 of `skiff up` under a write load: what it answered is there when it is started again. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { endpointFromKubeconfig } from '../../src/client/kubeconfig.ts'
-import { createHttpsClient, type HttpsClient } from '../../src/http/client.ts'
+import type { HttpsClient } from '../../src/http/client.ts'
+import { ask, CONFIG_MAPS, configMap, startServer } from './server.ts'
 
 /** Of each of the two clusters that are killed side by side. */
 const ROUNDS = 25
 const WRITERS = 8
-const PATH = '/api/v1/namespaces/default/configmaps'
-const bin = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
 
 /** What must be found: the newest answered resourceVersion of a name, or that it was deleted. */
 type Answered = Map<string, number | 'deleted'>
@@ -56,61 +52,30 @@ async function killAgainAndAgain(): Promise<void> {
   }
 }
 
-async function startServer(dataDir: string) {
-  const child = spawn(
-    process.execPath,
-    [bin, 'up', '--data-dir', dataDir, '--port', '0', '--components', 'apiserver'],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
-  let said = ''
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.on('data', (text) => {
-      said += text
-    })
-    child.stdout.on('data', (text) => {
-      said += text
-      if (said.includes('export KUBECONFIG=')) resolve()
-    })
-    child.on('close', () => reject(new Error(`skiff up ended: ${said}`)))
-  })
-  const client = createHttpsClient(endpointFromKubeconfig(readFileSync(join(dataDir, 'kubeconfig'), 'utf8')))
-  return { client, ended, kill: () => child.kill('SIGKILL') }
-}
-
 /** Creates a name, changes it twice, and deletes every other one, until the server is gone. */
 async function writeOn(
   client: HttpsClient,
   prefix: string,
   heard: (name: string, version: number | 'deleted') => void,
 ): Promise<void> {
-  const headers = { 'content-type': 'application/json' }
-  const ask = async (method: string, path: string, body?: object) => {
-    const answer = await client.send({ method, path, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
-    const object = JSON.parse(Buffer.from(await answer.bytes()).toString())
-    assert.ok(answer.status < 300, object.message)
+  const asked = async (method: string, path: string, body?: object) => {
+    const { status, text } = await ask(client, method, path, body)
+    const object = JSON.parse(text)
+    assert.ok(status < 300, object.message)
     return object
   }
-  const object = (name: string, text: string) => ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name },
-    data: { text },
-  })
   for (let i = 0; ; i++) {
     const name = `c-${prefix}-${i}`
     try {
       for (let turn = 0; turn < 3; turn++) {
         const text = `${turn} ${'x'.repeat((i * 977) % 5000)}`
         const made = await (turn === 0
-          ? ask('POST', PATH, object(name, text))
-          : ask('PUT', `${PATH}/${name}`, object(name, text)))
+          ? asked('POST', CONFIG_MAPS, configMap(name, text))
+          : asked('PUT', `${CONFIG_MAPS}/${name}`, configMap(name, text)))
         heard(name, Number(made.metadata.resourceVersion))
       }
       if (i % 2 === 1) {
-        await ask('DELETE', `${PATH}/${name}`)
+        await asked('DELETE', `${CONFIG_MAPS}/${name}`)
         heard(name, 'deleted')
       }
     } catch (error) {
@@ -122,8 +87,7 @@ async function writeOn(
 
 /** Gives the revision the server is at. A write may have become durable without its answer being heard. */
 async function checkAnswered(client: HttpsClient, answered: Answered): Promise<number> {
-  const answer = await client.send({ method: 'GET', path: PATH })
-  const { metadata, items } = JSON.parse(Buffer.from(await answer.bytes()).toString()) as {
+  const { metadata, items } = JSON.parse((await ask(client, 'GET', CONFIG_MAPS)).text) as {
     metadata: { resourceVersion: string }
     items: { metadata: { name: string; resourceVersion: string } }[]
   }

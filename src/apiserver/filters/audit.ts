@@ -2,9 +2,9 @@
  * Tells the audit log what is asked and how it was answered. Stands right behind authentication, so that what is refused is
  * told as well; authentication itself sends here whom it refuses, without a user.
  *
- * A request that changes something is answered only once its event is in the log; when the log cannot be written it is
- * answered with an error, and the server's own log says so. One that only reads is answered at once, unless the log is too
- * far behind; that its event could not be written is in the server's own log.
+ * A request that changes something is answered only once its event is in the log, or could not be written there: then the
+ * server's own log and a metric say so, and the request is answered all the same, as with kube-apiserver's default
+ * `--audit-log-mode=blocking`. One that only reads is answered at once, unless the log is too far behind.
  */
 import { type ApiResponse, type AuditRecord, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
@@ -41,7 +41,6 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
       await log.append(event)
     } catch (error) {
       event.lost(error)
-      throw new StatusError(500, 'InternalError', 'Internal error occurred: the audit event could not be written')
     }
   }
   /** undefined: nobody has to wait for it. */
@@ -61,7 +60,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     return started.then(() => tell(audited, 'ResponseComplete', answered))
   }
   const begun = (audited: AuditedRequest, answered: Answered, signal: AbortSignal) => {
-    const over = () => void tell(audited, 'ResponseComplete', answered)?.catch(() => {})
+    const over = () => void tell(audited, 'ResponseComplete', answered)
     const told = tell(audited, 'ResponseStarted', answered)
     if (signal.aborted) over()
     else signal.addEventListener('abort', over, { once: true })

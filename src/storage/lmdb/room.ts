@@ -3,7 +3,7 @@
  * length to write down as well. So the file is made longer, with zeros, before it is needed and while nobody waits. Where that
  * fails (a full disk) LMDB goes on as without it, and says so itself once it finds no room.
  */
-import { closeSync, constants, fdatasync, fstatSync, openSync, write } from 'node:fs'
+import { closeSync, constants, fdatasync, fstatSync, ftruncate, openSync, write } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Logger } from '../../base/log.ts'
 import { newestMeta } from './check.ts'
@@ -13,6 +13,13 @@ export interface Room {
   readonly making: Promise<void> | undefined
   /** To be called after a transaction, when none is under way: makes room if there is little left. */
   make(): void
+  /**
+   * Makes sure that behind what is used the file has so many bytes, when no transaction is under way.
+   * @throws the system's error when there is no room, and leaves the file as it is
+   */
+  ensure(bytes: number): Promise<void>
+  /** The system's error, if the file cannot be made so much longer, which it is not. */
+  refusal(bytes: number): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -25,6 +32,7 @@ const TRY_AGAIN_AFTER = 1024
 
 const writeAt = promisify(write)
 const sync = promisify(fdatasync)
+const cut = promisify(ftruncate)
 
 /** @param mostBytes that the file is made to have */
 export function createRoom(log: Logger, path: string, mostBytes: number): Room {
@@ -48,21 +56,32 @@ export function createRoom(log: Logger, path: string, mostBytes: number): Room {
     }
   }
 
-  async function grow(to: number, end: number): Promise<void> {
-    const zeros = Buffer.alloc(ROOM_BYTES)
-    for (let at = 0; at < zeros.length; ) {
-      const { bytesWritten } = await writeAt(to, zeros, at, zeros.length - at, end + at)
-      at += bytesWritten
+  /** With zeros, or not at all. */
+  async function grow(to: number, end: number, bytes: number): Promise<void> {
+    const zeros = Buffer.alloc(Math.min(bytes, ROOM_BYTES))
+    try {
+      for (let at = 0; at < bytes; ) {
+        const { bytesWritten } = await writeAt(to, zeros, 0, Math.min(zeros.length, bytes - at), end + at)
+        at += bytesWritten
+      }
+      await sync(to)
+    } catch (error) {
+      await cut(to, end)
+      throw error
     }
-    await sync(to)
+  }
+
+  /** How long the file is, and how much of that is behind what is used. */
+  function extent(at: number): { readonly size: number; readonly left: number } {
+    const meta = newestMeta(at)
+    const { size } = fstatSync(at)
+    return { size, left: meta === undefined ? 0 : size - (meta.lastPage + 1) * meta.pageSize }
   }
 
   function look(at: number): void {
-    const meta = newestMeta(at)
-    const { size } = fstatSync(at)
-    if (meta === undefined || size + ROOM_BYTES > mostBytes) return
-    if (size - (meta.lastPage + 1) * meta.pageSize >= LITTLE_BYTES) return
-    making = grow(at, size)
+    const { size, left } = extent(at)
+    if (size + ROOM_BYTES > mostBytes || left >= LITTLE_BYTES) return
+    making = grow(at, size, ROOM_BYTES)
       .catch(failed)
       .finally(() => {
         making = undefined
@@ -78,6 +97,24 @@ export function createRoom(log: Logger, path: string, mostBytes: number): Room {
       if (open === undefined || making !== undefined || wait-- > 0) return
       wait = LOOK_EVERY - 1
       attempt(() => look(open))
+    },
+    async ensure(bytes) {
+      await making
+      if (file === undefined) return
+      const { size, left } = extent(file)
+      if (left < bytes && size + bytes - left <= mostBytes) await grow(file, size, bytes - left)
+    },
+    async refusal(bytes) {
+      await making
+      if (file === undefined) return undefined
+      const { size } = extent(file)
+      try {
+        await grow(file, size, bytes)
+        await cut(file, size)
+        return undefined
+      } catch (error) {
+        return error
+      }
     },
     async close() {
       const open = file

@@ -7,15 +7,16 @@
  * would resolve before the sync; `noMetaSync` and `noSync` lose answered writes.
  */
 
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import type { Clock } from '../../base/clock.ts'
-import { messageOf } from '../../base/errors.ts'
+import { isNoRoom, messageOf } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { createPatience } from '../../base/patience.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { StoreError } from '../storage.ts'
+import { NoRoomError, StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
 import { lockDirectory } from './lock.ts'
@@ -36,6 +37,9 @@ const FORMAT = 'skiff store 1'
 const MAP_SIZE = 2 ** 38
 const FORMAT_KEY = Buffer.from('format')
 const STATE_KEY = Buffer.from('state')
+const ROOM_KEY = Buffer.from('room')
+/** At least what LMDB makes of it. */
+const LOCK_BYTES = 16 << 10
 
 /** After so many groups during which nothing came writes are taken to come one by one … */
 const CALM_GROUPS = 8
@@ -76,7 +80,14 @@ export function openLmdbTables(
     return tables
   } catch (error) {
     unlock()
-    throw error instanceof StoreError ? error : corrupt(messageOf(error), error)
+    if (error instanceof StoreError) throw error
+    const { code } = error as { code?: unknown }
+    if (isNoRoom(error) || NO_ROOM_CODES.has(code)) {
+      throw new StoreError(`the store in ${dir} cannot be opened: its disk has no room (${messageOf(error)})`, {
+        cause: error,
+      })
+    }
+    throw corrupt(messageOf(error), error)
   }
 }
 
@@ -89,8 +100,16 @@ function syncDirectory(dir: string): void {
   }
 }
 
-function openEnvironment(dir: string, mapSize: number): RootDatabase<Buffer, Buffer> {
-  return open<Buffer, Buffer>({
+interface Environment {
+  readonly root: RootDatabase<Buffer, Buffer>
+  readonly meta: Table
+  readonly changes: Table
+  readonly keys: Table
+  readonly expiries: Table
+}
+
+function openEnvironment(dir: string, mapSize: number): Environment {
+  const root = open<Buffer, Buffer>({
     path: dir,
     noSubdir: false,
     overlappingSync: false,
@@ -100,17 +119,19 @@ function openEnvironment(dir: string, mapSize: number): RootDatabase<Buffer, Buf
     mapSize,
     maxDbs: 8,
   })
+  const table = (name: string): Table =>
+    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
+  // Each turn's writes begin with a promise of their own, which nobody gets to see: its failure is the group's.
+  const ignore = () => {}
+  root.on('beforecommit', () => void Promise.resolve().then(() => root.committed.then(ignore, ignore)))
+  return { root, meta: table('meta'), changes: table('changes'), keys: table('keys'), expiries: table('expiries') }
 }
 
 function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unlock: () => void): Tables {
-  const root = openEnvironment(dir, mapSize)
-  const table = (name: string): Table =>
-    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
-  const meta = table('meta')
-  const changes = table('changes')
-  const keys = table('keys')
-  const expiries = table('expiries')
+  reserveLockFile(dir)
+  const { root, meta, changes, keys, expiries } = openEnvironment(dir, mapSize)
   const initial = readState(meta, changes, keys)
+  /** As it is on disk. */
   let state = initial
   const room = createRoom(log, join(dir, 'data.mdb'), mapSize)
   const patience = createPatience(QUICK_MS)
@@ -118,40 +139,66 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
   let calm = 0
   let sinceLook = 0
 
-  function putGroup(group: Group): Promise<boolean> {
+  /** Gives the state that there is once it is committed. */
+  function putGroup(group: Group): { readonly next: State; readonly committed: Promise<boolean> } {
     const { compaction } = group
-    for (const dropped of compaction?.dropChanges ?? []) changes.remove(revisionKey(dropped))
-    for (const key of compaction?.dropKeys ?? []) keys.remove(Buffer.from(key))
-    for (const expiry of group.endedExpiries) expiries.remove(expiryKey(expiry))
+    const isPut = settled()
+    for (const dropped of compaction?.dropChanges ?? []) isPut(changes.remove(revisionKey(dropped)))
+    for (const key of compaction?.dropKeys ?? []) isPut(keys.remove(Buffer.from(key)))
+    for (const expiry of group.endedExpiries) isPut(expiries.remove(expiryKey(expiry)))
     for (const change of group.changes) {
       const { key, createRevision, value } = change
-      changes.put(revisionKey(change.revision), encodeChange(change))
-      keys.put(
-        Buffer.from(key),
-        encodeEntry({ modRevision: change.revision, createRevision, deleted: value === undefined }),
-      )
+      isPut(changes.put(revisionKey(change.revision), encodeChange(change)))
+      const entry = { modRevision: change.revision, createRevision, deleted: value === undefined }
+      isPut(keys.put(Buffer.from(key), encodeEntry(entry)))
     }
-    for (const expiry of group.newExpiries) expiries.put(expiryKey(expiry), Buffer.from(expiry.key))
-    state = {
+    for (const expiry of group.newExpiries) isPut(expiries.put(expiryKey(expiry), Buffer.from(expiry.key)))
+    const next = {
       revision: group.changes.at(-1)?.revision ?? state.revision,
       compactedRevision: compaction?.compactedRevision ?? state.compactedRevision,
       sweptRevision: compaction?.sweptRevision ?? state.sweptRevision,
     }
     // Always written, and last: its promise stands for the whole group.
-    return meta.put(STATE_KEY, encodeState(state))
+    return { next, committed: isPut(meta.put(STATE_KEY, encodeState(next))) }
+  }
+
+  async function commit(group: Group): Promise<void> {
+    const { next, committed } = putGroup(group)
+    await committed
+    state = next
+  }
+
+  function commitHere(group: Group): void {
+    state = root.transactionSync(() => putGroup(group).next)
   }
 
   /** Writes that come one by one are written here: what they would otherwise wait for is, above all, another thread. */
   async function putAlone(group: Group): Promise<void> {
     const began = clock.monotonic()
     sinceLook = (sinceLook + 1) % LOOK_EVERY
-    if (calm >= CALM_GROUPS && sinceLook > 0 && patience.isQuick) root.transactionSync(() => void putGroup(group))
+    if (calm >= CALM_GROUPS && sinceLook > 0 && patience.isQuick) commitHere(group)
     else {
       calm++
-      await putGroup(group)
+      await commit(group)
     }
     patience.took(clock.monotonic() - began)
     room.make()
+  }
+
+  /** Whether it was for want of room. */
+  async function reasonOf(error: unknown, bytes: number): Promise<unknown> {
+    const { code } = error as { code?: unknown }
+    if (isNoRoom(error) || NO_ROOM_CODES.has(code)) return new NoRoomError(messageOf(error), { cause: error })
+    // LMDB says so too of a write of which the disk took only the beginning.
+    if (code !== constants.errno.EIO) return error
+    const refusal = await room.refusal(bytes)
+    return isNoRoom(refusal) ? new NoRoomError(messageOf(refusal), { cause: error }) : error
+  }
+
+  /** What was put and removed again leaves its pages to be used. */
+  async function tryRoom(bytes: number): Promise<void> {
+    await meta.put(ROOM_KEY, Buffer.alloc(bytes))
+    await meta.remove(ROOM_KEY)
   }
 
   return {
@@ -183,12 +230,27 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
       if (!isAlone) calm = 0
       try {
         if (isAlone) await putAlone(group)
-        else await putGroup(group)
+        else await commit(group)
       } catch (error) {
-        throw await commitError(error)
+        throw await reasonOf(await commitError(error), bytesOf(group))
       }
       // Reads from now on see it.
       root.resetReadTxn()
+    },
+    async reload() {
+      await room.making
+      // What LMDB cannot undo in memory it refuses to go on with: then the next write says so, and the store stops.
+      root.resetReadTxn()
+      state = readState(meta, changes, keys)
+      return state.revision
+    },
+    async makeRoom(bytes, isFreed) {
+      try {
+        if (isFreed) await tryRoom(bytes)
+        else await room.ensure(bytes)
+      } catch (error) {
+        throw await reasonOf(await commitError(error), bytes)
+      }
     },
     async close() {
       try {
@@ -198,6 +260,41 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
         unlock()
       }
     },
+  }
+}
+
+const NO_ROOM_CODES: ReadonlySet<unknown> = new Set([
+  constants.errno.ENOSPC,
+  constants.errno.EDQUOT,
+  constants.errno.EFBIG,
+])
+
+/** About what a group takes: its values, and a page for each of its rows. */
+const bytesOf = ({ changes }: Group): number =>
+  changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0) + 4096, 64 << 10)
+
+/** Of a group's many promises one is awaited: the others fail with it, and are to be no unhandled rejections. */
+function settled(): (put: Promise<boolean>) => Promise<boolean> {
+  let last: Promise<boolean> | undefined
+  const ignore = () => {}
+  return (put) => {
+    if (put !== last) {
+      last = put
+      put.catch(ignore)
+    }
+    return put
+  }
+}
+
+/** LMDB maps its lock file: where the disk has no room for it, to touch it would end the process. */
+function reserveLockFile(dir: string): void {
+  const path = join(dir, 'lock.mdb')
+  const file = openSync(path, 'a', 0o644)
+  try {
+    const missing = LOCK_BYTES - fstatSync(file).size
+    for (let at = 0; at < missing; ) at += writeSync(file, Buffer.alloc(missing - at))
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -1,0 +1,44 @@
+/** Reads of the tables at a revision: along a key's changes back to the first one that is not newer. */
+import type { KeyValue, RangeResult } from './storage.ts'
+import type { KeyEntry, Tables } from './tables.ts'
+
+export function valueAt(tables: Tables, key: string, entry: KeyEntry, revision: number): KeyValue | undefined {
+  if (entry.deleted && entry.modRevision <= revision) return undefined
+  for (let at = entry.modRevision; at > 0; ) {
+    const change = tables.change(at)
+    if (!change) return undefined
+    if (change.revision <= revision) {
+      if (change.value === undefined) return undefined
+      return { key, value: change.value, modRevision: change.revision, createRevision: change.createRevision }
+    }
+    at = change.previousRevision
+  }
+  return undefined
+}
+
+function existsAt(tables: Tables, entry: KeyEntry, revision: number): boolean {
+  if (entry.modRevision <= revision) return !entry.deleted
+  if (!entry.deleted && entry.createRevision <= revision) return true
+  for (let at = entry.modRevision; at > 0; ) {
+    const change = tables.change(at)
+    if (!change) return false
+    if (change.revision <= revision) return change.value !== undefined
+    at = change.previousRevision
+  }
+  return false
+}
+
+/** @param limit items at most; 0: all */
+export function rangeAt(tables: Tables, start: string, end: string, revision: number, limit: number): RangeResult {
+  const items: KeyValue[] = []
+  let remaining = 0
+  for (const [key, entry] of tables.entries(start, end)) {
+    if (limit > 0 && items.length >= limit) {
+      if (existsAt(tables, entry, revision)) remaining++
+      continue
+    }
+    const item = valueAt(tables, key, entry, revision)
+    if (item) items.push(item)
+  }
+  return { items, revision, more: remaining > 0, remaining }
+}
