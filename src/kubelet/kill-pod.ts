@@ -4,6 +4,7 @@
  */
 import { boundedSeconds, durationMs } from '../api/objects/integers.ts'
 import { sleep, type Timer } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import {
   type Container,
@@ -17,7 +18,8 @@ import {
 } from './pod.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
-import type { ContainerRuntime, RuntimeContainerStatus } from './runtimes/runtime.ts'
+import type { ContainerRuntime, PodSandboxStatus, RuntimeContainerStatus } from './runtimes/runtime.ts'
+import { SyncError } from './sync-error.ts'
 
 export type KillReason = 'pod ends' | 'liveness' | 'startup' | 'changed' | 'postStart'
 
@@ -30,7 +32,10 @@ export interface Killer {
     message: string,
     graceSeconds?: number,
   ): Promise<void>
-  /** Resolves once all containers and sandboxes of the pod have ended. */
+  /**
+   * Resolves once all containers and sandboxes of the pod have ended. What fails keeps nothing else from being stopped.
+   * @throws SyncError that names all that failed
+   */
   killPod(pod: Pod, status: RuntimePodStatus, graceSeconds?: number): Promise<void>
   /** What is being killed of the pod has only this long left. */
   shorten(uid: string, graceSeconds: number): void
@@ -130,8 +135,11 @@ export function createKiller(runtime: Runtime, containerRuntime: ContainerRuntim
       const sidecars = initContainersOf(pod).filter(isSidecar)
       const order = new Map(sidecars.map(({ name }, at) => [name, at]))
       const grace = (name: string) => graceSeconds ?? graceOf(pod, name, 'pod ends')
+      const failures: string[] = []
       const kill = (one: RuntimeContainerStatus, turn?: Promise<unknown>) =>
-        killOne(pod, one, '', grace(one.metadata.name), turn)
+        killOne(pod, one, '', grace(one.metadata.name), turn).catch((error) => {
+          failures.push(failureText('KillContainer', one.metadata.name, error))
+        })
       let before: Promise<unknown> = Promise.all(
         alive.filter(({ metadata }) => !order.has(metadata.name)).map((one) => kill(one)),
       )
@@ -140,9 +148,15 @@ export function createKiller(runtime: Runtime, containerRuntime: ContainerRuntim
         .sort((a, b) => order.get(b.metadata.name)! - order.get(a.metadata.name)!)
       for (const sidecar of last) before = kill(sidecar, before)
       await before
-      await Promise.all(
-        status.sandboxes.filter(({ state }) => state === 'ready').map(({ id }) => containerRuntime.stopPodSandbox(id)),
-      )
+      const stopSandbox = ({ id }: PodSandboxStatus) =>
+        containerRuntime.stopPodSandbox(id).catch((error) => {
+          failures.push(failureText('KillPodSandbox', uidOf(pod), error))
+        })
+      await Promise.all(status.sandboxes.filter(({ state }) => state === 'ready').map(stopSandbox))
+      if (failures.length === 0) return
+      const problem = failures.length === 1 ? failures[0] : `[${failures.join(', ')}]`
+      events.warning(pod, 'FailedKillPod', `error killing pod: ${problem}`)
+      throw new SyncError(`killing the pod failed: ${problem}`)
     },
 
     shorten(uid, graceSeconds) {
@@ -157,6 +171,9 @@ export function createKiller(runtime: Runtime, containerRuntime: ContainerRuntim
     },
   }
 }
+
+const failureText = (step: string, of: string, error: unknown) =>
+  `failed to "${step}" for "${of}" with ${step}Error: ${JSON.stringify(messageOf(error))}`
 
 /** Seconds a container has to end by itself. */
 export function graceOf(pod: Pod, name: string, reason: KillReason): number {

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Node } from '../api/generated/types.ts'
+import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
@@ -69,6 +70,8 @@ const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
   pods: '2k',
 }
 
+/** What is left of pods that are gone is looked for again after this. */
+const COLLECTION_PERIOD_MS = 60_000
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 
@@ -101,9 +104,18 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   let podsSeen = false
   const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
   const endOrphans = () =>
-    void removeOrphans(containerRuntime, isKnown).catch((error) =>
-      runtime.log.error('Removing pods that are gone failed', error),
-    )
+    void removeOrphans(containerRuntime, isKnown).catch((error) => {
+      runtime.log.error('Removing pods that are gone failed', error)
+      endOrphansLater()
+    })
+  let orphansDue: Timer | undefined
+  const endOrphansLater = () => {
+    if (orphansDue !== undefined || signal.aborted) return
+    orphansDue = clock.setTimer(COLLECTION_PERIOD_MS, 'orphans are collected', () => {
+      orphansDue = undefined
+      if (!signal.aborted) endOrphans()
+    })
+  }
   const probes = createProbeManager(runtime, containerRuntime, events, sync)
   const killer = createKiller(runtime, containerRuntime, events)
   const images = createImages(runtime, containerRuntime, events)
@@ -124,7 +136,6 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     client,
     pod: (uid) => pods.get(uid),
     couldHaveRunningContainers: (uid) => workers.couldHaveRunningContainers(uid),
-    finished: (uid) => workers.finished(uid),
   })
   const sources = {
     runtimeName,
@@ -151,9 +162,9 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     runtime,
     syncPod: (pod, abort) => syncPod(parts, pod, abort),
     syncTerminatingPod: (pod, grace) => syncTerminatingPod(parts, pod, grace),
-    syncTerminatedPod(pod) {
+    async syncTerminatedPod(pod) {
       allocations.remove(uidOf(pod))
-      syncTerminatedPod(parts, pod)
+      await syncTerminatedPod(parts, pod)
     },
     shorten: killer.shorten,
     forget,
@@ -183,7 +194,10 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     failures.forget(uid)
     deadlines.forget(uid)
     for (const { id } of cache.get(uid).sandboxes)
-      containerRuntime.removePodSandbox(id).catch((error) => runtime.log.error('Removing a sandbox failed', error))
+      containerRuntime.removePodSandbox(id).catch((error) => {
+        runtime.log.error('Removing a sandbox failed', error)
+        endOrphansLater()
+      })
     pleg.forget(uid)
   }
 
@@ -243,7 +257,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   }
 
   pleg.run(signal)
-  await pleg.relist()
+  await pleg.firstRelist(signal)
   await reporter.register()
   reporter.run()
   watchPods(informers.informer<Pod>(PODS, { fieldSelector: `spec.nodeName=${nodeName}` }), handle)

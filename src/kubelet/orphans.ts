@@ -7,14 +7,17 @@ import type { ContainerRuntime } from './runtimes/runtime.ts'
 
 const GRACE_SECONDS = 2
 
-/** Ends and removes every sandbox whose pod is not `known`. */
+/** Ends and removes every sandbox whose pod is not `known`. What fails keeps no other back. @throws the first failure */
 export async function removeOrphans(runtime: ContainerRuntime, known: (uid: string) => boolean): Promise<void> {
   const orphans = (await runtime.listPodSandboxes({})).filter(({ metadata }) => !known(metadata.uid))
   if (orphans.length === 0) return
-  const ids = new Set(orphans.map(({ id }) => id))
-  const running = (await runtime.listContainers({})).filter(
-    ({ podSandboxId, state }) => ids.has(podSandboxId) && state === 'running',
+  const running = (await runtime.listContainers({})).filter(({ state }) => state === 'running')
+  const ended = await Promise.allSettled(
+    orphans.map(async ({ id }) => {
+      const own = running.filter(({ podSandboxId }) => podSandboxId === id)
+      await Promise.all(own.map((container) => runtime.stopContainer(container.id, GRACE_SECONDS)))
+      await runtime.removePodSandbox(id)
+    }),
   )
-  await Promise.all(running.map(({ id }) => runtime.stopContainer(id, GRACE_SECONDS)))
-  await Promise.all(orphans.map(({ id }) => runtime.removePodSandbox(id)))
+  for (const result of ended) if (result.status === 'rejected') throw result.reason
 }

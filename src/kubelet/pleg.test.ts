@@ -57,3 +57,29 @@ test('a runtime that tells of its changes is not polled', async () => {
   assert.equal(runtime.ready, 0)
   stop.abort()
 })
+
+test('a change whose reading failed is read again after a second', async () => {
+  const { runtime, cri, events, stop, sandbox } = setup(false)
+  const list = cri.listContainers
+  let failures = 2
+  cri.listContainers = (filter) => (failures-- > 0 ? Promise.reject(new Error('fault')) : list(filter))
+  await sandbox()
+  await runtime.advance(1999)
+  assert.deepEqual(types(events), [])
+  await runtime.advance(1)
+  assert.deepEqual(types(events), ['ContainerStarted'])
+  stop.abort()
+})
+
+test('the first reading is tried until the runtime answers', async () => {
+  const { runtime, cri, cache, pleg, stop, sandbox } = setup(true)
+  stop.abort()
+  await sandbox()
+  const list = cri.listPodSandboxes
+  let failures = 3
+  cri.listPodSandboxes = (filter) => (failures-- > 0 ? Promise.reject(new Error('fault')) : list(filter))
+  const start = runtime.clock.now()
+  await runtime.complete(pleg.firstRelist(new AbortController().signal))
+  assert.equal(runtime.clock.now() - start, 3000)
+  assert.equal(cache.get('u').sandboxes.length, 1)
+})

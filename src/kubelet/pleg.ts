@@ -3,6 +3,7 @@
  * PodCache, and tells which pods need a look. A runtime that tells of its changes is listened to, so that nothing polls;
  * one that does not is relisted every second.
  */
+import { sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { PodCache, RuntimePodStatus } from './pod-cache.ts'
 import {
@@ -27,8 +28,8 @@ export interface Pleg {
   relistPod(uid: string): Promise<RuntimePodStatus>
   /** Brings the cache up to what happened before now: a sync must not decide by what was before the last one's doing. */
   settle(uid: string): Promise<void>
-  /** Reads all pods' state. */
-  relist(): Promise<void>
+  /** Reads all pods' state, again and again until the runtime answers: without it nothing may be begun. @throws when aborted */
+  firstRelist(signal: AbortSignal): Promise<void>
   run(signal: AbortSignal): void
   /** The pod is gone: nothing more is told about it. */
   forget(uid: string): void
@@ -109,19 +110,36 @@ export function createPleg(
     if (events.length > 0) tell(events)
   }
 
+  function readLater(uid: string): void {
+    dirty.add(uid)
+    if (scheduled) return
+    scheduled = true
+    runtime.scheduler.handOver('pleg', readDirty)
+  }
+
   function readDirty(): void {
     scheduled = false
     const uids = [...dirty]
     for (const uid of uids) {
       relistPod(uid).catch((error) => {
         runtime.log.error('Relisting failed', error, { podUID: uid })
+        runtime.clock.setTimer(RELIST_PERIOD_MS, 'pleg relist', () => readLater(uid))
       })
     }
   }
 
   return {
     relistPod,
-    relist,
+    async firstRelist(signal) {
+      for (;;) {
+        try {
+          return await relist()
+        } catch (error) {
+          runtime.log.error('Relisting failed', error)
+          await sleep(runtime.clock, RELIST_PERIOD_MS, signal)
+        }
+      }
+    },
     async settle(uid) {
       if (containerRuntime.containerEvents === undefined || dirty.has(uid)) await relistPod(uid)
     },
@@ -133,12 +151,7 @@ export function createPleg(
     },
     run(signal) {
       if (containerRuntime.containerEvents !== undefined) {
-        containerRuntime.containerEvents(({ podUid }) => {
-          dirty.add(podUid)
-          if (scheduled) return
-          scheduled = true
-          runtime.scheduler.handOver('pleg', readDirty)
-        }, signal)
+        containerRuntime.containerEvents(({ podUid }) => readLater(podUid), signal)
         return
       }
       const again = () => {

@@ -20,7 +20,7 @@ function setup(options: Partial<PodWorkerOptions> = {}) {
       return false
     },
     syncTerminatingPod: async (_, grace) => void steps.push(`terminating ${grace}`),
-    syncTerminatedPod: () => void steps.push('terminated'),
+    syncTerminatedPod: async () => void steps.push('terminated'),
     shorten: (_, grace) => void steps.push(`shorten ${grace}`),
     forget: () => void steps.push('forget'),
     ...options,
@@ -53,7 +53,6 @@ test('a deleted pod is terminated, then finished, and forgotten once its object 
   assert.equal(workers.couldHaveRunningContainers('u'), true)
   await runtime.settle()
   assert.equal(workers.couldHaveRunningContainers('u'), false)
-  assert.equal(workers.finished('u'), true)
   workers.remove(deleted)
   assert.deepEqual(steps, ['sync ', 'terminating 30', 'terminated', 'forget'])
 })
@@ -88,8 +87,9 @@ test('a pod that had ended before the kubelet started is left alone', async () =
   const { runtime, workers, steps } = setup()
   workers.update({ pod: pod({}, { phase: 'Succeeded' }), type: 'create' })
   await runtime.settle()
+  workers.sync('u')
+  await runtime.settle()
   assert.deepEqual(steps, [])
-  assert.equal(workers.finished('u'), true)
 })
 
 test('a pod that was evicted by its status ends', async () => {
@@ -136,4 +136,42 @@ test('a pod that begins to end interrupts the sync that runs', async () => {
   await runtime.settle()
   assert.ok(aborted)
   assert.deepEqual(steps, ['terminating 3', 'terminated'])
+})
+
+test('a pod is not finished until its last step has succeeded, however often that fails', async () => {
+  const times: number[] = []
+  const { runtime, workers, steps } = setup({
+    async syncTerminatedPod() {
+      times.push(runtime.clock.monotonic())
+      if (times.length < 4) throw new Error('not yet')
+    },
+  })
+  const deleted = pod({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 })
+  workers.update({ pod: deleted, type: 'create' })
+  await runtime.advance(100_000)
+  assert.equal(times.length, 4)
+  const waits = times.slice(1).map((time, at) => time - times[at]!)
+  assert.ok(
+    waits.every((wait) => wait >= 10_000 && wait <= 15_000),
+    String(waits),
+  )
+  workers.remove(deleted)
+  assert.deepEqual(steps, ['terminating 30', 'forget'])
+})
+
+test('a pod whose object is gone is forgotten only after its last step has succeeded', async () => {
+  let failures = 1
+  const { runtime, workers, steps } = setup({
+    async syncTerminatedPod() {
+      steps.push('terminated')
+      if (failures-- > 0) throw new Error('not yet')
+    },
+  })
+  workers.update({ pod: pod(), type: 'create' })
+  await runtime.settle()
+  workers.remove(pod())
+  await runtime.settle()
+  assert.deepEqual(steps, ['sync ', 'terminating undefined', 'terminated'])
+  await runtime.advance(15_000)
+  assert.deepEqual(steps, ['sync ', 'terminating undefined', 'terminated', 'terminated', 'forget'])
 })

@@ -25,8 +25,6 @@ export interface PodWorkers {
   remove(pod: Pod): void
   knows(uid: string): boolean
   couldHaveRunningContainers(uid: string): boolean
-  /** Nothing is left to do for the pod. */
-  finished(uid: string): boolean
 }
 
 export interface PodWorkerOptions {
@@ -34,7 +32,8 @@ export interface PodWorkerOptions {
   /** True when the pod has ended by itself. */
   readonly syncPod: (pod: Pod, signal: AbortSignal) => Promise<boolean>
   readonly syncTerminatingPod: (pod: Pod, gracePeriodSeconds: number | undefined) => Promise<void>
-  readonly syncTerminatedPod: (pod: Pod) => void
+  /** Until it has succeeded the pod is not finished: a failure is tried again like that of any other step. */
+  readonly syncTerminatedPod: (pod: Pod) => Promise<void>
   /** The pod that is being killed has less time than it had. */
   readonly shorten: (uid: string, gracePeriodSeconds: number) => void
   /** Object and worker are gone. */
@@ -147,8 +146,8 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
         worker.phase = 'terminated'
         return
       case 'terminated':
+        await options.syncTerminatedPod(pod)
         worker.finished = true
-        options.syncTerminatedPod(pod)
     }
   }
 
@@ -204,7 +203,6 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
       const worker = workers.get(uid)
       return worker !== undefined && worker.phase !== 'terminated'
     },
-    finished: (uid) => workers.get(uid)?.finished ?? false,
   }
 }
 

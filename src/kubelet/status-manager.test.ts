@@ -17,7 +17,7 @@ function podOf(metadata: object = {}, status: PodStatus = {}): Pod {
 /** `answer` may throw; else the pod is what the patch says. */
 function setup(pod: Pod | undefined, answer?: (request: ApiRequest) => void) {
   const runtime = simulatedRuntime(1)
-  const state = { pod, running: false, finished: false }
+  const state = { pod, running: false }
   const requests: ApiRequest[] = []
   const handler: Handler = async (request) => {
     requests.push(request)
@@ -32,7 +32,6 @@ function setup(pod: Pod | undefined, answer?: (request: ApiRequest) => void) {
     client: createClient(runtime, inProcessTransport(handler), { userAgent: 'kubelet' }),
     pod: () => state.pod,
     couldHaveRunningContainers: () => state.running,
-    finished: () => state.finished,
   })
   const bodies = () => requests.map(({ body }) => (body?.kind === 'object' ? (body.object as Fields) : undefined))
   return { runtime, manager, requests, bodies, state }
@@ -97,7 +96,6 @@ test('a status that somebody overwrote is put right', async () => {
 
 test('a pod that ended is deleted with its uid as precondition, once', async () => {
   const { runtime, manager, requests, bodies, state } = setup(podOf({ deletionTimestamp: '2026-01-01T00:00:00Z' }))
-  state.finished = true
   manager.terminate(state.pod!)
   await runtime.settle()
   manager.terminate(state.pod!)
@@ -114,7 +112,7 @@ test('a pod that ended is deleted with its uid as precondition, once', async () 
 test('a pod that ended before the kubelet heard of its deletion goes when it hears of it', async () => {
   const { runtime, manager, requests, state } = setup(podOf())
   manager.set(state.pod!, { phase: 'Succeeded' })
-  state.finished = true
+  manager.terminate(state.pod!)
   await runtime.settle()
   // The write was answered with what the watch only tells now.
   state.pod = podOf({ resourceVersion: '2', deletionTimestamp: '2026-01-01T00:00:00Z' }, { phase: 'Succeeded' })
@@ -130,7 +128,6 @@ test('a pod deleted without grace is on its way out: only when it stays is it en
   const marked = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 }
   const ended = (pod: Pod) => {
     const own = setup(pod)
-    own.state.finished = true
     own.manager.terminate(pod)
     return own
   }

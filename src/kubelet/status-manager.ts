@@ -34,8 +34,6 @@ export interface StatusManagerOptions {
   readonly pod: (uid: string) => Pod | undefined
   /** Containers may still run, so a final phase must not be told yet. */
   readonly couldHaveRunningContainers: (uid: string) => boolean
-  /** The pod worker has nothing left to do for the pod. */
-  readonly finished: (uid: string) => boolean
 }
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
@@ -56,6 +54,8 @@ interface Entry {
   baseVersion: string | undefined
   queued: boolean
   writing: boolean
+  /** The pod worker has nothing left to do for the pod. */
+  ended: boolean
   deleted: boolean
   /** Of a pod whose removal is under way: runs until it has taken too long. */
   removal: Timer | 'overdue' | undefined
@@ -157,12 +157,12 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     return (
       !entry.deleted &&
       pod?.metadata.deletionTimestamp !== undefined &&
-      options.finished(entry.uid) &&
+      entry.ended &&
       isTerminalPhase(entry.status.phase)
     )
   }
 
-  function set(pod: Pod, given: PodStatus): void {
+  function entryOf(pod: Pod): Entry {
     const uid = uidOf(pod)
     let entry = entries.get(uid)
     if (entry === undefined) {
@@ -176,18 +176,24 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         baseVersion: known.metadata.resourceVersion,
         queued: false,
         writing: false,
+        ended: false,
         deleted: false,
         removal: undefined,
       }
       entries.set(uid, entry)
     }
+    return entry
+  }
+
+  function set(pod: Pod, given: PodStatus): void {
+    const entry = entryOf(pod)
     entry.pod = pod
     entry.status = merged(
       given,
       entry.status,
       entry.base,
       formatTime(clock.now()),
-      options.couldHaveRunningContainers(uid),
+      options.couldHaveRunningContainers(entry.uid),
     )
     enqueue(entry)
   }
@@ -200,8 +206,9 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       if (entry !== undefined) set(pod, change(entry.status))
     },
     terminate(pod) {
-      const entry = entries.get(uidOf(pod))
-      set(pod, terminated(pod, entry?.status ?? pod.status ?? {}))
+      const entry = entryOf(pod)
+      entry.ended = true
+      set(pod, terminated(pod, entry.status))
     },
     observed(pod) {
       const entry = entries.get(uidOf(pod))

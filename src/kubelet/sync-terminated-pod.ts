@@ -2,7 +2,7 @@
 import { type Pod, uidOf } from './pod.ts'
 import { currentStatus, type SyncParts } from './sync-pod.ts'
 
-export function syncTerminatedPod(parts: SyncParts, pod: Pod): void {
+export async function syncTerminatedPod(parts: SyncParts, pod: Pod): Promise<void> {
   const { statuses, volumes } = parts
   statuses.set(pod, currentStatus(parts, pod, true))
   volumes.forget(uidOf(pod))

@@ -7,6 +7,7 @@ import { type ClientIdentity, createClient, inProcessTransport } from '../../../
 import { startControllerManager } from '../../../src/controllers/manager.ts'
 import { type Kubelet, startKubelet } from '../../../src/kubelet/kubelet.ts'
 import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresses.ts'
+import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated.ts'
 import { startScheduler } from '../../../src/scheduler/scheduler.ts'
 import { ADMIN, startTestApi, type TestAnswer } from '../../harness.ts'
@@ -42,11 +43,16 @@ export interface NodeStage {
   stop(): Promise<void>
 }
 
-/** `controllers`: the controller manager and the scheduler run too. */
-export async function startNodeStage(
-  runtime: SimulatedRuntime,
-  options: { readonly controllers?: boolean } = {},
-): Promise<NodeStage> {
+export interface NodeStageOptions {
+  /** The controller manager and the scheduler run too. */
+  readonly controllers?: boolean
+  /** What stands between the kubelet and its containers. */
+  readonly around?: (containers: ContainerRuntime) => ContainerRuntime
+  /** Throws where a write of the kubelet shall fail. It is asked before the write is done and after. */
+  readonly fault?: (verb: string, path: string, when: 'before' | 'after') => void
+}
+
+export async function startNodeStage(runtime: SimulatedRuntime, options: NodeStageOptions = {}): Promise<NodeStage> {
   const many = { maxSteps: 2_000_000 }
   const api = await runtime.complete(startTestApi(runtime), many)
   for (const name of [namespace, 'kube-node-lease']) await runtime.complete(api.namespace(name), many)
@@ -65,8 +71,10 @@ export async function startNodeStage(
       if (request.method === 'POST') events.push(body as JsonObject)
       return api.handler(request)
     }
-    const answer = request.path.endsWith('/token') ? tokenAnswer(request) : await api.handler(request)
     const verb = { POST: 'create', PATCH: 'patch', DELETE: 'delete', PUT: 'update' }[request.method] ?? ''
+    options.fault?.(verb, request.path, 'before')
+    const answer = request.path.endsWith('/token') ? tokenAnswer(request) : await api.handler(request)
+    options.fault?.(verb, request.path, 'after')
     writes.push({ user: request.user?.name ?? '', verb, uri: request.path, code: answer.status, body })
     return answer
   }
@@ -108,7 +116,8 @@ export async function startNodeStage(
     await runtime.complete(startScheduler({ runtime, client: own, signal }), many)
   }
   let running = new AbortController()
-  const newMachine = () => createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  const newMachine = () =>
+    (options.around ?? ((same) => same))(createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0))))
   let containerRuntime = newMachine()
   const startAnew = () => {
     running = new AbortController()
