@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { HttpsClient } from '../../src/http/client.ts'
+import { rounds } from './answers.ts'
 import { ask, CONFIG_MAPS, configMap, startServer } from './server.ts'
 
 /** Of each of the two clusters that are killed side by side. */
-const ROUNDS = 25
+const ROUNDS = rounds(50) / 2
 const WRITERS = 8
 
 /** What must be found: the newest answered resourceVersion of a name, or that it was deleted. */

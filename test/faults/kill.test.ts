@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { answersOf, checkAnswers } from './answers.ts'
+import { answersOf, checkAnswers, rounds } from './answers.ts'
 
-const ROUNDS = 50
+const ROUNDS = rounds(50)
 const WRITER = join(import.meta.dirname, 'writer.ts')
 
-test('kill -9 during writes, 50 times: every answered write is there, and the revision never goes back', async () => {
+test('kill -9 during writes, deletes and compactions, 50 times: every answered one holds, and the revision never goes back', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'skiff-kill-'))
   const all = new Map<string, number>()
   let revision = 0

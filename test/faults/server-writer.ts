@@ -1,6 +1,6 @@
 /**
- * A whole API server that writes to itself under strace and says what was answered, one line each: `KEY REVISION`. Half of
- * the writers ask within the process, so that the line stands where the answer would be sent; the others over HTTPS.
+ * A whole API server that creates, changes and deletes in itself under strace and says what was answered, one line each: `KEY
+ * REVISION`, with a minus before it where the key was deleted. Half of the writers ask within the process, so that the line stands where the answer would be sent; the others over HTTPS.
  * Arguments: DIR, how many writers, and how many writes in all.
  */
 import { writeSync } from 'node:fs'
@@ -14,23 +14,37 @@ const https = createHttpsClient(endpointFromKubeconfig(cluster.kubeconfig))
 const PATH = '/api/v1/namespaces/default/configmaps'
 let count = 0
 
-async function post(within: boolean, body: object): Promise<string> {
-  if (within) return (await cluster.client.raw('POST', PATH, body as never)).body
+async function ask(within: boolean, method: string, path: string, body?: object) {
+  const text = within
+    ? (await cluster.client.raw(method, path, body as never)).body
+    : await send(method, path, body === undefined ? undefined : JSON.stringify(body))
+  const object = JSON.parse(text)
+  if (object.kind === 'Status' && object.status !== 'Success') throw new Error(`${method} ${path}: ${object.message}`)
+  return object
+}
+
+async function send(method: string, path: string, body: string | undefined): Promise<string> {
   const headers = { 'content-type': 'application/json' }
-  const answer = await https.send({ method: 'POST', path: PATH, headers, body: JSON.stringify(body) })
+  const answer = await https.send({ method, path, headers, ...(body === undefined ? {} : { body }) })
   return Buffer.from(await answer.bytes()).toString()
 }
 
 async function writeOn(writer: number): Promise<void> {
+  const within = writer % 2 === 0
   for (let i = 0; count < Number(total); i++) {
     count++
-    const name = `w${writer}-${i}`
-    const data = { text: 'x'.repeat((i * 977) % 9000) }
-    const made = JSON.parse(
-      await post(writer % 2 === 0, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }),
-    )
-    if (made.kind !== 'ConfigMap') throw new Error(`the write of ${name} was refused: ${made.message}`)
-    writeSync(1, `/registry/configmaps/default/${name} ${made.metadata.resourceVersion}\n`)
+    const isPassing = i % 2 === 1
+    const name = `${isPassing ? 'gone' : 'kept'}-${writer}-${i}`
+    const say = (revision: string) => writeSync(1, `/registry/configmaps/default/${name} ${revision}\n`)
+    const object = (text: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { text } })
+    const made = await ask(within, 'POST', PATH, object('x'.repeat((i * 977) % 9000)))
+    say(made.metadata.resourceVersion)
+    const changed = await ask(within, 'PUT', `${PATH}/${name}`, object('changed'))
+    say(changed.metadata.resourceVersion)
+    if (!isPassing) continue
+    await ask(within, 'DELETE', `${PATH}/${name}`)
+    // The delete's own revision is not answered; it is a later one.
+    say(`-${changed.metadata.resourceVersion}`)
   }
 }
 

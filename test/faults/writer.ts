@@ -1,11 +1,12 @@
 /**
- * The process that the fault tests kill: writes to a store in DIR without end and says what was answered, one line each:
- * `KEY REVISION`. Arguments: DIR, how many writes at once, how many in all (0: until killed), and `quick` where the disk is to
+ * The process that the fault tests kill: creates, changes and deletes in a store in DIR without end, compacts it meanwhile, and
+ * says what was answered, one line each: `KEY REVISION`, with a minus before the revision of a delete. Arguments: DIR, how many writes at once, how many in all (0: until killed), and `quick` where the disk is to
  * be taken for a quick one.
  */
 import { writeSync } from 'node:fs'
 import { liveRuntime } from '../../src/base/live.ts'
 import { openStorage } from '../../src/storage/open.ts'
+import { CompactedError, type Write } from '../../src/storage/storage.ts'
 
 const [dir = '', atOnce = '4', total = '0', disk = ''] = process.argv.slice(2)
 const live = liveRuntime()
@@ -14,18 +15,38 @@ const storage = await openStorage({ runtime, driver: 'lmdb', dir })
 const run = storage.revision
 let count = 0
 
+const COMPACT_EVERY = 30
+
+async function answered(request: Write): Promise<number> {
+  const result = await storage.write(request)
+  if (!result.ok) throw new Error(`the write of ${request.key} found another one`)
+  writeSync(1, `${request.key} ${request.type === 'delete' ? '-' : ''}${result.revision}\n`)
+  return result.revision
+}
+
+/** Of what is kept in turns: one to come, one to change a key of its own again and again, one to go again. */
 async function writeOn(writer: number): Promise<void> {
   let counter = 0
   for (let i = 0; total === '0' || count < Number(total); i++) {
     count++
-    // Every third write changes a key of its own again and again; the others make new ones.
-    const again = i % 3 === 2
-    const key = again ? `/registry/counters/${run}/${writer}` : `/registry/things/${run}/${writer}/${i}`
-    const value = Buffer.from(`${key} ${'x'.repeat((i * 977) % 9000)}`)
-    const result = await storage.write({ type: 'put', key, value, expectRevision: again ? counter : 0 })
-    if (!result.ok) throw new Error(`the write of ${key} found another one`)
-    if (again) counter = result.revision
-    writeSync(1, `${key} ${result.revision}\n`)
+    const put = (key: string, expectRevision = 0) =>
+      answered({ type: 'put', key, value: Buffer.from(`${key} ${'x'.repeat((i * 977) % 9000)}`), expectRevision })
+    if (i % 3 === 0) await put(`/registry/things/${run}/${writer}/${i}`)
+    else if (i % 3 === 1) counter = await put(`/registry/counters/${run}/${writer}`, counter)
+    else {
+      const key = `/registry/gone/${run}/${writer}/${i}`
+      await answered({ type: 'delete', key, expectRevision: await put(key) })
+    }
+    if (count % COMPACT_EVERY === 0) await compact()
+  }
+}
+
+async function compact(): Promise<void> {
+  try {
+    await storage.compact(storage.revision - 5)
+  } catch (error) {
+    // Another writer has come further.
+    if (!(error instanceof CompactedError)) throw error
   }
 }
 

@@ -2,7 +2,8 @@
  * Looks at an LMDB file before LMDB does: LMDB maps it into memory and trusts what it finds, so a file that is cut off
  * or not its own would end the process instead of giving an error.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreError } from '../storage.ts'
 import { corrupt } from './records.ts'
@@ -27,12 +28,33 @@ export function checkFile(dir: string): void {
     if (size === 0) return
     const newest = newestMeta(file)
     if (newest === undefined) throw corrupt(`${path} is not a store`)
-    if (newest.lastPage > 1 && (newest.lastPage + 1) * newest.pageSize > size) {
-      throw corrupt(`${path} is cut off: ${size} bytes of at least ${(newest.lastPage + 1) * newest.pageSize}`)
+    const whole = (newest.lastPage + 1) * newest.pageSize
+    if (newest.lastPage > 1 && whole > size) {
+      if (!canBeRead(dir)) throw corrupt(`${path} is cut off: ${size} bytes of at least ${whole}`)
+      truncateSync(path, whole)
     }
   } finally {
     closeSync(file)
   }
+}
+
+/** Reads every row, at the cost of its own process where the file ends before a page that is used. */
+const READ_ALL = `
+const { open } = await import(process.argv[1])
+const root = open({ path: process.argv[2], noSubdir: false, encoding: 'binary', keyEncoding: 'binary', maxDbs: 8, readOnly: true })
+for (const name of ['meta', 'changes', 'keys', 'expiries']) {
+  const table = root.openDB({ name, encoding: 'binary', keyEncoding: 'binary' })
+  for (const { value } of table.getRange()) value.length
+}
+await root.close()`
+
+/**
+ * Pages at the end that a transaction took and gave back are not written: a process that is killed then leaves a file that ends
+ * before them and is whole nevertheless. Which pages are used only LMDB knows.
+ */
+function canBeRead(dir: string): boolean {
+  const args = ['--input-type=module', '-e', READ_ALL, import.meta.resolve('lmdb'), dir]
+  return spawnSync(process.execPath, args, { stdio: 'ignore' }).status === 0
 }
 
 interface Meta {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -70,6 +70,23 @@ test('a file that is no store, or cut off, is refused and left as it is', async 
     await assert.rejects(open(dir), oneLine(message))
     assert.deepEqual(readFileSync(path), before)
   }
+})
+
+test('a file that ends before pages which nothing uses is whole', async () => {
+  const dir = await filledStore('loose')
+  const path = join(dir, 'data.mdb')
+  const bytes = readFileSync(path)
+  const pageSize = bytes.readUInt32LE(48)
+  const lastPages = [0, pageSize].map((page) => Number(bytes.readBigUInt64LE(page + 144)))
+  // Ten pages more that a transaction took, gave back, and did not write.
+  for (const [i, page] of [0, pageSize].entries()) bytes.writeBigUInt64LE(BigInt(lastPages[i]! + 10), page + 144)
+  const end = (Math.max(...lastPages) + 1) * pageSize
+  writeFileSync(path, bytes.subarray(0, end))
+  const storage = await open(dir)
+  assert.equal((await storage.range('/registry/', '/registry0')).items.length, 50)
+  await storage.write({ type: 'put', key: '/registry/more', value: Buffer.alloc(100_000), expectRevision: 0 })
+  await storage.close()
+  assert.ok(statSync(path).size >= end + 10 * pageSize)
 })
 
 test('a damaged value is found by its checksum', async () => {
