@@ -144,3 +144,42 @@ test('the scheduler counts memory to the byte', async () => {
   assert.deepEqual(placed, [undefined, 'node-1', undefined, 'node-1'])
   await stage.stop()
 })
+
+test('what would go on beyond 64 bits is refused where it may not be negative', async () => {
+  const { runtime, stage, post, get } = await setup()
+  const annotations = { 'deprecated.daemonset.template.generation': String(MOST) }
+  const spec = { selector: { matchLabels: labels }, template: template() }
+  await post(`${apps}/daemonsets`, 'DaemonSet', 'd', { metadata: { name: 'd', annotations }, spec })
+  await runtime.advance(5000)
+  const [first] = (await get(`${apps}/controllerrevisions`)).items as Fields[]
+  const own = `${apps}/controllerrevisions/${first?.['metadata'].name}`
+  assert.equal((await stage.ask('PATCH', own, { revision: -MOST })).code, 422)
+  const changed = await stage.ask('PATCH', `${apps}/daemonsets/d`, { spec: { template: template({ hostname: 'h' }) } })
+  assert.equal(changed.code, 422)
+  assert.deepEqual(
+    (changed.body.details.causes as Fields[]).map(({ message }) => message),
+    [
+      'Invalid value: -9223372036854775808: must not be decremented',
+      'Invalid value: -9223372036854775808: must be greater than or equal to 0',
+    ],
+  )
+  await stage.stop()
+})
+
+test('a time beyond 292 years is what 64 bits of nanoseconds make of it', async () => {
+  const { runtime, stage, post, get } = await setup()
+  const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`
+  const spec = (activeDeadlineSeconds: bigint | number) => ({
+    activeDeadlineSeconds,
+    template: { spec: { ...template().spec, restartPolicy: 'Never', nodeSelector: { no: 'where' } } },
+  })
+  for (const seconds of [MOST, 9223372037, 9223372036]) await post(jobs, 'Job', `j${seconds}`, { spec: spec(seconds) })
+  await runtime.advance(5000)
+  const failed: boolean[] = []
+  for (const seconds of [MOST, 9223372037, 9223372036]) {
+    const { conditions = [] } = (await get(`${jobs}/j${seconds}`)).status
+    failed.push((conditions as Fields[]).some(({ reason }) => reason === 'DeadlineExceeded'))
+  }
+  assert.deepEqual(failed, [true, true, false])
+  await stage.stop()
+})

@@ -1,5 +1,6 @@
 /** DaemonSet. */
 import type { Fields, KubeObject } from '../object.ts'
+import { parseInt64 } from '../objects/integers.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { isEmptySelector, isUsableSelector, validateLabelSelector } from './labels.ts'
@@ -15,11 +16,17 @@ import {
   validateRunningTemplate,
 } from './templates.ts'
 
+/** Of the template, once a field of the spec and still told as one; the strategy counts it. */
+export const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
+
 export function validateDaemonSet(object: KubeObject, old?: KubeObject): FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = object['spec'] ?? {}
   const selector: Fields | undefined = spec['selector'] ?? undefined
   const template: Fields = spec['template'] ?? {}
+  const generation = parseInt64(object.metadata.annotations?.[TEMPLATE_GENERATION]) ?? 0
+  if (old && generation < (parseInt64(old.metadata.annotations?.[TEMPLATE_GENERATION]) ?? 0))
+    errors.push(invalid('spec.templateGeneration', generation as number, 'must not be decremented'))
   if (old) immutableSelector(spec['selector'], old['spec']?.selector, errors)
   validateLabelSelector(selector, 'spec.selector', errors)
   if ((!selector || isUsableSelector(selector)) && !fits(selector, template))
@@ -28,6 +35,7 @@ export function validateDaemonSet(object: KubeObject, old?: KubeObject): FieldEr
     errors.push(invalid('spec.selector', {}, 'empty selector is invalid for daemonset'))
   validateRunningTemplate(template, 'DaemonSet', 'spec.template', errors)
   nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
+  nonNegativeField(generation, 'spec.templateGeneration', errors)
   validateUpdateStrategy(spec['updateStrategy'] ?? {}, 'spec.updateStrategy', errors)
   nonNegativeField(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit', errors)
   return errors

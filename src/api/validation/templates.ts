@@ -1,6 +1,7 @@
 /** Pod templates, and what every controller of pods asks of its own: a selector that fits, pods that restart. */
 
 import type { Fields } from '../object.ts'
+import type { Int64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { isEmpty } from './common.ts'
@@ -106,8 +107,9 @@ export function amountOf(value: number | string | undefined): number {
   return value !== undefined && percentText(value).length === 0 ? Number(value.slice(0, -1)) : 0
 }
 
-export function nonNegativeField(value: number | undefined | null, path: string, errors: FieldError[]): void {
-  if (typeof value === 'number' && value < 0) errors.push(invalid(path, value, 'must be greater than or equal to 0'))
+export function nonNegativeField(value: Int64 | undefined | null, path: string, errors: FieldError[]): void {
+  if ((typeof value === 'number' || typeof value === 'bigint') && value < 0)
+    errors.push(invalid(path, value as number, 'must be greater than or equal to 0'))
 }
 
 /** Counts of a status: none negative. */

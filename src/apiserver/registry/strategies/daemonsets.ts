@@ -2,12 +2,10 @@
 import type { KubeObject } from '../../../api/object.ts'
 import { addInt64, type Int64, maxInt64, parseInt64 } from '../../../api/objects/integers.ts'
 import { same } from '../../../api/validation/common.ts'
-import { validateDaemonSet, validateDaemonSetStatus } from '../../../api/validation/daemonsets.ts'
+import { TEMPLATE_GENERATION, validateDaemonSet, validateDaemonSetStatus } from '../../../api/validation/daemonsets.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { createdWith, nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
-
-const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
 const templateGeneration = (object: KubeObject): Int64 =>
   parseInt64(object.metadata.annotations?.[TEMPLATE_GENERATION]) ?? 0
