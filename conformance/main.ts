@@ -13,6 +13,7 @@ import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { agreementOf, type Difference, excuses, fallenFigures, isExcused, type SetAgreement } from './agreement.ts'
 import { askAll, createAsker, INITIALIZING } from './ask.ts'
+import { askAllTimes, writeTimes } from './deletion-times.ts'
 import { accessReviews } from './generators/access.ts'
 import { admissionCases } from './generators/admission.ts'
 import { conversionCases } from './generators/crd-conversion.ts'
@@ -20,10 +21,14 @@ import { lifecycleCases } from './generators/crd-lifecycle.ts'
 import { managerCases } from './generators/crd-managers.ts'
 import { refusalCases } from './generators/crd-refusals.ts'
 import { schemaCases } from './generators/crd-schemas.ts'
+import { timedCases } from './generators/deletion-times.ts'
+import { escalationCases } from './generators/escalation.ts'
+import { evictionCases } from './generators/evictions.ts'
 import { fieldCreates, fieldUpdates } from './generators/fields.ts'
 import { gadgetCases } from './generators/gadgets.ts'
 import { hostile } from './generators/hostile.ts'
 import { identityCases } from './generators/identity.ts'
+import { missingCases } from './generators/missing.ts'
 import { corpusOf, mutatedCreates, mutatedDefinitions, mutatedUpdates, plainCreates } from './generators/mutations.ts'
 import { permissionCases } from './generators/permissions.ts'
 import { policyCases } from './generators/policies.ts'
@@ -165,6 +170,12 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return webhookCases()
     case 'crd-lifecycle':
       return [...lifecycleCases(), ...conversionCases(), ...schemaCases(), ...managerCases(), ...refusalCases()]
+    case 'escalation':
+      return escalationCases()
+    case 'evictions':
+      return evictionCases()
+    case 'missing':
+      return missingCases(corpus, gadget.objects[0])
     case 'gadgets':
       return gadgetCases(gadget.objects, rand, count)
     case 'hostile':
@@ -206,6 +217,35 @@ async function record(options: { kubeconfig: string; set: string; seed: number; 
   console.log(`${cases.length} cases recorded in ${options.out}`)
 }
 
+/** Times stand in a form of their own (times.ts). Time passes by itself here: a second is waited for. */
+async function recordTimes(kubeconfig: string, out: string) {
+  const asker = createAsker(kubeconfig)
+  const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  const json = (value: unknown) => JSON.stringify(value)
+  const recorded = await askAllTimes(
+    {
+      call: (step) => asker.call(step),
+      async namespace(name) {
+        const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+        const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
+        await asker.call({ m: 'POST', p: '/api/v1/namespaces', b: json(namespace) })
+        await asker.call({ m: 'POST', p: `/api/v1/namespaces/${name}/serviceaccounts`, b: json(account) })
+        await pause(1000 - (Date.now() % 1000))
+      },
+      async second() {
+        return Math.floor(Date.now() / 1000)
+      },
+      pass: (seconds) => pause(seconds * 1000 - (Date.now() % 1000) + 20),
+    },
+    timedCases(),
+    process.pid.toString(36),
+    40,
+  )
+  asker.close()
+  writeTimes(recorded, out)
+  console.log(`${recorded.length} cases recorded in ${out}`)
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -224,7 +264,8 @@ if (positionals[0] === 'record') {
     console.error('record needs --kubeconfig FILE, --set GENERATOR and --out FILE.jsonl')
     process.exit(2)
   }
-  await record({ kubeconfig, set, out, seed: Number(values.seed), count: Number(values.count) })
+  if (set === 'deletion-times') await recordTimes(kubeconfig, out)
+  else await record({ kubeconfig, set, out, seed: Number(values.seed), count: Number(values.count) })
 } else {
   await replay({
     ...(values.kubeconfig ? { kubeconfig: values.kubeconfig } : {}),

@@ -94,12 +94,16 @@ function beforeDelete(strategy: Strategy, object: KubeObject, options: DeleteOpt
     const running = seconds(deletionGracePeriodSeconds)
     if (asked === undefined || asked >= running) return { state: 'pending' }
     const requestedAt = Date.parse(deletionTimestamp) - durationMs(running)
+    // As if the first delete had asked for it. Where that time is past it ends now, with the shortest period there is.
+    const endsAt = requestedAt + durationMs(asked)
+    const isPast = endsAt <= nowMs
+    const left = isPast ? Math.min(asked, 1) : asked
     return {
       state: 'marked',
-      seconds: asked,
+      seconds: left,
       object: withMetadata(object, {
-        deletionTimestamp: formatTime(requestedAt + durationMs(asked)),
-        deletionGracePeriodSeconds: asked,
+        deletionTimestamp: formatTime(isPast ? nowMs : endsAt),
+        deletionGracePeriodSeconds: left,
       }),
     }
   }
