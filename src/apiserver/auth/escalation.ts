@@ -1,11 +1,15 @@
 /**
- * Privilege escalation (API concept: RBAC, restrictions on role creation and binding): nobody writes a role with rights he
- * has not, or binds one, unless he may `escalate` or `bind` it. Asked before a role or binding is written.
+ * Privilege escalation (API concept: RBAC, restrictions on role creation and binding): a user writes no role with rights that
+ * user has not, and binds none, unless allowed to `escalate` or `bind` it. Asked before a role or binding is written.
+ *
+ * `bind` is asked in the binding's namespace, of cluster roles too; `escalate` by the name in the request's path, which a POST
+ * has not.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
-import { forbidden, notFound } from '../../api/status.ts'
+import { forbidden, notFound, StatusError } from '../../api/status.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission/plugin.ts'
+import { sameObject } from '../registry/same.ts'
 import type { Attributes, Authorizer } from './authorizer.ts'
 import { grantedRules, type PolicyRule, type RoleReads } from './rbac.ts'
 
@@ -37,21 +41,24 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
   }
   const checkRole = async (attributes: AdmissionAttributes, role: KubeObject, namespace: string) => {
     const { user, row } = attributes
-    if (await may(user, 'escalate', row.resource, namespace, role.metadata.name ?? '')) return
+    if (await may(user, 'escalate', row.resource, namespace, nameInPath(attributes))) return
     const gr = { group: GROUP, resource: row.resource }
     const name = role.metadata.name ?? ''
-    if (role['aggregationRule'] && uncovered(user, '', ALL).length > 0)
-      throw forbidden(gr, name, 'must have cluster-admin privileges to use the aggregationRule')
     const missing = uncovered(user, namespace, role['rules'] ?? [])
     if (missing.length > 0) throw forbidden(gr, name, escalationMessage(user, missing))
+    // What gathers rules may gather any, and what gathered them has them still.
+    if ((gathers(role) || gathers(attributes.oldObject)) && uncovered(user, '', ALL).length > 0)
+      throw forbidden(gr, name, 'must have cluster-admin privileges to use the aggregationRule')
   }
   const checkBinding = async (attributes: AdmissionAttributes, binding: KubeObject, namespace: string) => {
     const { user, row } = attributes
     const ref: Fields = binding['roleRef'] ?? {}
     const cluster = ref['kind'] === 'ClusterRole'
     const roleName: string = ref['name'] ?? ''
-    if (await may(user, 'bind', cluster ? 'clusterroles' : 'roles', cluster ? '' : namespace, roleName)) return
+    if (await may(user, 'bind', cluster ? 'clusterroles' : 'roles', namespace, roleName)) return
     const gr = { group: GROUP, resource: row.resource }
+    if (!cluster && ref['kind'] !== 'Role')
+      throw new StatusError(500, '', `unsupported role reference kind: ${JSON.stringify(ref['kind'] ?? '')}`)
     const rules = roles.rulesOf(ref, namespace)
     if (rules === undefined) throw notFound(gr, roleName)
     const missing = uncovered(user, namespace, rules)
@@ -63,8 +70,8 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
     mutate(attributes) {
       const { row, object, oldObject, subresource, user } = attributes
       if (row.group !== GROUP || object === undefined || subresource !== '') return object!
-      // Superusers hold everything; and who changes no rights grants none.
-      if (user.groups.includes('system:masters') || sameRights(object, oldObject)) return object
+      // Superusers hold everything.
+      if (user.groups.includes('system:masters') || isBookkeeping(object, oldObject)) return object
       const namespace = row.namespaced ? attributes.namespace : ''
       const check = row.resource.endsWith('bindings') ? checkBinding : checkRole
       return check(attributes, object, namespace).then(() => object)
@@ -72,10 +79,21 @@ export function createEscalationGuard(authorizer: Authorizer, roles: RoleReads):
   }
 }
 
-const RIGHTS = ['rules', 'aggregationRule', 'roleRef', 'subjects']
+const gathers = (role: KubeObject | undefined): boolean =>
+  (role?.['aggregationRule']?.clusterRoleSelectors ?? []).length > 0
 
-function sameRights(object: KubeObject, old: KubeObject | undefined): boolean {
-  return old !== undefined && RIGHTS.every((field) => JSON.stringify(object[field]) === JSON.stringify(old[field]))
+const nameInPath = ({ options, name }: AdmissionAttributes): string => (options['kind'] === 'CreateOptions' ? '' : name)
+
+/** Metadata that the garbage collector changes, or the server itself: whoever changes nothing else grants nothing. */
+const BOOKKEEPING = new Set(['finalizers', 'ownerReferences', 'managedFields', 'resourceVersion', 'generation'])
+
+function isBookkeeping(object: KubeObject, old: KubeObject | undefined): boolean {
+  if (old === undefined) return false
+  const rest = (of: KubeObject): KubeObject => ({
+    ...of,
+    metadata: Object.fromEntries(Object.entries(of.metadata).filter(([field]) => !BOOKKEEPING.has(field))),
+  })
+  return sameObject(rest(object), rest(old))
 }
 
 /** One verb on one resource of one group, by one name at most: what can be held or not as a whole. */

@@ -50,7 +50,8 @@ export function applier(
     const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore', applied: true }).object
     const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
     checkName(placed, info.name)
-    return dedupeOwnerReferences(placed, false, write.warn)
+    const timed = write.kindStrategy.timedDefaults?.(placed, write.now) ?? placed
+    return dedupeOwnerReferences(timed, false, write.warn)
   }
 }
 

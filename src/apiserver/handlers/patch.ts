@@ -49,9 +49,11 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
   const write = writeContext(resource, { dryRun: options.dryRun })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
+  // Of what is not there no subresource is written, but for kinds that say so.
+  const creates = type === 'apply' && (info.subresource === '' || write.strategy.allowCreateOnApply === true)
   const next = type === 'apply' ? applier(resource, options, write) : patcher(resource, type, options, write)
   const updated = await updateObject(context.registry, write, {
-    forceCreate: type === 'apply',
+    forceCreate: creates,
     async next(existing) {
       // Only an apply makes what is not there, even of kinds that a PUT may create.
       if (existing === undefined && type !== 'apply') throw notFound(groupResource(row), info.name)

@@ -61,6 +61,8 @@ export interface Strategy {
   canonicalize?(object: KubeObject): KubeObject
   /** PUT of a name that is not there creates it. */
   readonly allowCreateOnUpdate?: boolean
+  /** An apply of this subresource creates what is not there, as an apply of the object itself always does. */
+  readonly allowCreateOnApply?: boolean
   /** Whether a PUT without resourceVersion overwrites. Default true, as for most kinds. */
   readonly allowUnconditionalUpdate?: boolean
   prepareForUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject

@@ -94,9 +94,11 @@ async function attempt(
   const next = await input.next(existing)
   const asked = parseResourceVersion(next.metadata.resourceVersion)
   if (existing === undefined) {
+    // Made by a write of its status the object is one of its kind, but takes nothing from shared pools.
     const begun = strategy.beginCreate?.(next, context, registry.pools)
     try {
-      return await createByUpdate(registry, context, input, key, begun?.object ?? next)
+      const made = begun?.object ?? next
+      return await createByUpdate(registry, { ...context, strategy: context.kindStrategy }, input, key, made)
     } finally {
       begun?.finish()
     }

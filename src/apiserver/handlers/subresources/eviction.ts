@@ -7,6 +7,7 @@ import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, notFound, StatusError } from '../../../api/status.ts'
 import { deleteObject } from '../../registry/delete.ts'
+import { checkPreconditions } from '../../registry/deletion.ts'
 import { inNamespace } from '../../registry/metadata.ts'
 import { groupResource, storageKey, type WriteContext } from '../../registry/registry.ts'
 import type { DeleteOptions } from '../../registry/strategy.ts'
@@ -17,10 +18,12 @@ import { admitDelete } from '../delete.ts'
 import { negotiate } from '../negotiate.ts'
 import { validateDeleteOptions, writeOptions } from '../options.ts'
 import { encoded } from '../respond.ts'
-import { admissionAttributes, optionsObject, writeContext } from '../write.ts'
+import { admissionAttributes, optionsObject, trackManager, writeContext } from '../write.ts'
 import { created } from './binding.ts'
 
 const EMPTY: DeleteOptions = {}
+/** The API server itself writes budgets, as their manager. */
+const BY_SERVER = writeOptions('UpdateOptions', new URLSearchParams({ fieldManager: 'kube-apiserver' }))
 /** As many disrupted pods a budget keeps in mind. */
 const MAX_DISRUPTED = 2000
 
@@ -33,7 +36,6 @@ export async function createEviction(resource: ResourceRequest): Promise<ApiResp
   if ((eviction.metadata.name ?? '') !== info.name)
     throw badRequest('name in URL does not match name in Eviction object')
   const deleteOptions: DeleteOptions = eviction['deleteOptions'] ?? EMPTY
-  validateDeleteOptions(deleteOptions)
   const dryRun = options.dryRun || (deleteOptions.dryRun?.length ?? 0) > 0
   const attributes = { dryRun, options: optionsObject(options) }
   const admitted = await context.admission.mutate(
@@ -45,8 +47,10 @@ export async function createEviction(resource: ResourceRequest): Promise<ApiResp
   if (pod === undefined) throw notFound(groupResource(row), info.name)
   const write = writeContext(resource, { dryRun, subresource: '' })
   if (!isDone(pod)) await spendBudget(resource, pod, write)
-  const deletion = withUid(deleteOptions, pod)
-  if (pod.metadata.deletionTimestamp === undefined && !hasEnded(pod)) await markDisrupted(resource, write)
+  validateDeleteOptions(deleteOptions)
+  const deletion = hasEnded(pod)
+    ? withUid(deleteOptions, pod)
+    : await markDisrupted(resource, write, withUid(deleteOptions, pod))
   await deleteObject(context.registry, write, deletion, (existing) =>
     admitDelete({ ...resource, info: { ...info, subresource: '' } }, { dryRun, options: { ...deletion } }, existing),
   )
@@ -60,24 +64,49 @@ const CONDITION = {
   message: 'Eviction API: evicting',
 }
 
-/** Tells in the pod's status why it ends (KEP-3329). */
-async function markDisrupted(resource: ResourceRequest, write: WriteContext): Promise<void> {
+/**
+ * Tells in the pod's status why it ends (KEP-3329), where the pod is as `options` want it.
+ *
+ * @returns the options, whose resourceVersion, where they have one, is that of the pod as it is written here
+ * @throws StatusError 409 when the pod is not as they want it
+ */
+async function markDisrupted(
+  resource: ResourceRequest,
+  write: WriteContext,
+  options: DeleteOptions,
+): Promise<DeleteOptions> {
   const { context, row, info } = resource
-  await updateObject(
+  const { preconditions } = options
+  const { object } = await updateObject(
     context.registry,
     { ...write, strategy: {} },
     {
       next(pod) {
         if (pod === undefined) throw notFound(groupResource(row), info.name)
-        const conditions: readonly Fields[] = pod['status']?.conditions ?? []
-        const condition = { ...CONDITION, lastProbeTime: null, lastTransitionTime: write.now }
-        const others = conditions.filter(({ type }) => type !== CONDITION.type)
-        return { ...pod, status: { ...pod['status'], conditions: [...others, condition] } }
+        checkPreconditions({ group: row.group, kind: row.kind }, pod, preconditions)
+        return withCondition(pod, { ...CONDITION, lastProbeTime: null }, write.now)
       },
       validateCreate: () => {},
       validateUpdate: () => {},
     },
   )
+  const { resourceVersion } = object.metadata
+  if (preconditions?.resourceVersion === undefined || resourceVersion === undefined) return options
+  return { ...options, preconditions: { ...preconditions, resourceVersion } }
+}
+
+/** In the place of one of its type. The time is that of the last change of its status. */
+function withCondition(object: KubeObject, condition: Fields, now: string): KubeObject {
+  const conditions: readonly Fields[] = object['status']?.conditions ?? []
+  const before = conditions.find(({ type }) => type === condition['type'])
+  const lastTransitionTime = before?.['status'] === condition['status'] ? (before?.['lastTransitionTime'] ?? null) : now
+  const next = { ...condition, lastTransitionTime }
+  const status = {
+    ...object['status'],
+    conditions:
+      before === undefined ? [...conditions, next] : conditions.map((each) => (each === before ? next : each)),
+  }
+  return { ...object, status }
 }
 
 /** The pod that was looked at is the pod that goes. */
@@ -110,7 +139,7 @@ async function spendBudget(resource: ResourceRequest, pod: KubeObject, write: Wr
   if (budgets.length > 1)
     throw new StatusError(
       500,
-      'InternalError',
+      '',
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     )
   const [budget] = budgets
@@ -128,12 +157,20 @@ async function spendBudget(resource: ResourceRequest, pod: KubeObject, write: Wr
   await updateObject(context.registry, budgetWrite, {
     next(current) {
       if (current === undefined) throw notFound(groupResource(row), name)
-      return spent(current, pod, write.now)
+      return trackManager(single, budgetWrite, BY_SERVER, current, spent(current, pod, write.now))
     },
     validateCreate: () => {},
     validateUpdate: () => {},
   })
 }
+
+const exhausted = (observedGeneration: number): Fields => ({
+  type: 'DisruptionAllowed',
+  status: 'False',
+  observedGeneration,
+  reason: 'InsufficientPods',
+  message: '',
+})
 
 function spent(budget: KubeObject, pod: KubeObject, now: string): KubeObject {
   const name = budget.metadata.name ?? ''
@@ -147,6 +184,8 @@ function spent(budget: KubeObject, pod: KubeObject, now: string): KubeObject {
   if ((status['observedGeneration'] ?? 0) < (budget.metadata.generation ?? 0))
     refuse(`The disruption budget ${name} is still being processed by the server.`, 10)
   const allowed: number = status['disruptionsAllowed'] ?? 0
+  const healthy: number = status['currentHealthy'] ?? 0
+  const desired: number = status['desiredHealthy'] ?? 0
   if (allowed < 0) throw new StatusError(403, 'Forbidden', `pdb disruptions allowed is negative`)
   const disrupted: Readonly<Record<string, string>> = status['disruptedPods'] ?? {}
   if (Object.keys(disrupted).length > MAX_DISRUPTED)
@@ -157,9 +196,11 @@ function spent(budget: KubeObject, pod: KubeObject, now: string): KubeObject {
     )
   if (allowed === 0)
     refuse(
-      `The disruption budget ${name} needs ${status['desiredHealthy'] ?? 0} healthy pods and has ${status['currentHealthy'] ?? 0} currently`,
+      healthy <= desired
+        ? `The disruption budget ${name} needs ${desired} healthy pods and has ${healthy} currently`
+        : `The disruption budget ${name} does not allow evicting pods currently`,
     )
-  return {
+  const next = {
     ...budget,
     status: {
       ...status,
@@ -167,4 +208,5 @@ function spent(budget: KubeObject, pod: KubeObject, now: string): KubeObject {
       disruptedPods: { ...disrupted, [pod.metadata.name ?? '']: now },
     },
   }
+  return allowed > 1 ? next : withCondition(next, exhausted(status['observedGeneration'] ?? 0), now)
 }

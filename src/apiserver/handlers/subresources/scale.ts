@@ -87,13 +87,16 @@ function decodedScale({ row }: ResourceRequest, decode: () => KubeObject): KubeO
 }
 
 export async function patchScale(resource: ResourceRequest): Promise<ApiResponse> {
-  const { row, request } = resource
-  if (row.custom !== undefined && request.body?.contentType?.startsWith('application/apply-patch'))
+  const { context, row, request, info } = resource
+  if (row.custom !== undefined && request.body?.contentType?.startsWith('application/apply-patch')) {
+    if (context.registry.current(row, namedKey(row, info.namespace, info.name)) === undefined)
+      throw notFound(groupResource(row), info.name)
     throw new StatusError(
       500,
       '',
       'failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1',
     )
+  }
   const { options, type, next } = patchedScale(resource)
   const { group, resource: name } = groupResource(row)
   const sameObject = (scale: KubeObject) => {

@@ -185,6 +185,19 @@ function withoutElection(lease: KubeObject): KubeObject {
   return strategy === undefined && preferredHolder === undefined ? lease : { ...lease, spec }
 }
 
+const judgedPolicies: Strategy = kind({
+  validate: policies.validateValidatingAdmissionPolicy,
+  counts: SPEC,
+  status: {},
+  statusAlone: true,
+  more: CONDITIONAL,
+})
+/** As in Kubernetes, an applied status makes the policy. */
+const validatingAdmissionPolicies: Strategy = {
+  ...judgedPolicies,
+  status: { ...judgedPolicies.status, allowCreateOnApply: true },
+}
+
 export const clusterStrategies: Strategies = {
   'leases.coordination.k8s.io': kind({
     validate: small.validateLease,
@@ -203,7 +216,7 @@ export const clusterStrategies: Strategies = {
   'runtimeclasses.node.k8s.io': kind({
     validate: validateRuntimeClass,
     validateUpdate: () => [],
-    more: { ...CONDITIONAL, ...warned(warnings.runtimeClassWarnings) },
+    more: { ...CONDITIONAL, allowCreateOnUpdate: true, ...warned(warnings.runtimeClassWarnings) },
   }),
   'storageclasses.storage.k8s.io': kind({
     validate: storage.validateStorageClass,
@@ -290,13 +303,7 @@ export const clusterStrategies: Strategies = {
   }),
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': webhooks,
-  'validatingadmissionpolicies.admissionregistration.k8s.io': kind({
-    validate: policies.validateValidatingAdmissionPolicy,
-    counts: SPEC,
-    status: {},
-    statusAlone: true,
-    more: CONDITIONAL,
-  }),
+  'validatingadmissionpolicies.admissionregistration.k8s.io': validatingAdmissionPolicies,
   'mutatingadmissionpolicies.admissionregistration.k8s.io': kind({
     validate: policies.validateMutatingAdmissionPolicy,
     counts: SPEC,

@@ -112,6 +112,8 @@ export const services: Strategy = {
     'spec.type': object['spec']?.type ?? '',
   }),
   status: {
+    // As in Kubernetes: a status that is put or applied makes the Service.
+    allowCreateOnUpdate: true,
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object) => validateServiceStatus(object),
     resetFields: RESETS_SPEC,
