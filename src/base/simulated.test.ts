@@ -125,6 +125,27 @@ test('early timers let time pass while hand-overs wait', async () => {
   assert.ok(early > 0 && early < 50)
 })
 
+test('early timers stop where they were told to, and say how late they made what waited', async () => {
+  for (let seed = 0; seed < 50; seed++) {
+    const runtime = simulatedRuntime(seed)
+    runtime.setEarlyTimers(0.9, 3000)
+    let ticks = 0
+    const tick = () => {
+      ticks++
+      for (let i = 0; i < 20; i++) runtime.scheduler.handOver('work', () => {})
+      runtime.clock.setTimer(1000, 'tick', tick)
+    }
+    tick()
+    await runtime.settle()
+    assert.ok(ticks >= 1 && ticks <= 4, `${ticks} ticks`)
+    assert.equal(runtime.earlyMs, runtime.clock.monotonic())
+    const { earlyMs } = runtime
+    runtime.setEarlyTimers(0)
+    await runtime.advance(10_000)
+    assert.equal(runtime.earlyMs, earlyMs)
+  }
+})
+
 test('seeded randomness is uniform enough, and its uuids and suffixes are well formed', () => {
   const { random } = simulatedRuntime(3)
   let sum = 0

@@ -16,7 +16,7 @@ export interface SimulationOptions {
   readonly startMs?: number
   /** `seeded`: the seed picks which waiting hand-over comes next. `fifo`: first in, first out. Default `seeded`. */
   readonly order?: 'seeded' | 'fifo'
-  /** Chance that time passes to the next timer although hand-overs wait, as on a busy machine. Default 0. */
+  /** Chance that time passes to the next timer although hand-overs wait, as on a busy machine; see `setEarlyTimers`. Default 0. */
   readonly earlyTimers?: number
   /** Receives what is logged up to `level`; default: nothing is. */
   readonly log?: { readonly level: number; write(line: string): void }
@@ -45,6 +45,13 @@ export interface SimulatedRuntime extends Runtime {
   run(options: RunOptions): Promise<void>
   /** Runs until the promise settles, and gives its value. */
   complete<T>(promise: Promise<T>, options?: Omit<RunOptions, 'until'>): Promise<T>
+  /**
+   * From now on: before a hand-over that waits, time passes to the next timer with this chance, as on a busy machine.
+   * The clock moves so by at most `longestMs` (default: no limit) from the moment at which nothing waited.
+   */
+  setEarlyTimers(chance: number, longestMs?: number): void
+  /** Milliseconds by which the clock has moved so far while hand-overs waited: no hand-over was late by more. */
+  readonly earlyMs: number
   /** A hash over the sequence of hand-overs (label and time). Equal seeds give equal traces. */
   trace(): string
 }
@@ -64,12 +71,16 @@ interface Task {
 
 export function simulatedRuntime(seed: number, options: SimulationOptions = {}): SimulatedRuntime {
   const fifo = options.order === 'fifo'
-  const earlyTimers = options.earlyTimers ?? 0
+  let earlyTimers = options.earlyTimers ?? 0
+  let longestEarlyMs = Number.POSITIVE_INFINITY
+  let earlyMs = 0
   const pick = seededInts(seed + 0x5eed)
   const timers = createTimers(options.startMs ?? Date.UTC(2026, 0, 1), (label, task) => handOver(label, task))
   let hash1 = 0x811c9dc5
   let hash2 = 0x1b873593
   let steps = 0
+  /** Since when there has always been something that waited; undefined: nothing does. */
+  let busySince: number | undefined
 
   // Seeded: any of `ready` may be next, so removal swaps with the last. Of a lane only the first task is in `ready`,
   // the others wait in `lanes`. Fifo: `ready` is a queue with its head at `first`.
@@ -79,6 +90,7 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
 
   function handOver(label: string, run: () => void, lane?: Lane): void {
     const task: Task = { label, run, lane }
+    busySince ??= timers.now()
     if (lane !== undefined && !fifo) {
       const waiting = lanes.get(lane)
       if (waiting) {
@@ -125,15 +137,21 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
 
   const waitingCount = () => ready.length - first
 
+  function fireEarly(): void {
+    const due = timers.next()
+    if (due === undefined || due - (busySince ?? due) > longestEarlyMs || pick() / 2 ** 32 >= earlyTimers) return
+    earlyMs += Math.max(0, due - timers.now())
+    timers.fireNext()
+  }
+
   async function step(): Promise<boolean> {
-    if (earlyTimers > 0 && waitingCount() > 0 && timers.next() !== undefined && pick() / 2 ** 32 < earlyTimers) {
-      timers.fireNext()
-    }
+    if (earlyTimers > 0 && waitingCount() > 0) fireEarly()
     const task = next()
     if (!task) return false
     record(task.label)
     task.run()
     await drainMicrotasks(++steps)
+    if (waitingCount() === 0) busySince = undefined
     return true
   }
 
@@ -199,6 +217,13 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
     advance,
     run,
     complete,
+    setEarlyTimers(chance, longestMs = Number.POSITIVE_INFINITY) {
+      earlyTimers = chance
+      longestEarlyMs = longestMs
+    },
+    get earlyMs() {
+      return earlyMs
+    },
     trace: () => `${steps}:${(hash1 >>> 0).toString(16)}${(hash2 >>> 0).toString(16)}`,
   }
 }

@@ -9,28 +9,57 @@ const BTree = sortedBTree.default
 const compareStrings = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const compareExpiries = (a: Expiry, b: Expiry) => a.expiresAt - b.expiresAt || a.revision - b.revision
 
-export function memoryTables(runtime: Runtime): Tables {
-  const keys = new BTree<string, KeyEntry>(undefined, compareStrings)
-  const log = new Map<number, Change>()
-  const expiries = new BTree<Expiry, undefined>(undefined, compareExpiries)
+/** What a disk would hold: it outlives the tables over it, so that a store can be opened over it again after its process died. */
+export interface Memory {
+  readonly keys: InstanceType<typeof BTree<string, KeyEntry>>
+  readonly log: Map<number, Change>
+  readonly expiries: InstanceType<typeof BTree<Expiry, undefined>>
+  state: Tables['initial']
+  /** On its way to the disk: whoever dies now may find all of it afterwards, or nothing. */
+  writing: Group | undefined
+}
 
-  function apply(group: Group): void {
-    for (const revision of group.compaction?.dropChanges ?? []) log.delete(revision)
-    for (const key of group.compaction?.dropKeys ?? []) keys.delete(key)
-    for (const expiry of group.endedExpiries) expiries.delete(expiry)
-    for (const change of group.changes) {
-      log.set(change.revision, change)
-      keys.set(change.key, {
-        modRevision: change.revision,
-        createRevision: change.createRevision,
-        deleted: change.value === undefined,
-      })
-    }
-    for (const expiry of group.newExpiries) expiries.set(expiry, undefined)
-  }
-
+export function createMemory(): Memory {
   return {
-    initial: { revision: 1, compactedRevision: 0, sweptRevision: 0 },
+    keys: new BTree<string, KeyEntry>(undefined, compareStrings),
+    log: new Map(),
+    expiries: new BTree<Expiry, undefined>(undefined, compareExpiries),
+    state: { revision: 1, compactedRevision: 0, sweptRevision: 0 },
+    writing: undefined,
+  }
+}
+
+/** For a test that kills the process over this memory: the group on its way is there after all (`true`), or lost. */
+export function endMemoryWrite(memory: Memory, isThere: boolean): void {
+  if (memory.writing !== undefined && isThere) apply(memory, memory.writing)
+  memory.writing = undefined
+}
+
+function apply(memory: Memory, group: Group): void {
+  const { keys, log, expiries } = memory
+  for (const revision of group.compaction?.dropChanges ?? []) log.delete(revision)
+  for (const key of group.compaction?.dropKeys ?? []) keys.delete(key)
+  for (const expiry of group.endedExpiries) expiries.delete(expiry)
+  for (const change of group.changes) {
+    log.set(change.revision, change)
+    keys.set(change.key, {
+      modRevision: change.revision,
+      createRevision: change.createRevision,
+      deleted: change.value === undefined,
+    })
+  }
+  for (const expiry of group.newExpiries) expiries.set(expiry, undefined)
+  memory.state = {
+    revision: group.changes.at(-1)?.revision ?? memory.state.revision,
+    compactedRevision: group.compaction?.compactedRevision ?? memory.state.compactedRevision,
+    sweptRevision: group.compaction?.sweptRevision ?? memory.state.sweptRevision,
+  }
+}
+
+export function memoryTables(runtime: Runtime, memory = createMemory()): Tables {
+  const { keys, log, expiries } = memory
+  return {
+    initial: memory.state,
     entry: (key) => keys.get(key),
     change: (revision) => log.get(revision),
     *entries(start, end) {
@@ -47,8 +76,9 @@ export function memoryTables(runtime: Runtime): Tables {
     },
     expiries: () => expiries.keys(),
     async flush(group) {
+      memory.writing = group
       await turn(runtime.scheduler, 'storage flush')
-      apply(group)
+      endMemoryWrite(memory, true)
     },
     close: () => Promise.resolve(),
   }

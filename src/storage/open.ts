@@ -1,7 +1,7 @@
 /** Opens a store by its driver's name. */
 import type { Runtime } from '../base/runtime.ts'
 import { createEngine, type EngineOptions } from './engine.ts'
-import { memoryTables } from './memory.ts'
+import { type Memory, memoryTables } from './memory.ts'
 import { type Storage, StoreError } from './storage.ts'
 
 export interface OpenStorageOptions extends EngineOptions {
@@ -9,13 +9,15 @@ export interface OpenStorageOptions extends EngineOptions {
   readonly driver: 'memory' | 'lmdb'
   /** lmdb: the directory that holds the store, made when it is not there. */
   readonly dir?: string
+  /** memory: what a store before this one has left; default: nothing. */
+  readonly memory?: Memory
 }
 
 /** @throws StoreError when the store is held by another process, is not ours, or is corrupt (it is then left as it is) */
 export async function openStorage(options: OpenStorageOptions): Promise<Storage> {
   switch (options.driver) {
     case 'memory':
-      return createEngine(options.runtime, memoryTables(options.runtime), options)
+      return createEngine(options.runtime, memoryTables(options.runtime, options.memory), options)
     case 'lmdb': {
       if (options.dir === undefined) throw new StoreError('the lmdb store needs a directory: give `dir`')
       const { openLmdbTables } = await import('./lmdb/tables.ts')

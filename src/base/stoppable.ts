@@ -1,6 +1,6 @@
-/** A Runtime whose timers and hand-overs end with a signal: a kubelet that was stopped does nothing any more. */
-import type { Timer } from '../base/clock.ts'
-import type { Runtime } from '../base/runtime.ts'
+/** A Runtime whose timers and hand-overs end with a signal: a process that was stopped does nothing any more. */
+import type { Timer } from './clock.ts'
+import type { Runtime } from './runtime.ts'
 
 export function stoppable(runtime: Runtime, signal: AbortSignal): Runtime {
   const { clock, scheduler } = runtime
