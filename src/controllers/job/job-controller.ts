@@ -42,6 +42,7 @@ import {
 import { createJobPodControl } from './job-pod-control.ts'
 import { podOfJob } from './job-pods.ts'
 import { freeIndexes, isComplete, misplaced, type Progress, progressOf, wantedActive } from './progress.ts'
+import { createReleases } from './releases.ts'
 import { countAndRelease, removeTrackingFinalizer } from './tracking.ts'
 
 const name = 'job-controller'
@@ -62,6 +63,7 @@ export function createJobController(context: ControllerContext): Controller {
   const expectations = createExpectations(runtime.clock)
   const backoff = createJobBackoff()
   const ownWrites = createOwnWrites()
+  const releases = createReleases()
   const recorder = createEventRecorder(runtime, client, { component: name })
   const podControl = createJobPodControl(client, recorder, expectations)
   const podClient = client.resource(podsResource)
@@ -98,6 +100,7 @@ export function createJobController(context: ControllerContext): Controller {
     }
   }
   const podAdded = (pod: KubeObject) => {
+    releases.seen(pod, false)
     const job = jobOf(pod)
     if (job !== undefined) {
       expectations.creationObserved(job)
@@ -106,12 +109,14 @@ export function createJobController(context: ControllerContext): Controller {
     podSeen(pod)
   }
   const podUpdated = (old: KubeObject, pod: KubeObject) => {
+    releases.seen(pod, false)
     const job = jobOf(pod)
     if (job !== undefined && pod.metadata.deletionTimestamp !== undefined)
       expectations.deletionObserved(job, objectKey(pod))
     if (old.metadata.resourceVersion !== pod.metadata.resourceVersion) podSeen(pod)
   }
   const podDeleted = (pod: KubeObject) => {
+    releases.seen(pod, true)
     const job = jobOf(pod)
     if (job === undefined) return
     expectations.deletionObserved(job, objectKey(pod))
@@ -126,7 +131,7 @@ export function createJobController(context: ControllerContext): Controller {
     if (isFinished(job)) return releasePods(job)
     const { namespace } = splitKey(key)
     const mayAct = expectations.satisfied(job)
-    const progress = progressOf(job, await podsOfJob(job))
+    const progress = progressOf(job, (await podsOfJob(job)).map(releases.current))
     const { own, active, fresh } = progress
     let status: Fields = { ...job['status'] }
     if (status['startTime'] === undefined && !isSuspended(job)) status = { ...status, startTime: formatTime(now()) }
@@ -179,6 +184,7 @@ export function createJobController(context: ControllerContext): Controller {
           ownWrites.wrote(key, written)
           return written
         },
+        released: releases.released,
         now,
       },
       job,

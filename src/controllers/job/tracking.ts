@@ -17,8 +17,10 @@ const mostAtOnce = 500
 
 export interface TrackingParts {
   /** Of the job's namespace. */
-  readonly pods: ResourceClient
+  readonly pods: Pick<ResourceClient, 'patch'>
   writeStatus(job: KubeObject, status: Fields): Promise<KubeObject>
+  /** The pod's finalizer is off. */
+  released(pod: KubeObject): void
   now(): number
 }
 
@@ -58,13 +60,15 @@ export async function countAndRelease(
     }
     const index = isIndexed(job) ? indexOf(pod, completions) : undefined
     if (kept.has(pod)) continue
-    if (hasSucceeded(pod)) {
+    // Once noted as failed it stays so: one that was still at work when its job failed may end well.
+    const isNotedFailed = uncounted.failed.includes(uid)
+    if (hasSucceeded(pod) && !isNotedFailed) {
       if (index !== undefined) completed.add(index)
       else if (!isIndexed(job) && !uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid)
       release.push(pod)
-    } else if (hasFailed(job, pod) || ending?.type === 'Failed') {
+    } else if (isNotedFailed || hasFailed(job, pod) || ending?.type === 'Failed') {
       const has = !isIndexed(job) || index !== undefined
-      if (has && countsAsFailed(job, pod) && !uncounted.failed.includes(uid)) uncounted.failed.push(uid)
+      if (has && countsAsFailed(job, pod) && !isNotedFailed) uncounted.failed.push(uid)
       release.push(pod)
     } else if (ending !== undefined) release.push(pod)
   }
@@ -93,6 +97,7 @@ export async function countAndRelease(
   await Promise.all(
     release.map(async (pod) => {
       await removeTrackingFinalizer(parts.pods, pod)
+      parts.released(pod)
       released.add(pod.metadata.uid ?? '')
     }),
   )
@@ -145,7 +150,7 @@ function withoutZeros(status: Fields): Fields {
   )
 }
 
-export async function removeTrackingFinalizer(pods: ResourceClient, pod: KubeObject): Promise<void> {
+export async function removeTrackingFinalizer(pods: Pick<ResourceClient, 'patch'>, pod: KubeObject): Promise<void> {
   const body = { metadata: { '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } }
   await pods.patch(pod.metadata.name ?? '', 'strategic', body).catch((error) => {
     if (!isNotFound(error)) throw error
