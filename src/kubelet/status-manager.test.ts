@@ -14,17 +14,24 @@ function podOf(metadata: object = {}, status: PodStatus = {}): Pod {
   return { kind: 'Pod', apiVersion: 'v1', metadata: known, spec: { containers: [] }, status } as Pod
 }
 
+type PodConditions = NonNullable<PodStatus['conditions']>
+
 /** `answer` may throw; else the pod is what the patch says. */
 function setup(pod: Pod | undefined, answer?: (request: ApiRequest) => void) {
   const runtime = simulatedRuntime(1)
   const state = { pod, running: false }
   const requests: ApiRequest[] = []
+  let stored: PodStatus | undefined
   const handler: Handler = async (request) => {
     requests.push(request)
     answer?.(request)
     const body: Fields = request.body?.kind === 'object' ? request.body.object : {}
     const metadata = { ...state.pod?.metadata, resourceVersion: '2' }
-    const object = { ...podOf(), metadata, status: { ...state.pod?.status, ...body['status'] } }
+    const before = stored ?? state.pod?.status
+    const status = { ...before, ...body['status'] }
+    if (body['status']?.conditions) status.conditions = byType(before?.conditions, body['status'].conditions)
+    stored = status
+    const object = { ...podOf(), metadata, status }
     return { kind: 'object', status: 200, object }
   }
   const manager = createStatusManager({
@@ -37,6 +44,16 @@ function setup(pod: Pod | undefined, answer?: (request: ApiRequest) => void) {
   return { runtime, manager, requests, bodies, state }
 }
 
+/** As a strategic merge patch has it. */
+function byType(old: readonly Fields[] = [], patch: readonly Fields[]): PodConditions {
+  const all = new Map(old.map((one) => [one['type'], one]))
+  for (const one of patch) {
+    if (one['$patch'] === 'delete') all.delete(one['type'])
+    else all.set(one['type'], { ...all.get(one['type']), ...one })
+  }
+  return [...all.values()] as unknown as PodConditions
+}
+
 test('what changes in one turn is written at once, and what did not change not at all', async () => {
   const { runtime, manager, requests, bodies, state } = setup(podOf())
   manager.set(state.pod!, { phase: 'Pending' })
@@ -47,6 +64,22 @@ test('what changes in one turn is written at once, and what did not change not a
   assert.equal(requests.length, 1)
   assert.equal(bodies()[0]?.['status'].phase, 'Running')
   assert.deepEqual(bodies()[0]?.['metadata'], { uid: 'u' })
+})
+
+test('what another wrote meanwhile, and only the answer shows, is written over at once', async () => {
+  const conditions = (status: string) => [{ type: 'Ready', status, lastTransitionTime: '2026-01-01T00:00:00Z' }]
+  const ours = { phase: 'Running', conditions: conditions('True') }
+  const { runtime, manager, bodies, state } = setup(podOf({}, ours))
+  manager.set(state.pod!, ours)
+  await runtime.settle()
+  assert.deepEqual(bodies(), [])
+  state.pod = podOf({}, { phase: 'Running', conditions: conditions('False') })
+  manager.set(state.pod, { ...ours, message: 'm' })
+  await runtime.settle()
+  const [first, second, ...more] = bodies().map((body) => body?.['status'])
+  assert.deepEqual(first, { message: 'm' })
+  assert.equal(second.conditions[0].status, 'True')
+  assert.deepEqual(more, [])
 })
 
 test('a final phase is held back while containers may run', async () => {

@@ -10,6 +10,7 @@ import type { Client } from '../client/client.ts'
 import { isOlderVersion } from '../client/own-writes.ts'
 import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
 import { KUBELET_CONDITIONS } from './pod-conditions.ts'
+import { sameJson } from './same.ts'
 import { statusPatch } from './status-patch.ts'
 
 export interface StatusManager {
@@ -57,6 +58,8 @@ interface Entry {
   /** The pod worker has nothing left to do for the pod. */
   ended: boolean
   deleted: boolean
+  /** An answer was compared with what was meant since that was last given: once is enough. */
+  answered: boolean
   /** Of a pod whose removal is under way: runs until it has taken too long. */
   removal: Timer | 'overdue' | undefined
 }
@@ -125,6 +128,12 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       if (uidOf(answer) === entry.uid) {
         entry.base = answer.status ?? told
         entry.baseVersion = answer.metadata.resourceVersion
+        entry.status = withForeign(entry.status, entry.base)
+        // Another writer's change that no watch has shown yet (a node controller's Ready False) is in the answer, too. What
+        // was just sent, and is not in it, the server does not take.
+        const left = statusPatch(entry.uid, entry.base, entry.status)
+        if (left !== undefined && !entry.answered && !sameJson(left, patch)) enqueue(entry)
+        entry.answered = true
       }
     }
     if (entry.queued || !mayDelete(entry)) return
@@ -178,6 +187,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         writing: false,
         ended: false,
         deleted: false,
+        answered: false,
         removal: undefined,
       }
       entries.set(uid, entry)
@@ -188,6 +198,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
   function set(pod: Pod, given: PodStatus): void {
     const entry = entryOf(pod)
     entry.pod = pod
+    entry.answered = false
     entry.status = merged(
       given,
       entry.status,
@@ -220,6 +231,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         return
       }
       entry.pod = pod
+      entry.answered = false
       entry.base = pod.status ?? {}
       entry.baseVersion = version
       entry.status = withForeign(entry.status, entry.base)
