@@ -180,20 +180,20 @@ export function createPvBinderController(context: ControllerContext): Controller
       await setPhase(volume, 'Available')
       return
     }
-    const claim = await claimOf(reference)
+    const ended = ['Released', 'Failed'].includes(volume['status']?.phase)
+    const claim = await claimOf(reference, ended)
     if (claim === undefined) {
-      const ended = ['Released', 'Failed'].includes(volume['status']?.phase)
       await reclaim(ended ? volume : await setPhase(volume, 'Released'))
     } else if (!claim['spec'].volumeName) claimQueue.add(objectKey(claim))
     else if (claim['spec'].volumeName === name) await setPhase(volume, 'Bound')
-    else if (volume['status']?.phase !== 'Released' && volume['status']?.phase !== 'Failed')
-      await setPhase(await writeVolume(volume, withoutClaim(volume)), 'Available')
+    else if (!ended) await setPhase(await writeVolume(volume, withoutClaim(volume)), 'Available')
   }
 
-  /** The claim referred to, as long as it is the same object. */
-  async function claimOf({ namespace, name, uid }: Fields): Promise<KubeObject | undefined> {
+  /** The claim referred to, as long as it is the same object; `isGone`: it was found gone before. */
+  async function claimOf({ namespace, name, uid }: Fields, isGone: boolean): Promise<KubeObject | undefined> {
     const known = claims.store.get(`${namespace}/${name}`)
     if (known?.metadata.uid === uid) return known
+    if (isGone) return undefined
     // The informer may not have heard of it yet.
     const live = await client
       .resource(claimsResource)
