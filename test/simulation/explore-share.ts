@@ -1,7 +1,12 @@
 /** A worker's share of the seeds: see explore.ts. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { brokenSeeds, type ExploreOptions, type Story } from './explore.ts'
+import { type Message, runShare, type Share, type Story } from './explore.ts'
 
-const { story, options } = workerData as { story: string; options: ExploreOptions }
+const { story, share } = workerData as { story: string; share: Share }
 const { tell } = (await import(story)) as { tell: Story }
-parentPort?.postMessage(await brokenSeeds(tell, options))
+const post = (message: Message) => parentPort?.postMessage(message)
+await runShare(tell, share, {
+  broken: (broken) => post({ broken }),
+  happened: (happened) => post({ happened }),
+  reached: (reached) => post({ reached }),
+})

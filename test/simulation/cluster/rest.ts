@@ -8,6 +8,10 @@ import { USER_FINALIZER } from './laws/objects.ts'
 import { ordinalOf } from './laws/order.ts'
 import { podsIn } from './laws/quotas.ts'
 import { isControlledBy } from './ownership.ts'
+import { checkJob, checkTracking } from './rest/jobs.ts'
+import { hasRoom } from './rest/room.ts'
+import { checkService } from './rest/services.ts'
+import { checkClaim, checkClaims, checkVolume, usesUnboundClaim } from './rest/volumes.ts'
 import type { Truth } from './truth.ts'
 import { viewKey } from './view.ts'
 import { clusterScoped } from './workload.ts'
@@ -108,12 +112,16 @@ function checkObject(look: Look, object: KubeObject): void {
   checkOwners(look, object)
   if (object.kind === 'Pod') checkPod(look, object)
   if (object.kind === 'ResourceQuota') checkQuota(look, object)
+  if (object.kind === 'Service') checkService(look.truth, failed, object)
+  if (object.kind === 'PersistentVolumeClaim') checkClaim(look.truth, failed, object)
+  if (object.kind === 'PersistentVolume') checkVolume(look.truth, failed, object)
   // Where a quota is or was, not everybody has all pods.
   if (look.world.quotas.hasLimited(object.metadata.namespace ?? '')) return
   if (object.kind === 'ReplicaSet' || object.kind === 'ReplicationController') checkReplicas(look, object)
   if (object.kind === 'Deployment') checkDeployment(look, object)
   if (object.kind === 'StatefulSet') checkStatefulSet(look, object)
   if (object.kind === 'DaemonSet') checkDaemonSet(look, object)
+  if (object.kind === 'Job') checkJob(look.truth, failed, object)
   if (object.kind === 'CronJob') checkCronJob(look, object)
 }
 
@@ -134,6 +142,8 @@ function waitsForEver(look: Look, object: KubeObject, path: ReadonlySet<string> 
     return truth
       .list('pods')
       .some((pod) => pod.metadata.namespace === object.metadata.namespace && usesClaim(pod, name))
+  if (object.kind === 'PersistentVolume' && finalizers.includes('kubernetes.io/pv-protection'))
+    return truth.ofUid(object['spec'].claimRef?.uid ?? '') !== undefined
   if (!finalizers.includes('foregroundDeletion')) return false
   return truth.dependentsOf(uid).some((other) => {
     if (!other.metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true))
@@ -163,11 +173,13 @@ function checkOwners({ truth, failed }: Look, object: KubeObject): void {
 const isActive = (pod: KubeObject): boolean =>
   !isMarked(pod) && pod['status'].phase !== 'Succeeded' && pod['status'].phase !== 'Failed'
 
-function checkPod({ failed }: Look, pod: KubeObject): void {
+function checkPod({ truth, failed }: Look, pod: KubeObject): void {
   const { phase, conditions = [] } = pod['status']
+  checkTracking(failed, pod)
   const claims = (pod['spec'].volumes ?? []).some((volume: Fields) => volume['persistentVolumeClaim'] !== undefined)
-  if (pod['spec'].nodeName === undefined) failed(`${describe(pod)} was not scheduled`)
-  else if (phase === 'Pending' && !claims) failed(`${describe(pod)} is still Pending`)
+  if (pod['spec'].nodeName === undefined) {
+    if (hasRoom(truth, pod) && !usesUnboundClaim(truth, pod)) failed(`${describe(pod)} was not scheduled`)
+  } else if (phase === 'Pending' && !claims) failed(`${describe(pod)} is still Pending`)
   const never = pod.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
   const ready = conditions.find(({ type }: Fields) => type === 'Ready')?.status
   if (phase === 'Running' && !never && ready !== 'True') failed(`${describe(pod)} runs and is not ready`)
@@ -206,7 +218,10 @@ function checkStatefulSet({ truth, failed }: Look, set: KubeObject): void {
   const pods = truth.list('pods').filter((pod) => isControlledBy(pod, set) && isActive(pod))
   const { replicas, podManagementPolicy } = set['spec']
   const ordinals = pods.map(ordinalOf).sort((a, b) => a - b)
-  const stuck = podManagementPolicy === 'OrderedReady' && (isNeverReady(set) || pods.some(isNeverReadyPod))
+  const stuck =
+    podManagementPolicy === 'OrderedReady' &&
+    (isNeverReady(set) || pods.some((pod) => isNeverReadyPod(pod) || usesUnboundClaim(truth, pod)))
+  checkClaims(failed, set, pods)
   const wanted = Array.from({ length: replicas }, (_, ordinal) => ordinal)
   const inTheWay = wanted.some((ordinal) => {
     const name = `${set.metadata.name}-${ordinal}`

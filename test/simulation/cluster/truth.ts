@@ -1,7 +1,7 @@
 /** What the store has really held, change by change in the order of its revisions: what every law is measured against. */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { builtinScheme } from '../../../src/api/scheme/scheme.ts'
-import type { Storage } from '../../../src/storage/storage.ts'
+import type { KeyValue, Storage, StorageSubscriber } from '../../../src/storage/storage.ts'
 
 export interface Place {
   /** Plural, as in paths. Kinds of this simulation have different ones in all groups. */
@@ -22,6 +22,12 @@ export interface Truth {
   /** Every object that names this owner. */
   dependentsOf(uid: string): readonly KubeObject[]
   resourceOf(object: KubeObject): string
+  /** The newest revision it has heard of. */
+  readonly revision: number
+  /** From here on from this store, which goes on where the one before ended. */
+  follow(storage: Storage): void
+  /** What a store holds otherwise than was heard of it. */
+  differences(items: readonly KeyValue[]): readonly string[]
 }
 
 /** Not objects of anybody's graph, and most of all writes. */
@@ -32,14 +38,16 @@ const resources = new Map<string, string>()
 for (const row of builtinScheme().rows())
   if (row.storagePrefix !== '' && !resources.has(row.storagePrefix)) resources.set(row.storagePrefix, row.resource)
 
-/** Follows the store from its beginning; `changed` is called within each commit. */
-export function followTruth(storage: Storage, changed: (change: Change) => void): Truth {
+/** `changed` is called within each commit of the store that it follows. */
+export function createTruth(changed: (change: Change) => void): Truth {
   const objects = new Map<string, KubeObject>()
   const uids = new Map<string, KubeObject>()
+  let revision = 0
   const key = ({ resource, namespace, name }: Place) => `${resource}/${namespace}/${name}`
 
-  storage.subscribe(root, 0, {
-    events(events) {
+  const subscriber: StorageSubscriber = {
+    events(events, reached) {
+      revision = reached
       for (const event of events) {
         const place = placeOf(event.key)
         if (place === undefined) continue
@@ -56,9 +64,35 @@ export function followTruth(storage: Storage, changed: (change: Change) => void)
         changed({ ...place, before, after })
       }
     },
-  })
+  }
+
+  function differences(items: readonly KeyValue[]): readonly string[] {
+    const found = new Map<string, string>()
+    for (const item of items) {
+      const place = placeOf(item.key)
+      if (place !== undefined) found.set(key(place), String(item.modRevision))
+    }
+    const problems: string[] = []
+    for (const [at, { metadata }] of objects) {
+      const held = found.get(at)
+      if (held !== metadata.resourceVersion)
+        problems.push(
+          `${at} is ${held === undefined ? 'gone' : `at ${held}`} instead of at ${metadata.resourceVersion}`,
+        )
+    }
+    for (const at of found.keys()) if (!objects.has(at)) problems.push(`${at} is there, and was deleted`)
+    return problems
+  }
+
   const resourceOf = (object: KubeObject) => resourceOfKind.get(object.kind) ?? ''
   return {
+    get revision() {
+      return revision
+    },
+    follow(storage) {
+      storage.subscribe(root, revision, subscriber)
+    },
+    differences,
     find: (place) => objects.get(key(place)),
     ofUid: (uid) => uids.get(uid),
     list: (resource) =>

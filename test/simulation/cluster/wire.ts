@@ -8,17 +8,24 @@ import { StatusError } from '../../../src/api/status.ts'
 import { sleep } from '../../../src/base/clock.ts'
 import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
 import type { StreamReader } from '../../../src/base/stream.ts'
+import type { Happening } from './happenings.ts'
+import { ConnectionLost, type ServerProcess } from './server.ts'
 import type { Place } from './truth.ts'
 import { createView, type View } from './view.ts'
 
 /** A process from its start to its kill. */
 export interface Life {
   readonly component: string
+  /** All controllers, or one of them, run in it. */
+  readonly isController: boolean
   readonly signal: AbortSignal
   /** What its reflectors have been told, by list. */
   readonly views: Map<string, View>
   readonly watches: Set<Cuttable>
 }
+
+/** By its component's name, which is that of its node. */
+export const isKubelet = (component: string): boolean => /^node-\d+$/.test(component)
 
 export type Cut = 'closed' | 'broken' | 'expired'
 
@@ -35,6 +42,8 @@ export interface Passing {
   readonly subresource: string
   readonly body: Fields
   readonly query: URLSearchParams
+  /** The answer will reach the component, if it lives so long. */
+  readonly hasAnswer: boolean
 }
 
 export interface WireTaps {
@@ -42,6 +51,9 @@ export interface WireTaps {
   arrives(passing: Passing): void
   /** When the server has done it, whether or not the answer gets through. */
   done(passing: Passing, response: ApiResponse | StatusError): void
+  /** The server died over it: what was asked may have been done. */
+  cutOff(passing: Passing): void
+  happened(what: Happening): void
   /** An object has reached the component, by list or watch. */
   delivered(life: Life, object: KubeObject, type: 'first list' | 'list' | WatchEvent['type']): void
   failed(reason: string): void
@@ -49,7 +61,7 @@ export interface WireTaps {
 
 export interface WireOptions {
   readonly runtime: SimulatedRuntime
-  readonly handler: Handler
+  readonly server: ServerProcess
   readonly life: Life
   readonly taps: WireTaps
   /** Share of requests that something happens to. */
@@ -71,29 +83,46 @@ function isCrowded(runtime: SimulatedRuntime): boolean {
   return ++crowd.requests > MOST_AT_ONCE
 }
 
+/** What a real server says, too, to an eviction that two budgets are about. */
+const severalBudgets = ({ message }: StatusError): boolean => message.includes('more than one PodDisruptionBudget')
+const happeningOf = (failure: StatusError | 'request lost' | 'answer lost' | 'late'): Happening =>
+  failure instanceof StatusError ? (faults[failure.code] as Happening) : `a fault: ${failure}`
 const never = () => new Promise<never>(() => {})
-const lost = () => new Error('socket hang up')
+const lost = () => new ConnectionLost()
 const EXPIRED = new StatusError(410, 'Expired', 'too old resource version')
+const fault = (code: 409 | 429 | 500, reason: string) =>
+  new StatusError(code, reason, 'made up', code === 429 ? { retryAfterSeconds: 1 } : {})
+const faults: Readonly<Record<number, Happening>> = {
+  409: 'a fault: 409',
+  410: 'a fault: 410',
+  429: 'a fault: 429',
+  500: 'a fault: 500',
+}
 
-export function wire({ runtime, handler, life, taps, chaos }: WireOptions): Handler {
+export function wire({ runtime, server, life, taps, chaos }: WireOptions): Handler {
   const { random, clock } = runtime
   const chance = (share: number) => share > 0 && random.float() < share
 
   return async (request) => {
     if (life.signal.aborted) return never()
-    const passing = passingOf(life, request)
+    const asked = passingOf(life, request)
     const isWatch = request.query.get('watch') === 'true'
-    const failure = chance(chaos()) ? failureOf(passing, isWatch) : undefined
+    const failure = chance(chaos()) ? failureOf(asked, isWatch) : undefined
+    if (failure !== undefined) taps.happened(happeningOf(failure))
     if (failure === 'late') await sleep(clock, 1000 + random.float() * 30_000)
     else if (isCrowded(runtime)) await sleep(clock, CROWDED_MS)
     if (life.signal.aborted) return never()
     if (failure === 'request lost') throw lost()
     if (failure instanceof StatusError) throw failure
+    if (!server.up) throw lost()
+    const passing = { ...asked, hasAnswer: failure === undefined }
     taps.arrives(passing)
-    const response = await answered(() => (isTokenRequest(passing) ? tokenAnswer(request) : handler(request)))
-    taps.done(passing, response)
+    const response = await answered(() => (isTokenRequest(passing) ? tokenAnswer(request) : server.handler(request)))
+    if (response === undefined) taps.cutOff(passing)
+    else taps.done(passing, response)
     if (life.signal.aborted) return never()
-    if (response instanceof StatusError && response.code >= 500 && response.code !== 504)
+    if (response === undefined) throw lost()
+    if (response instanceof StatusError && response.code >= 500 && response.code !== 504 && !severalBudgets(response))
       taps.failed(`${request.method} ${request.path}: ${response.code} ${response.message}`)
     if (failure === 'answer lost' || failure === 'late') {
       if (!(response instanceof StatusError) && response.kind === 'watch') response.events.close()
@@ -107,11 +136,11 @@ export function wire({ runtime, handler, life, taps, chaos }: WireOptions): Hand
     const versioned = method === 'PUT' || body['preconditions']?.resourceVersion !== undefined
     const choices = [
       'request lost' as const,
-      new StatusError(500, 'InternalError', 'made up'),
-      new StatusError(429, 'TooManyRequests', 'made up', { retryAfterSeconds: 1 }),
+      fault(500, 'InternalError'),
+      fault(429, 'TooManyRequests'),
       ...(method === 'GET' ? [] : ['answer lost' as const, 'answer lost' as const, 'late' as const]),
       ...(versioned || body['metadata']?.resourceVersion !== undefined || subresource === 'status'
-        ? [new StatusError(409, 'Conflict', 'made up'), new StatusError(409, 'Conflict', 'made up')]
+        ? [fault(409, 'Conflict'), fault(409, 'Conflict')]
         : []),
       ...(isWatch ? [EXPIRED] : []),
     ]
@@ -147,6 +176,7 @@ export function wire({ runtime, handler, life, taps, chaos }: WireOptions): Hand
     let broken: Cut | undefined
     const isBroken = () => broken === 'broken' || broken === 'expired'
     const take = (event: WatchEvent) => {
+      if (event.type === 'ERROR') taps.happened('a watch is too old')
       view.apply(event)
       if (event.type !== 'BOOKMARK' && event.type !== 'ERROR') taps.delivered(life, event.object, event.type)
     }
@@ -191,11 +221,13 @@ export function wire({ runtime, handler, life, taps, chaos }: WireOptions): Hand
   }
 }
 
-async function answered(ask: () => ApiResponse | Promise<ApiResponse>): Promise<ApiResponse | StatusError> {
+/** undefined: the server died. */
+async function answered(ask: () => ApiResponse | Promise<ApiResponse>): Promise<ApiResponse | StatusError | undefined> {
   try {
     return await ask()
   } catch (error) {
     if (error instanceof StatusError) return error
+    if (error instanceof ConnectionLost) return undefined
     throw error
   }
 }
@@ -213,6 +245,7 @@ function passingOf(life: Life, request: ApiRequest): Passing {
     subresource,
     body: request.body?.kind === 'object' ? request.body.object : {},
     query: request.query,
+    hasAnswer: true,
   }
 }
 

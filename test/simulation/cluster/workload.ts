@@ -3,6 +3,7 @@ import type { Fields, KubeObject, OwnerReference } from '../../../src/api/object
 import type { Random } from '../../../src/base/random.ts'
 import type { GroupVersionResource } from '../../../src/client/client.ts'
 import { USER_FINALIZER } from './laws/objects.ts'
+import { STORAGE_CLASS } from './rest/volumes.ts'
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource })
 const apps = (resource: string): GroupVersionResource => ({ group: 'apps', version: 'v1', resource })
@@ -102,27 +103,44 @@ const template = (die: Dice, app: string): Fields => ({
   spec: podSpec(die),
 })
 
-/** Its pods end, and well. */
-function jobTemplate(die: Dice): Fields {
+/** Its pods end; `exitCode`: how. */
+function jobTemplate(die: Dice, exitCode = '0'): Fields {
   const { containers } = podSpec(die)
   const annotations = {
     ...temper(die),
     'sim.skiff.dev/exit-after': die.oneOf(['1s', '20s']),
-    'sim.skiff.dev/exit-code': '0',
+    'sim.skiff.dev/exit-code': exitCode,
+    'sim.skiff.dev/exit-times': '1000',
   }
   return {
     metadata: { annotations },
-    spec: { restartPolicy: 'Never', containers, automountServiceAccountToken: false },
+    spec: {
+      restartPolicy: exitCode === '1' && die.chance(0.3) ? 'OnFailure' : 'Never',
+      containers,
+      automountServiceAccountToken: false,
+    },
   }
 }
 
-/** An object of this kind; `app` labels it and what it makes. */
+const rolling = ({ oneOf }: Dice): Fields => ({
+  type: 'RollingUpdate',
+  rollingUpdate: oneOf([
+    { maxSurge: 1, maxUnavailable: 0 },
+    { maxSurge: 0, maxUnavailable: 1 },
+    { maxSurge: '25%', maxUnavailable: '25%' },
+    { maxSurge: '50%', maxUnavailable: 1 },
+    { maxSurge: 2, maxUnavailable: 2 },
+  ]),
+})
+
+/** An object of this kind; `about`: the label of pods that it is for, if it is for any. */
 export function make(
   die: Dice,
   kind: Kind,
   name: string,
   namespace: string,
   owners: readonly OwnerReference[],
+  about: string,
 ): KubeObject {
   const { chance, oneOf, below } = die
   const api = kinds[kind]
@@ -147,7 +165,7 @@ export function make(
         kind === 'ReplicaSet'
           ? {}
           : {
-              ...(chance(0.2) ? { strategy: { type: 'Recreate' } } : {}),
+              ...(chance(0.2) ? { strategy: { type: 'Recreate' } } : { strategy: rolling(die) }),
               ...(chance(0.3) ? { revisionHistoryLimit: below(2) } : {}),
             }
       const selector = { matchLabels: { app: name } }
@@ -175,7 +193,8 @@ export function make(
     }
     case 'Job': {
       const ttl = chance(0.4) ? { ttlSecondsAfterFinished: below(20) } : {}
-      return object({ spec: { completions: 1 + below(2), template: jobTemplate(die), ...ttl } })
+      const size = { completions: 1 + below(3), parallelism: 1 + below(3), backoffLimit: below(3) }
+      return object({ spec: { ...size, template: jobTemplate(die, chance(0.3) ? '1' : '0'), ...ttl } })
     }
     case 'CronJob':
       return object({
@@ -189,13 +208,12 @@ export function make(
     case 'ResourceQuota':
       return object({ spec: { hard: { pods: String(2 + below(6)) } } })
     case 'Service':
-      return object({ spec: { selector: { app: oneOf(['x', 'y']) }, ports: [{ port: 80 }] } })
+      return object({ spec: { selector: { app: about }, ports: [{ port: 80 }] } })
     case 'PersistentVolumeClaim':
       return object({
         metadata: { ...metadata, name: 'pvc' },
         spec: {
-          storageClassName: '',
-          volumeName: 'nope',
+          ...(chance(0.5) ? { storageClassName: '', volumeName: 'nope' } : { storageClassName: STORAGE_CLASS }),
           accessModes: ['ReadWriteOnce'],
           resources: { requests: { storage: '1Gi' } },
         },
@@ -206,11 +224,17 @@ export function make(
           capacity: { storage: '1Gi' },
           accessModes: ['ReadWriteOnce'],
           hostPath: { path: '/tmp' },
-          storageClassName: 'none',
+          storageClassName: STORAGE_CLASS,
         },
       })
     case 'PodDisruptionBudget':
-      return object({ spec: { maxUnavailable: 1, selector: { matchLabels: { app } } } })
+      return object({
+        spec: {
+          selector: { matchLabels: { app: about } },
+          ...oneOf([{ maxUnavailable: 1 }, { minAvailable: 1 }, { minAvailable: 0 }, { minAvailable: '50%' }]),
+          ...(chance(0.2) ? { unhealthyPodEvictionPolicy: 'AlwaysAllow' } : {}),
+        },
+      })
     case 'PriorityClass':
       return object({ value: 1 })
     default:

@@ -2,6 +2,7 @@
  * A whole cluster under simulation: API server over the memory store, controllers, scheduler, nodes; each of them can be
  * killed and started again, and everything they say to each other passes the wire and the laws.
  */
+import type { Fields } from '../../../src/api/object.ts'
 import type { UserInfo } from '../../../src/api/request.ts'
 import { StatusError } from '../../../src/api/status.ts'
 import type { Runtime } from '../../../src/base/runtime.ts'
@@ -9,26 +10,35 @@ import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
 import { stoppable } from '../../../src/base/stoppable.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { createClient, inProcessTransport } from '../../../src/client/transport.ts'
+import { controllerEntries } from '../../../src/controllers/controllers-list.ts'
 import { startControllerManager } from '../../../src/controllers/manager.ts'
 import { startKubelet } from '../../../src/kubelet/kubelet.ts'
 import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresses.ts'
 import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated.ts'
 import { startScheduler } from '../../../src/scheduler/scheduler.ts'
-import { openStorage } from '../../../src/storage/open.ts'
-import { ADMIN, startTestApi } from '../../harness.ts'
+import { ADMIN } from '../../harness.ts'
+import type { Happenings } from '../explore.ts'
+import { countHappenings, type Happening } from './happenings.ts'
+import { budgetLaw } from './laws/budgets.ts'
 import { causeLaw } from './laws/causes.ts'
 import { collectorLaw } from './laws/collector.ts'
 import { type ContainerLaw, containerLaw } from './laws/containers.ts'
+import { jobLaw } from './laws/jobs.ts'
 import type { Law } from './laws/laws.ts'
 import { type ObjectLaw, objectLaw } from './laws/objects.ts'
 import { orderLaw } from './laws/order.ts'
 import { type QuotaLaw, quotaLaw } from './laws/quotas.ts'
-import { type Change, followTruth, type Truth } from './truth.ts'
-import { type Life, type WireTaps, wire } from './wire.ts'
+import { rolloutLaw } from './laws/rollouts.ts'
+import { createServer, type ServerProcess } from './server.ts'
+import { type Change, createTruth, type Truth } from './truth.ts'
+import { isKubelet, type Life, type Passing, type WireTaps, wire } from './wire.ts'
+import { kinds } from './workload.ts'
 
 export interface Component {
   readonly name: string
+  /** What it is called when it is killed. */
+  readonly death: Happening
   /** undefined while it is down. */
   readonly life: Life | undefined
   /** Killed: nothing of it happens any more, wherever it was. */
@@ -39,11 +49,27 @@ export interface Component {
   readonly ready: boolean
 }
 
+/** Started again by whoever kills it. */
+export interface Killable {
+  kill(store: Parameters<ServerProcess['kill']>[0]): void
+  /** The store has something on its way to the disk. */
+  readonly writing: boolean
+  compact(): void
+  start(): void
+}
+
+export interface WorldOptions {
+  readonly nodes: number
+  /** Controllers that have a process of their own: informers, queue, death. */
+  readonly alone?: readonly string[]
+}
+
 export interface World {
   readonly runtime: SimulatedRuntime
   readonly truth: Truth
   readonly user: Client
   readonly components: readonly Component[]
+  readonly server: Killable
   readonly objects: ObjectLaw
   readonly containers: ContainerLaw
   readonly quotas: QuotaLaw
@@ -53,6 +79,9 @@ export interface World {
   /** Share of requests that go wrong. */
   chaos: number
   failed(reason: string): void
+  happened(what: Happening): void
+  /** What happened so far. */
+  readonly happenings: Happenings
   note(what: string): void
   /** The node's machine starts anew: what ran on it is gone. Its kubelet must be down. */
   reboot(node: string): void
@@ -63,11 +92,19 @@ export interface World {
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
 const many = { maxSteps: 2_000_000 }
 const RESTART_MS = 1000
+const CONTROLLERS = 'controllers'
+const CUT_OFF = new StatusError(503, 'ServiceUnavailable', 'the server died')
+const controllerNames = [
+  ...controllerEntries.map(({ name }) => name),
+  'root-ca-certificate-publisher-controller',
+  'garbage-collector-controller',
+]
 
-export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): Promise<World> {
+export async function startWorld(
+  runtime: SimulatedRuntime,
+  { nodes: nodeCount, alone = [] }: WorldOptions,
+): Promise<World> {
   const log = runtime.log.named('simulation')
-  const storage = await runtime.complete(openStorage({ runtime, driver: 'memory' }))
-  const api = await runtime.complete(startTestApi(runtime, { storage }), many)
   const failures: string[] = []
   let requests = new Map<string, number>()
   const failed = (reason: string) => {
@@ -75,28 +112,43 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
     if (failures.length < 20) failures.push(reason)
   }
   const laws: Law[] = []
-  const truth = followTruth(storage, (change) => {
+  const truth = createTruth((change) => {
     tell(change)
     for (const law of laws) law.changed?.(change)
   })
   const parts = { runtime, truth, failed }
   const objects = objectLaw(parts)
-  const containers = containerLaw(parts)
+  const counter = countHappenings(parts)
+  const { happened } = counter
+  const containers = containerLaw({ ...parts, happened })
   const quotas = quotaLaw(parts)
-  laws.push(objects, containers, causeLaw(parts), collectorLaw(parts), orderLaw(parts), quotas)
+  laws.push(
+    objects,
+    containers,
+    causeLaw(parts),
+    collectorLaw(parts),
+    orderLaw(parts),
+    budgetLaw(parts),
+    jobLaw(parts),
+    rolloutLaw(parts),
+    quotas,
+    counter,
+  )
 
   function tell({ resource, namespace, name, before, after }: Change): void {
     if (runtime.log.level < 1) return
     const what = before === undefined ? 'created' : after === undefined ? 'gone' : 'changed'
     const { resourceVersion, deletionTimestamp, finalizers, ownerReferences } = (after ?? before)?.metadata ?? {}
     const owners = ownerReferences?.map((owner) => `${owner.kind}/${owner.name}`)
-    const phase = (after ?? before)?.['status']?.phase
+    const { phase, conditions = [] }: Fields = (after ?? before)?.['status'] ?? {}
+    const ready = conditions.find(({ type }: Fields) => type === 'Ready')?.status
     log.info(1, `${resource} ${namespace}/${name} ${what}`, {
       resourceVersion,
       deletionTimestamp,
       finalizers,
       owners,
       phase,
+      ready,
     })
   }
 
@@ -116,17 +168,32 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
       }
       for (const law of laws) law.done?.(passing, response)
     },
+    happened,
+    cutOff: (passing) => void cutOff.add(passing),
     delivered(life, object, type) {
       for (const law of laws) law.delivered?.(life, object, type)
     },
   }
+  /** Requests that the server died over. */
+  const cutOff = new Set<Passing>()
+  const server = createServer({
+    runtime,
+    truth,
+    failed,
+    happened,
+    settled() {
+      for (const passing of cutOff) for (const law of laws) law.done?.(passing, CUT_OFF)
+      cutOff.clear()
+    },
+  })
   let chaos = 0
   function clientOf(life: Life, user: UserInfo, userAgent: string, own: Runtime = runtime): Client {
-    const handler = wire({ runtime, handler: api.handler, life, taps, chaos: () => chaos })
+    const handler = wire({ runtime, server, life, taps, chaos: () => chaos })
     return createClient(own, inProcessTransport(handler), { user, userAgent })
   }
   const newLife = (component: string, signal: AbortSignal): Life => ({
     component,
+    isController: component === CONTROLLERS || alone.includes(component),
     signal,
     views: new Map(),
     watches: new Set(),
@@ -161,6 +228,7 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
     }
     return {
       name,
+      death: deathOf(name),
       kill,
       start,
       get life() {
@@ -172,20 +240,25 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
     }
   }
 
-  const controllers = component('controllers', (life, own) =>
-    startControllerManager({
-      runtime: own,
-      clientFor: ({ user, userAgent }) => clientOf(life, user, userAgent, own),
-      rootCa: 'CA',
-      signal: life.signal,
-    }),
-  )
+  const manager = (name: string, controllers: readonly string[]) =>
+    component(name, (life, own) =>
+      startControllerManager({
+        runtime: own,
+        clientFor: ({ user, userAgent }) => clientOf(life, user, userAgent, own),
+        controllers,
+        rootCa: 'CA',
+        signal: life.signal,
+      }),
+    )
+  const together = controllerNames.filter((name) => !alone.includes(name))
+  const controllers = [manager(CONTROLLERS, together), ...alone.map((name) => manager(name, [name]))]
   const scheduler = component('scheduler', (life, own) =>
     startScheduler({ runtime: own, client: clientOf(life, SCHEDULER, 'kube-scheduler', own), signal: life.signal }),
   )
   const machines = new Map<string, ContainerRuntime>()
   const power = new Map<string, AbortController>()
   const reboot = (node: string) => {
+    if (power.has(node)) happened('a machine reboots')
     power.get(node)?.abort()
     const on = new AbortController()
     power.set(node, on)
@@ -208,17 +281,30 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
       }),
     )
   })
-  const components = [controllers, scheduler, ...nodes]
-  const userLife = newLife('user', new AbortController().signal)
+  const components = [...controllers, scheduler, ...nodes]
+  const user = clientOf(newLife('user', new AbortController().signal), ADMIN, 'user')
 
-  await runtime.complete(api.namespace('kube-node-lease'), many)
+  await runtime.complete(server.start(), many)
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-node-lease' } }
+  await runtime.complete(user.resource(kinds.Namespace).create(namespace), many)
   for (const one of components) one.start()
   await runtime.run({ until: () => components.every(({ ready }) => ready), ...many })
   return {
     runtime,
     truth,
-    user: clientOf(userLife, ADMIN, 'user'),
+    user,
     components,
+    server: {
+      kill(store) {
+        server.kill(store)
+        for (const { life } of components) for (const watch of [...(life?.watches ?? [])]) watch.cut('broken')
+      },
+      get writing() {
+        return server.writing
+      },
+      compact: () => server.compact(),
+      start: () => void server.start(),
+    },
     objects,
     containers,
     quotas,
@@ -233,6 +319,8 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
       chaos = share
     },
     failed,
+    happened,
+    happenings: counter.counts,
     note: (what) => log.info(1, `* ${what}`),
     reboot,
     countAnew() {
@@ -240,9 +328,15 @@ export async function startWorld(runtime: SimulatedRuntime, nodeCount: number): 
     },
     async stop() {
       for (const one of components) one.kill()
-      await runtime.complete(api.stop(), many)
+      await runtime.complete(server.stop(), many)
     },
   }
+}
+
+function deathOf(component: string): Happening {
+  if (component === CONTROLLERS) return 'all controllers are killed'
+  if (component === 'scheduler') return 'the scheduler is killed'
+  return isKubelet(component) ? 'a kubelet is killed' : 'one controller is killed'
 }
 
 /** What a kubelet asks of the runtime is done, but once it is dead it hears no answer, and asks nothing more. */

@@ -90,7 +90,7 @@ export function collectorLaw({ runtime, truth, failed }: LawParts): Law {
       if (passing.method === 'PATCH' && 'finalizers' in (passing.body['metadata'] ?? {})) checkLetGo(passing, target)
     },
     delivered(life, object, type) {
-      if (life.component !== 'controllers') return
+      if (!life.isController) return
       const { references, ends } = knowledgeOf(life)
       const now = type === 'first list' ? 0 : runtime.clock.now()
       const { uid = '', ownerReferences = [], finalizers = [] } = object.metadata

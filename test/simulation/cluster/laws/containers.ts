@@ -5,7 +5,8 @@
 import type { KubeObject } from '../../../../src/api/object.ts'
 import type { ContainerRuntime } from '../../../../src/kubelet/runtimes/runtime.ts'
 import { POD_UID_LABEL } from '../../../../src/kubelet/runtimes/runtime.ts'
-import type { Life } from '../wire.ts'
+import type { Counter } from '../happenings.ts'
+import { isKubelet, type Life } from '../wire.ts'
 import { describe, type Law, type LawParts } from './laws.ts'
 
 export interface ContainerLaw extends Law {
@@ -22,14 +23,19 @@ interface Running {
   readonly uid: string
   readonly node: string
   readonly name: string
-  readonly startedAt: number
+  readonly start: Moment
   /** When it was first asked to end. */
   stoppedAt?: number
 }
 
-/** What a kubelet knows of the end of a pod, told at this time. */
-interface Told {
+interface Moment {
   readonly at: number
+  /** The runtime's earlyMs then: by what it has grown since, everything may be late. */
+  readonly early: number
+}
+
+/** What a kubelet knows of the end of a pod, told at this time. */
+interface Told extends Moment {
   readonly grace: number
 }
 
@@ -39,8 +45,9 @@ const MINIMUM_GRACE_MS = 2000
 /** Sidecars of a pod of this simulation, at most. */
 const SIDECARS = 1
 
-export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw {
+export function containerLaw({ runtime, truth, failed, happened }: LawParts & Pick<Counter, 'happened'>): ContainerLaw {
   const { clock } = runtime
+  const moment = (): Moment => ({ at: clock.now(), early: runtime.earlyMs })
   const running = new Map<string, Running>()
   const forced = new Set<string>()
   /** By pod: when the shortest grace period of which a kubelet was ever told is over. */
@@ -65,15 +72,17 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
   }
 
   /** When it has to have ended at the latest. */
-  function dueOf({ uid, node, startedAt }: Running): { at: number; by: string } | undefined {
+  function dueOf({ uid, node, start }: Running): { at: number; by: string } | undefined {
     const life = livesOf.get(node)
     // Nobody is there to see to it.
     if (life === undefined || life.signal.aborted) return undefined
     const ends = told.get(life)?.get(uid) ?? []
     let due: { at: number; by: string } | undefined
-    for (const { at, grace } of ends) {
-      const limit = Math.max(at, startedAt) + Math.max(grace, 1) * 1000 + MINIMUM_GRACE_MS * (1 + SIDECARS)
-      if (due === undefined || limit < due.at) due = { at: limit, by: `${grace} s, told at ${at}` }
+    for (const told of ends) {
+      const from = told.at > start.at ? told : start
+      const late = runtime.earlyMs - from.early
+      const limit = from.at + late + Math.max(told.grace, 1) * 1000 + MINIMUM_GRACE_MS * (1 + SIDECARS)
+      if (due === undefined || limit < due.at) due = { at: limit, by: `${told.grace} s, told at ${told.at}` }
     }
     return due
   }
@@ -83,6 +92,7 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
     const now = clock.now()
     const what = `container ${one.name} of ${nameOf(one.uid)}`
     if (exitCode === KILLED) {
+      happened('a container is killed by SIGKILL')
       if (one.stoppedAt === undefined) failed(`${what} is killed without SIGTERM`)
       const soonest = soonestOf(one)
       if (soonest !== undefined && now < soonest) failed(`${what} is killed ${soonest - now} ms too early`)
@@ -105,7 +115,7 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
               uid: event.podUid,
               node,
               name: found.metadata.name,
-              startedAt: clock.now(),
+              start: moment(),
             })
           if (event.type === 'stopped' && known !== undefined) ended(known, found?.exitCode ?? KILLED)
           if (event.type === 'deleted' && known !== undefined) ended(known, KILLED)
@@ -139,7 +149,7 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
         if (one.uid === uid) failed(`${describe(before)} goes while its container ${one.name} runs`)
     },
     delivered(life, object, type) {
-      if (object.kind !== 'Pod' || !life.component.startsWith('node-')) return
+      if (object.kind !== 'Pod' || !isKubelet(life.component)) return
       livesOf.set(life.component, life)
       let pods = told.get(life)
       if (pods === undefined) {
@@ -169,6 +179,6 @@ export function containerLaw({ runtime, truth, failed }: LawParts): ContainerLaw
     if (!gone) soonest.set(uid, Math.min(soonest.get(uid) ?? over, over))
     const before = pods.get(uid) ?? []
     if (before.some((told) => told.grace <= grace)) return
-    pods.set(uid, [...before, { at: clock.now(), grace }])
+    pods.set(uid, [...before, { ...moment(), grace }])
   }
 }
