@@ -22,6 +22,7 @@ import type { Happenings } from '../explore.ts'
 import { countHappenings, type Happening } from './happenings.ts'
 import { budgetLaw } from './laws/budgets.ts'
 import { causeLaw } from './laws/causes.ts'
+import { claimLaw } from './laws/claims.ts'
 import { collectorLaw } from './laws/collector.ts'
 import { type ContainerLaw, containerLaw } from './laws/containers.ts'
 import { jobLaw } from './laws/jobs.ts'
@@ -129,6 +130,7 @@ export async function startWorld(
     collectorLaw(parts),
     orderLaw(parts),
     budgetLaw(parts),
+    claimLaw(parts),
     jobLaw(parts),
     rolloutLaw(parts),
     quotas,
