@@ -114,6 +114,7 @@ export async function tell(runtime: SimulatedRuntime): Promise<Happenings> {
   world.chaos = 0
   runtime.setEarlyTimers(0)
   world.server.start()
+  await runtime.run({ until: () => world.server.up, maxSteps: 2_000_000 })
   for (const component of world.components) component.start()
   await runtime.complete(Promise.allSettled(pending), { maxSteps: 2_000_000 })
   for (const object of candidates()) {

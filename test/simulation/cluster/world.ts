@@ -53,6 +53,7 @@ export interface Component {
 /** Started again by whoever kills it. */
 export interface Killable {
   kill(store: Parameters<ServerProcess['kill']>[0]): void
+  readonly up: boolean
   /** The store has something on its way to the disk. */
   readonly writing: boolean
   compact(): void
@@ -300,6 +301,9 @@ export async function startWorld(
       kill(store) {
         server.kill(store)
         for (const { life } of components) for (const watch of [...(life?.watches ?? [])]) watch.cut('broken')
+      },
+      get up() {
+        return server.up
       },
       get writing() {
         return server.writing
