@@ -3,6 +3,7 @@
  * every object and every Event is the recorded one; in other orders the end is the same and no other kind of write occurs.
  */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Play } from './acts.ts'
 import { plays } from './plays.ts'
@@ -26,6 +27,12 @@ for (const [name, play] of Object.entries(plays)) {
 /** What is different; undefined for nothing. */
 function compare(recording: Recording, play: Play, { guide, states, events }: Replay): Error | undefined {
   try {
+    assert.deepEqual(guide.waiting.map(line), [], 'writes still held back when everything was over')
+    assert.deepEqual(
+      moreThan(allowedRefusals[recording.scenario], guide.refused),
+      [],
+      'guesses refused, beyond refused.json',
+    )
     assert.deepEqual(guide.unexpected.map(line), [], 'writes that were not recorded')
     assert.deepEqual(guide.missing.map(line), [], 'recorded writes that did not come')
     assert.deepEqual(byObject(states), byObject(recording.states))
@@ -36,6 +43,24 @@ function compare(recording: Recording, play: Play, { guide, states, events }: Re
     return error as Error
   }
 }
+
+/**
+ * Guesses that were made too early, or of which nothing is recorded: by scenario and by who would have written what, how many
+ * at most. A controller that guesses more writes what the real one does not.
+ */
+const allowedRefusals: Readonly<Record<string, Readonly<Record<string, number>>>> = JSON.parse(
+  readFileSync(new URL('refused.json', import.meta.url), 'utf8'),
+)
+
+function moreThan(allowed: Readonly<Record<string, number>> = {}, refused: readonly Write[]): readonly string[] {
+  const counts = Map.groupBy(refused, ({ user, verb, uri }) => `${user} ${verb} ${withoutChance(uri)}`)
+  return [...counts].flatMap(([kind, { length }]) =>
+    length > (allowed[kind] ?? 0) ? [`${kind}: ${length} times, ${allowed[kind] ?? 0} at most`] : [],
+  )
+}
+
+const withoutChance = (uri: string): string =>
+  uri.replace(/\?.*/, '').replace(/-[bcdfghjklmnpqrstvwxz2456789]{5}(?=$|\/)/g, '-<5>')
 
 const distinct = (events: readonly SeenEvent[]) => [...new Set(events.map((event) => JSON.stringify(event)))].sort()
 
