@@ -103,10 +103,15 @@ const statusOf = (body: Json): Json => ((body as Fields | null)?.['status'] ?? n
 const COUNT = /\d+/g
 const GENERATED = /-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g
 
+const plain = (text: string, path: string): string => {
+  const named = text.replace(GENERATED, '-<5>')
+  return path.endsWith('.message') ? named.replace(COUNT, '<n>') : named
+}
+
 /** Conditions go by their type; counts in messages and generated names are anything. */
 function* leaves(value: Json, path = ''): Generator<readonly [string, Leaf]> {
   if (value === null) return
-  if (typeof value === 'string') yield [path, value.replace(GENERATED, '-<5>').replace(COUNT, '<n>')]
+  if (typeof value === 'string') yield [path, plain(value, path)]
   else if (typeof value !== 'object') yield [path, value as Leaf]
   else if (Array.isArray(value))
     for (const item of value) {
