@@ -85,6 +85,19 @@ function bundled(number: string): { readonly folder: string; readonly folders: r
   return { folder: basename(JSON.parse(readFileSync(manifest, 'utf8')).folder), folders }
 }
 
+test('descriptions stand beside the bundled code as they do in the sources, and a change of them sends back to these', () => {
+  const described = 'src/apiserver/openapi/descriptions'
+  const { folder } = bundled('0.1.7')
+  assert.deepEqual(
+    readdirSync(join(cache, folder, 'descriptions')).sort(),
+    readdirSync(join(checkout, described)).sort(),
+  )
+  changeSecretly()
+  assert.equal(version(), '0.1.7')
+  utimesSync(join(checkout, described, 'meta.txt'), new Date(), new Date('2026-01-02'))
+  assert.equal(version(), '0.1.9')
+})
+
 test('bundling again runs what is there now, and keeps the bundle that was run until then, whatever its age', () => {
   const first = bundled('0.1.8')
   const second = bundled('0.1.7')

@@ -33,7 +33,8 @@ const events = await pods.watch({ resourceVersion: list.metadata.resourceVersion
 await pods.create({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
 while ((await events.next()).object.status?.phase !== 'Running');
 stopping.abort()
-console.log(JSON.stringify({ node: process.versions.node, kubeconfig: cluster.kubeconfig.includes(cluster.url) }))
+const { body } = await cluster.client.raw('GET', '/openapi/v3/api/v1')
+console.log(JSON.stringify({ node: process.versions.node, kubeconfig: cluster.kubeconfig.includes(cluster.url), described: body.includes('APIVersion defines') }))
 await cluster.stop()
 `
 
@@ -100,6 +101,7 @@ describe('the package', () => {
       const said = JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
       assert.ok(said.node.startsWith(`${major}.`))
       assert.equal(said.kubeconfig, true)
+      assert.equal(said.described, true, 'descriptions are in the package')
       assert.equal(stderr, '', 'no warnings')
     })
   }

@@ -16,6 +16,9 @@ export interface Bundle {
   readonly inputs: readonly string[]
 }
 
+/** Read at run time (apiserver/openapi/descriptions.ts), from beside the code. */
+const TEXTS = 'src/apiserver/openapi/descriptions'
+
 /** @throws what esbuild cannot read or resolve, and when it is not installed */
 export async function bundle(entries: readonly string[], target: string): Promise<Bundle> {
   const { build } = await import('esbuild')
@@ -39,7 +42,14 @@ export async function bundle(entries: readonly string[], target: string): Promis
   const files = outputFiles.map(
     ({ path, contents }) => [path.slice(join(root, 'unwritten/').length), contents] as const,
   )
-  return { files: new Map(files), inputs: Object.keys(metafile.inputs) }
+  const texts = globSync(`${TEXTS}/*.txt`, { cwd: root }).sort()
+  return {
+    files: new Map([
+      ...files,
+      ...texts.map((path) => [`descriptions/${basename(path)}`, readFileSync(join(root, path))] as const),
+    ]),
+    inputs: [...Object.keys(metafile.inputs), ...texts],
+  }
 }
 
 const cache = join(root, 'node_modules/.cache/skiff')
@@ -116,5 +126,8 @@ function lastFolder(): string | undefined {
 
 export function writeInto(folder: string, files: Bundle['files']): void {
   mkdirSync(folder, { recursive: true })
-  for (const [name, contents] of files) writeFileSync(join(folder, name), contents)
+  for (const [name, contents] of files) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), contents)
+  }
 }

@@ -1,6 +1,7 @@
 /** Type checking: every node gets a type, every call the overloads that may be meant, every mistake a place. */
 import { compilePattern } from '../schema/structural/patterns.ts'
-import { wrongConstant, wrongFormat } from './constants.ts'
+import { wrongConstant } from './constants.ts'
+import { wrongFormat } from './format.ts'
 import type { Functions, Overload } from './functions.ts'
 import type { Issue } from './issues.ts'
 import { mixedLiterals } from './literal-types.ts'
@@ -10,11 +11,15 @@ import {
   type Bindings,
   BOOL,
   BYTES,
+  CIDR,
   closed,
   DOUBLE,
+  DURATION,
   DYN,
   ERROR,
+  fieldNamed,
   INT,
+  IP,
   isDyn,
   joined,
   listOf,
@@ -24,6 +29,7 @@ import {
   printType,
   STRING,
   substituted,
+  TIMESTAMP,
   type Type,
   UINT,
 } from './types.ts'
@@ -171,7 +177,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     for (const { name, value, optional, at } of one.fields) {
       const given = typeOf(value, scope)
       const inner = optional ? marked(given, value.at) : given
-      const wanted = type.fields.get(name)?.type ?? type.others
+      const wanted = fieldNamed(type, name)?.type ?? type.others
       if (wanted === undefined) report(at, `undefined field '${name}'`)
       else if (!assignable(wanted, inner, new Map()))
         report(
@@ -187,9 +193,10 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     const name = qualified(one, scope, true)
     if (name === undefined) return undefined
     const variable = variables.get(name)
-    if (variable === undefined) return message(name)
+    const known = variable ?? TYPE_NAMES[name]
+    if (known === undefined) return message(name)
     names.set(one, name)
-    return variable
+    return known
   }
 
   function select(one: Node & { kind: 'select' }, scope: Scope | undefined): Type {
@@ -200,7 +207,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     const from = operand.kind === 'optional' ? operand.of : operand
     let found: Type
     if (from.kind === 'object') {
-      const type = from.fields.get(one.field)?.type ?? from.others
+      const type = fieldNamed(from, one.field)?.type ?? from.others
       if (from.sealed) return report(one.at, `unexpected failed resolution of '${from.name}'`)
       if (type === undefined) return report(one.at, `undefined field '${one.field}'`)
       found = type
@@ -330,4 +337,9 @@ const TYPE_NAMES: Readonly<Record<string, Type>> = Object.assign(Object.create(n
   list: { kind: 'type', of: listOf(DYN) },
   map: { kind: 'type', of: mapOf(DYN, DYN) },
   type: { kind: 'type', of: { kind: 'type', of: DYN } },
+  optional_type: { kind: 'type', of: optionalOf(DYN) },
+  'google.protobuf.Timestamp': { kind: 'type', of: TIMESTAMP },
+  'google.protobuf.Duration': { kind: 'type', of: DURATION },
+  'net.IP': { kind: 'type', of: IP },
+  'net.CIDR': { kind: 'type', of: CIDR },
 })

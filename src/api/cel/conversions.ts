@@ -1,4 +1,6 @@
 /** From one type to another: numbers within their ranges, and what texts may say of them. */
+import { isUtf8 } from 'node:buffer'
+import { floored } from './times.ts'
 import { CelError, Duration, numeric, Timestamp, Uint, type Value } from './values.ts'
 
 /** @throws CelError beyond 64 bits */
@@ -31,17 +33,53 @@ export function toInt(value: Value): bigint {
     if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) throw new CelError('integer overflow')
     return BigInt(Math.trunc(value))
   }
-  if (typeof value === 'string' && /^[+-]?\d{1,19}$/.test(value)) return int(BigInt(value.replace(/^\+/, '')))
-  if (value instanceof Timestamp) return value.nanos / 1_000_000_000n
+  if (typeof value === 'string' && /^[+-]?\d{1,1000}$/.test(value)) return int(BigInt(value.replace(/^\+/, '')))
+  if (value instanceof Timestamp) return floored(value.nanos, 1_000_000_000n)
   if (value instanceof Duration) return value.nanos
   throw new CelError('type conversion error')
 }
 
+/** @throws CelError for less than nothing, and beyond 64 bits */
+export function toUint(value: Value): Uint {
+  if (value instanceof Uint) return value
+  if (typeof value === 'number') {
+    if (!(value >= 0 && value < 2 ** 64)) throw new CelError('unsigned integer overflow')
+    return new Uint(BigInt(Math.trunc(value)))
+  }
+  if (typeof value === 'string') {
+    if (!/^\d{1,1000}$/.test(value)) throw new CelError('type conversion error')
+    return uint(BigInt(value))
+  }
+  return uint(toInt(value))
+}
+
+const DECIMAL = /^[+-]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?$/
+const HEXADECIMAL = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d{1,5})$/
+
+/** A double as Go reads it: with names for what is no number, and none of too large an exponent. */
+function doubleOf(text: string): number {
+  if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  if (/^nan$/i.test(text)) return Number.NaN
+  const hex = HEXADECIMAL.exec(text)
+  if (hex !== null && `${hex[2]}${hex[3]}` !== '') {
+    const [, sign, whole = '', fraction = '', power] = hex
+    const digits = Number.parseInt(whole + fraction, 16)
+    return (sign === '-' ? -1 : 1) * digits * 2 ** (Number(power) - 4 * fraction.length)
+  }
+  const number = DECIMAL.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN
+  if (!Number.isFinite(number)) throw new CelError('type conversion error')
+  return number
+}
+
+/** @throws CelError for what is no UTF-8 */
+export function textOfBytes(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new CelError('invalid UTF-8 in bytes, cannot convert to string')
+  return Buffer.from(bytes).toString('utf8')
+}
+
 export function toDouble(value: Value): number {
   if (typeof value === 'string') {
-    const number = Number(value)
-    if (value.trim() === '' || Number.isNaN(number)) throw new CelError('type conversion error')
-    return number
+    return doubleOf(value)
   }
   return Number(numeric(value))
 }

@@ -2,6 +2,7 @@
 import { CelSyntaxError, type Issue } from './issues.ts'
 import type { Node } from './parse.ts'
 import type { Token } from './tokens.ts'
+import { KEYWORDS } from './words.ts'
 
 export interface Parser {
   readonly tokens: readonly Token[]
@@ -60,6 +61,9 @@ const CONTINUING = new Set([
 export const peek = (parser: Parser): Token => parser.tokens[parser.at] as Token
 const after = (parser: Parser): Token => parser.tokens[parser.at + 1] ?? peek(parser)
 export const isOp = (parser: Parser, text: string): boolean => peek(parser).kind === 'op' && peek(parser).text === text
+
+/** Whether it may name a field: reserved words may. */
+export const isName = (token: Token | undefined): boolean => token?.kind === 'ident' && !KEYWORDS.has(token.text)
 
 export function next(parser: Parser): Token {
   const token = peek(parser)

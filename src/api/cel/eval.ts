@@ -80,7 +80,6 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
           const k = walk(key, frame)
           const v = walk(value, frame)
           const text = keyOf(k)
-          if (entries.has(text)) throw new CelError(`Failed with repeated key`)
           if (!optional) entries.set(text, [k, v])
           else if (v instanceof Optional && v.value !== undefined) entries.set(text, [k, v.value])
         }
@@ -136,7 +135,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     const wrapped = operand instanceof Optional
     const from = operand instanceof Optional ? operand.value : operand
     const absent = from === undefined || (from === null && node.optional)
-    const found = absent ? undefined : fieldOf(from, node.field)
+    const found = absent ? undefined : fieldOf(from, node.field, wrapped || node.optional)
     if (node.test) return found !== undefined
     if (wrapped || node.optional) return new Optional(found)
     // What was not set has the value that its type begins with.
@@ -146,12 +145,15 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     return found
   }
 
-  function fieldOf(from: Value, name: string): Value | undefined {
+  /** `optional`: what can have no fields has not this one. */
+  function fieldOf(from: Value, name: string, optional: boolean): Value | undefined {
     if (from instanceof ObjectValue) {
       return from.field(name)
     }
     if (from instanceof MapValue) return from.entries.get(`s${name}`)?.[1]
     if (from instanceof MessageValue) return from.fields.get(name)
+    if (optional && Array.isArray(from)) throw new CelError("unsupported index type 'string' in list")
+    if (optional) return undefined
     throw new CelError(`no such key: ${name}`)
   }
 
@@ -178,7 +180,9 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
       values.map((value) => ({ min: sizeOf(value), max: sizeOf(value) })),
     )
     spend(Math.min(Math.max(cost.max, Math.ceil(partsSeen(name, values) * PART_COST)), MOST))
-    return pick(overloads, values, dynamic).run(...values)
+    // What stands at a place is looked for by the container itself, which takes more kinds of places than it tells.
+    const chosen = name === '_[_]' || name === '_[?_]' ? byContainer(overloads, values) : undefined
+    return (chosen ?? pick(overloads, values, dynamic)).run(...values)
   }
 
   /** `stop` decides whatever the other side says; otherwise a side that failed is told. */
@@ -324,6 +328,9 @@ function pick(overloads: readonly Overload[], values: readonly Value[], dynamic:
   return found
 }
 
+const byContainer = (overloads: readonly Overload[], [container]: readonly Value[]) =>
+  overloads.find(({ args: [type] }) => type !== undefined && fits(container as Value, type))
+
 function fits(value: Value, type: Type): boolean {
   switch (type.kind) {
     case 'param':
@@ -367,4 +374,20 @@ function fits(value: Value, type: Type): boolean {
   }
 }
 
-const TYPES = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'null_type', 'list', 'map', 'type'])
+const TYPES = new Set([
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'bytes',
+  'null_type',
+  'list',
+  'map',
+  'type',
+  'optional_type',
+  'google.protobuf.Timestamp',
+  'google.protobuf.Duration',
+  'net.IP',
+  'net.CIDR',
+])

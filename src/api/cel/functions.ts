@@ -1,7 +1,8 @@
 /** The functions of CEL's standard library: types of their overloads and what they do. Kubernetes' own are in libraries.ts. */
 
 import { patternError, patternFound } from '../schema/structural/patterns.ts'
-import { converting, int, toBool, toDouble, toInt, uint } from './conversions.ts'
+import { converting, int, textOfBytes, toBool, toDouble, toInt, toUint, uint } from './conversions.ts'
+import { durationOf, floored, timestampAt, timestampOf } from './times.ts'
 import {
   BOOL,
   BYTES,
@@ -31,8 +32,8 @@ import {
   ObjectValue,
   Opaque,
   Optional,
+  orderOf,
   parseDuration,
-  parseTimestamp,
   Timestamp,
   TypeValue,
   Uint,
@@ -87,7 +88,11 @@ const nonZero = (value: bigint, what: string): bigint => {
 
 export function compare(a: Value, b: Value): number {
   const [x, y] = [numeric(a), numeric(b)]
-  if (x !== undefined && y !== undefined) return x < y ? -1 : x > y ? 1 : x >= y ? 0 : Number.NaN
+  if (x !== undefined && y !== undefined) {
+    const order = orderOf(x, y)
+    if (Number.isNaN(order)) throw new CelError('NaN values cannot be ordered')
+    return order
+  }
   if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
@@ -111,20 +116,32 @@ function comparison(holds: (order: number) => boolean): readonly Overload[] {
 function index(container: Value, key: Value): Value {
   if (Array.isArray(container)) {
     const at = numeric(key)
-    if (at === undefined) throw new CelError('no such overload')
+    if (at === undefined) throw new CelError(`unsupported index type '${typeName(key)}' in list`)
+    if (typeof at === 'number' && !Number.isInteger(at))
+      throw new CelError(`unsupported index value ${show(key)} in list`)
     const value = at < 0 || at >= container.length ? undefined : container[Number(at)]
     if (value === undefined) throw new CelError(`index out of bounds: ${at}`)
     return value
   }
   if (!isMapLike(container)) throw new CelError('no such overload')
-  const found = mapEntries(container).get(keyOf(key))
+  const found = mapEntries(container).get(lookedUp(key))
   if (found === undefined) throw new CelError(`no such key: ${show(key)}`)
   return found[1]
 }
 
+/** A key as it is looked for: one that no map can have is in none. */
+function lookedUp(key: Value): string {
+  try {
+    return keyOf(key)
+  } catch (error) {
+    if (error instanceof CelError) return ''
+    throw error
+  }
+}
+
 export function contains(value: Value, container: Value): boolean {
   if (Array.isArray(container)) return container.some((item) => equals(item, value))
-  if (isMapLike(container)) return mapEntries(container).has(keyOf(value))
+  if (isMapLike(container)) return mapEntries(container).has(lookedUp(value))
   throw new CelError('no such overload')
 }
 
@@ -143,6 +160,10 @@ export function show(value: Value): string {
   return String(value)
 }
 
+const exponentOf = (value: number) => (value === 0 ? 0 : Number(value.toExponential().split('e')[1]))
+/** Doubles as large as ten to this are written with an exponent, those below 0.0001 too. */
+const DIGITS_AT_MOST = 6
+
 const doubleText = (value: number) =>
   Number.isNaN(value)
     ? 'NaN'
@@ -150,23 +171,31 @@ const doubleText = (value: number) =>
       ? '+Inf'
       : value === -Infinity
         ? '-Inf'
-        : Math.abs(value) >= 1e21
-          ? value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
-          : String(value)
+        : Object.is(value, -0)
+          ? '-0'
+          : exponentOf(value) < -4 || exponentOf(value) >= DIGITS_AT_MOST
+            ? value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
+            : String(value)
 
 export function timestampText({ nanos }: Timestamp): string {
-  const whole = new Date(Number(nanos / 1_000_000_000n) * 1000).toISOString().slice(0, 19)
-  const fraction = (nanos % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '')
+  const seconds = floored(nanos, 1_000_000_000n)
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
+  const fraction = (nanos - seconds * 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '')
   return `${whole}${fraction === '' ? '' : `.${fraction}`}Z`
 }
 
-export const durationText = ({ nanos }: Duration) => `${Number(nanos) / 1e9}s`
+/** Seconds as the nearest double has them, never with an exponent. */
+export function durationText({ nanos }: Duration): string {
+  const seconds = Number(nanos) / 1e9
+  const text = String(seconds)
+  return `${text.includes('e') ? seconds.toFixed(9).replace(/0+$/, '') : text}s`
+}
 
 function zoned(name: string | undefined): (stamp: Timestamp) => Date {
   return (stamp) => {
-    const ms = Number(stamp.nanos / 1_000_000n)
+    const ms = Number(floored(stamp.nanos, 1_000_000n))
     if (name === undefined || name === '' || name === 'UTC' || name === 'Z') return new Date(ms)
-    const offset = /^([+-]?)(\d\d):(\d\d)$/.exec(name)
+    const offset = /^([+-]?)(\d{1,2}):(\d{1,2})$/.exec(name)
     if (offset !== null)
       return new Date(ms + (offset[1] === '-' ? -1 : 1) * (Number(offset[2]) * 60 + Number(offset[3])) * 60_000)
     try {
@@ -200,7 +229,7 @@ function accessor(of: (date: Date) => number): readonly Overload[] {
 const dayOfYear = (date: Date) => Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000)
 const durationIn = (unit: bigint) => method([DURATION], INT, (duration: Duration) => duration.nanos / unit)
 
-function typeName(value: Value): string {
+export function typeName(value: Value): string {
   if (value === null) return 'null_type'
   if (typeof value === 'bigint') return 'int'
   if (value instanceof Uint) return 'uint'
@@ -252,18 +281,18 @@ export const standard = define({
     fn([STRING, STRING], STRING, (a: string, b: string) => a + b),
     fn([BYTES, BYTES], BYTES, (a: Uint8Array, b: Uint8Array) => Buffer.concat([a, b])),
     fn([listOf(A), listOf(A)], listOf(A), (a: Value[], b: Value[]) => [...a, ...b]),
-    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => new Timestamp(a.nanos + b.nanos)),
-    fn([DURATION, TIMESTAMP], TIMESTAMP, (a: Duration, b: Timestamp) => new Timestamp(a.nanos + b.nanos)),
-    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => new Duration(a.nanos + b.nanos)),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => timestampAt(a.nanos + b.nanos)),
+    fn([DURATION, TIMESTAMP], TIMESTAMP, (a: Duration, b: Timestamp) => timestampAt(a.nanos + b.nanos)),
+    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => durationOf(a.nanos + b.nanos)),
   ],
   '_-_': [
     ...arithmetic(
       (a, b) => a - b,
       (a, b) => a - b,
     ),
-    fn([TIMESTAMP, TIMESTAMP], DURATION, (a: Timestamp, b: Timestamp) => new Duration(a.nanos - b.nanos)),
-    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => new Timestamp(a.nanos - b.nanos)),
-    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => new Duration(a.nanos - b.nanos)),
+    fn([TIMESTAMP, TIMESTAMP], DURATION, (a: Timestamp, b: Timestamp) => durationOf(a.nanos - b.nanos)),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => timestampAt(a.nanos - b.nanos)),
+    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => durationOf(a.nanos - b.nanos)),
   ],
   '_*_': arithmetic(
     (a, b) => a * b,
@@ -273,8 +302,13 @@ export const standard = define({
     (a, b) => a / nonZero(b, 'division'),
     (a, b) => a / b,
   ),
-  '_%_': arithmetic((a, b) => a % nonZero(b, 'modulus'), undefined),
-  '_[_]': [fn([listOf(A), INT], A, index), fn([mapOf(A, B), A], B, index)],
+  '_%_': arithmetic((a, b) => (b === -1n ? int(-a) % b : a % nonZero(b, 'modulus')), undefined),
+  '_[_]': [
+    fn([listOf(A), INT], A, index),
+    fn([mapOf(A, B), A], B, index),
+    fn([optionalOf(listOf(A)), INT], optionalOf(A), optionalIndex),
+    fn([optionalOf(mapOf(A, B)), A], optionalOf(B), optionalIndex),
+  ],
   '_[?_]': [
     fn([listOf(A), INT], optionalOf(A), optionalIndex),
     fn([mapOf(A, B), A], optionalOf(B), optionalIndex),
@@ -286,25 +320,18 @@ export const standard = define({
   type: [fn([A], { kind: 'type', of: A }, (value: Value) => new TypeValue(typeName(value)))],
   dyn: [fn([A], DYN, (value: Value) => value)],
   int: [INT, UINT, DOUBLE, STRING, TIMESTAMP, DURATION].map((type) => fn([type], INT, converting('int', toInt))),
-  uint: [INT, UINT, DOUBLE, STRING].map((type) =>
-    fn(
-      [type],
-      UINT,
-      converting('uint', (value) => uint(toInt(value))),
-    ),
-  ),
+  uint: [INT, UINT, DOUBLE, STRING].map((type) => fn([type], UINT, converting('uint', toUint))),
   double: [INT, UINT, DOUBLE, STRING].map((type) => fn([type], DOUBLE, converting('double', toDouble))),
   bool: [BOOL, STRING].map((type) => fn([type], BOOL, converting('bool', toBool))),
-  string: [STRING, INT, UINT, DOUBLE, BOOL, BYTES, TIMESTAMP, DURATION].map((type) => fn([type], STRING, show)),
+  string: [
+    ...[STRING, INT, UINT, DOUBLE, BOOL, TIMESTAMP, DURATION].map((type) => fn([type], STRING, show)),
+    fn([BYTES], STRING, textOfBytes),
+  ],
   bytes: [fn([STRING], BYTES, (text: string) => Buffer.from(text)), fn([BYTES], BYTES, (bytes: Uint8Array) => bytes)],
   timestamp: [
-    fn(
-      [STRING],
-      TIMESTAMP,
-      converting('google.protobuf.Timestamp', (text) => parseTimestamp(text as string)),
-    ),
+    fn([STRING], TIMESTAMP, converting('google.protobuf.Timestamp', timestampOf)),
     fn([TIMESTAMP], TIMESTAMP, (stamp: Timestamp) => stamp),
-    fn([INT], TIMESTAMP, (seconds: bigint) => new Timestamp(seconds * 1_000_000_000n)),
+    fn([INT], TIMESTAMP, timestampOf),
   ],
   duration: [
     fn(
@@ -313,7 +340,6 @@ export const standard = define({
       converting('google.protobuf.Duration', (text) => parseDuration(text as string)),
     ),
     fn([DURATION], DURATION, (value: Duration) => value),
-    fn([INT], DURATION, (nanos: bigint) => new Duration(nanos)),
   ],
   startsWith: [method([STRING, STRING], BOOL, (text: string, part: string) => text.startsWith(part))],
   endsWith: [method([STRING, STRING], BOOL, (text: string, part: string) => text.endsWith(part))],
@@ -358,7 +384,8 @@ function optionalIndex(container: Value, key: Value): Value {
   try {
     return new Optional(index(inside, key))
   } catch (error) {
-    if (error instanceof CelError && error.message !== 'no such overload') return new Optional(undefined)
+    if (error instanceof CelError && !/^(no such overload|unsupported)/.test(error.message))
+      return new Optional(undefined)
     throw error
   }
 }

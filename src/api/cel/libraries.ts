@@ -1,11 +1,11 @@
 /** Kubernetes' functions for CEL: strings, lists, regular expressions, URLs, quantities, addresses, sets, formats, semver. */
 import { nanosOf } from '../objects/quantity.ts'
-import { goQuote } from '../quote.ts'
 import { formatCheck } from '../schema/structural/formats.ts'
 import { compilePattern } from '../schema/structural/patterns.ts'
 import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../validation/names.ts'
 import { addressLibrary } from './addresses.ts'
-import { compare, define, type Functions, fn, method, show, standard } from './functions.ts'
+import { format } from './format.ts'
+import { compare, define, type Functions, fn, method, standard, typeName } from './functions.ts'
 import { lists } from './lists.ts'
 import {
   BOOL,
@@ -28,18 +28,7 @@ import {
   UINT,
   URL_TYPE,
 } from './types.ts'
-import {
-  CelError,
-  Duration,
-  equals,
-  isMapLike,
-  MapValue,
-  mapEntries,
-  Opaque,
-  Optional,
-  Uint,
-  type Value,
-} from './values.ts'
+import { CelError, Duration, equals, MapValue, Opaque, Optional, Uint, type Value } from './values.ts'
 
 const T = param('T')
 
@@ -52,22 +41,39 @@ const points = (text: string) => [...text]
 
 function substring(text: string, start: bigint, end?: bigint): string {
   const all = points(text)
-  const to = end === undefined ? all.length : at(all, end)
   const from = at(all, start)
+  const to = end === undefined ? all.length : at(all, end)
   if (from > to) throw new CelError(`invalid substring range. start: ${start}, end: ${end}`)
   return all.slice(from, to).join('')
 }
 
+/** Places are counted in code points; one behind the end finds nothing. */
 function indexOf(text: string, part: string, from = 0n): bigint {
+  if (from < 0n) throw new CelError(`index out of range: ${from}`)
   const all = points(text)
-  const found = all.slice(at(all, from)).join('').indexOf(part)
-  return found < 0 ? -1n : from + BigInt(points(all.slice(Number(from)).join('').slice(0, found)).length)
+  if (from > BigInt(all.length)) return -1n
+  const before = all.slice(0, Number(from)).join('').length
+  return pointAt(text, text.indexOf(part, before))
 }
 
-function lastIndexOf(text: string, part: string): bigint {
-  const found = text.lastIndexOf(part)
-  return found < 0 ? -1n : BigInt(points(text.slice(0, found)).length)
+function lastIndexOf(text: string, part: string, from?: bigint): bigint {
+  if (from === undefined) return pointAt(text, text.lastIndexOf(part))
+  if (from < 0n) throw new CelError(`index out of range: ${from}`)
+  const all = points(text)
+  if (from > BigInt(all.length)) return -1n
+  return pointAt(text, text.lastIndexOf(part, all.slice(0, Number(from)).join('').length))
 }
+
+const pointAt = (text: string, at: number): bigint => (at < 0 ? -1n : BigInt(points(text.slice(0, at)).length))
+
+const QUOTED: Readonly<Record<string, string>> = {
+  ...{ '\x07': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' },
+  ...{ '\\': '\\\\', '"': '\\"' },
+}
+const quoted = (text: string): string => `"${[...text].map((c) => QUOTED[c] ?? c).join('')}"`
+
+/** Without the characters at either end that Unicode calls white space. */
+const trimmed = (text: string): string => text.replace(/^[\p{White_Space}]+/u, '').replace(/[\p{White_Space}]+$/u, '')
 
 function split(text: string, separator: string, limit = -1n): readonly string[] {
   if (limit === 0n) return []
@@ -88,54 +94,6 @@ function replace(text: string, from: string, to: string, limit = -1n): string {
     begin = found + to.length
   }
   return out
-}
-
-/** A value as `%s` prints it: what is inside of a list or map as in JSON, numbers with six digits. */
-function printed(value: Value, inside = false): string {
-  if (Array.isArray(value)) return `[${value.map((item) => printed(item, true)).join(', ')}]`
-  if (isMapLike(value)) {
-    const entries = [...mapEntries(value).values()].map(
-      ([key, inner]) => `${printed(key, true)}:${printed(inner, true)}`,
-    )
-    return `{${entries.sort().join(', ')}}`
-  }
-  if (inside && typeof value === 'string') return JSON.stringify(value)
-  if (inside && typeof value === 'number') return value.toFixed(6)
-  return show(value)
-}
-
-/** printf of CEL's strings extension. */
-function format(template: string, args: readonly Value[]): string {
-  let next = 0
-  return template.replace(/%(?:\.(\d+))?([a-zA-Z%])/g, (_all, precision: string | undefined, verb: string) => {
-    if (verb === '%') return '%'
-    if (next >= args.length) throw new CelError(`index ${next} out of range`)
-    const value = args[next++] as Value
-    const number = value instanceof Uint ? value.value : value
-    switch (verb) {
-      case 's':
-        return printed(value)
-      case 'd':
-        if (typeof number !== 'bigint' && typeof number !== 'number')
-          throw new CelError('error during formatting: decimal clause can only be used on integers')
-        return String(number)
-      case 'f':
-        return Number(number).toFixed(Math.min(100, Number(precision ?? 6)))
-      case 'e':
-        return Number(number).toExponential(Math.min(100, Number(precision ?? 6)))
-      case 'b':
-        return typeof number === 'boolean' ? (number ? '1' : '0') : (number as bigint).toString(2)
-      case 'o':
-        return (number as bigint).toString(8)
-      case 'x':
-      case 'X': {
-        const text = typeof number === 'bigint' ? number.toString(16) : Buffer.from(number as string).toString('hex')
-        return verb === 'X' ? text.toUpperCase() : text
-      }
-      default:
-        throw new CelError(`could not parse formatting clause: unrecognized formatting clause "${verb}"`)
-    }
-  })
 }
 
 const ORDERED = [INT, UINT, DOUBLE, BOOL, STRING, BYTES, TIMESTAMP, DURATION]
@@ -294,7 +252,11 @@ const kubernetes = define({
     method([STRING, STRING, INT], INT, indexOf),
     method([listOf(T), T], INT, position),
   ],
-  lastIndexOf: [method([STRING, STRING], INT, lastIndexOf), method([listOf(T), T], INT, lastPosition)],
+  lastIndexOf: [
+    method([STRING, STRING], INT, lastIndexOf),
+    method([STRING, STRING, INT], INT, lastIndexOf),
+    method([listOf(T), T], INT, lastPosition),
+  ],
   lowerAscii: [method([STRING], STRING, (text: string) => text.replace(/[A-Z]/g, (c) => c.toLowerCase()))],
   upperAscii: [method([STRING], STRING, (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase()))],
   replace: [method([STRING, STRING, STRING], STRING, replace), method([STRING, STRING, STRING, INT], STRING, replace)],
@@ -304,9 +266,13 @@ const kubernetes = define({
     method([listOf(STRING), STRING], STRING, (list: readonly string[], separator: string) => list.join(separator)),
   ],
   substring: [method([STRING, INT], STRING, substring), method([STRING, INT, INT], STRING, substring)],
-  trim: [method([STRING], STRING, (text: string) => text.trim())],
-  'strings.quote': [fn([STRING], STRING, (text: string) => goQuote(text))],
-  format: [method([STRING, listOf(DYN)], STRING, format)],
+  trim: [method([STRING], STRING, trimmed)],
+  'strings.quote': [fn([STRING], STRING, quoted)],
+  format: [
+    method([STRING, listOf(DYN)], STRING, (template: string, args: readonly Value[]) =>
+      format(template, args, typeName),
+    ),
+  ],
   isSorted: ORDERED.map((type) => method([listOf(type)], BOOL, isSorted)),
   min: ORDERED.map((type) => method([listOf(type)], type, extreme(-1))),
   max: ORDERED.map((type) => method([listOf(type)], type, extreme(1))),

@@ -17,21 +17,17 @@ export function mixedLiterals(root: Node, types: ReadonlyMap<Node, Type>): reado
         walk(node.operand, mayMix)
         return
       case 'list':
-        if (!mayMix) alike(node.items, (i) => node.optional.has(i))
+        // Of a list the first one is told, of a map all.
+        if (!mayMix) issues.push(...unlike(node.items, (i) => node.optional.has(i)).slice(0, 1))
         for (const item of node.items) walk(item, mayMix)
         return
       case 'map': {
         const { entries } = node
-        if (!mayMix)
-          alike(
-            entries.map(({ key }) => key),
-            () => false,
-          )
-        if (!mayMix)
-          alike(
-            entries.map(({ value }) => value),
-            (i) => entries[i]?.optional === true,
-          )
+        if (!mayMix) {
+          const [keys, values] = [entries.map(({ key }) => key), entries.map(({ value }) => value)]
+          const wrong = [...unlike(keys, () => false), ...unlike(values, (i) => entries[i]?.optional === true)]
+          issues.push(...wrong.sort((a, b) => a.at - b.at))
+        }
         for (const { key, value } of entries) {
           walk(key, mayMix)
           walk(value, mayMix)
@@ -42,7 +38,7 @@ export function mixedLiterals(root: Node, types: ReadonlyMap<Node, Type>): reado
         for (const { value } of node.fields) walk(value, mayMix)
         return
       case 'call': {
-        const prints = node.name === 'format'
+        const prints = mayMix || node.name === 'format'
         if (node.target !== undefined) walk(node.target, prints)
         for (const arg of node.args) walk(arg, prints)
         return
@@ -53,17 +49,16 @@ export function mixedLiterals(root: Node, types: ReadonlyMap<Node, Type>): reado
     }
   }
 
-  /** The first item that is not like the first of all. */
-  function alike(items: readonly Node[], optional: (index: number) => boolean): void {
+  /** The items that are not like the first of all. */
+  function unlike(items: readonly Node[], optional: (index: number) => boolean): readonly Issue[] {
     let wanted: Type | undefined
-    for (const [i, item] of items.entries()) {
+    return items.flatMap((item, i) => {
       const given = types.get(item) ?? DYN
       const type = optional(i) && given.kind === 'optional' ? given.of : given
       wanted ??= type
-      if (same(wanted, type)) continue
-      issues.push({ at: item.at, message: `expected type '${shown(wanted)}' but found '${shown(type)}'` })
-      return
-    }
+      if (same(wanted, type)) return []
+      return [{ at: item.at, message: `expected type '${shown(wanted)}' but found '${shown(type)}'` }]
+    })
   }
 }
 

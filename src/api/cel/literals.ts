@@ -1,5 +1,5 @@
 /** Literals with parts: lists, maps, and objects of a named type (`Object.spec{replicas: 3}`). */
-import { expect, expectEnd, inside, isOp, next, type Parser, peek, shown } from './cursor.ts'
+import { expect, expectEnd, inside, isName, isOp, next, type Parser, peek, shown } from './cursor.ts'
 import { CelSyntaxError } from './issues.ts'
 import type { MapEntry, Node, StructField } from './parse.ts'
 import type { Token } from './tokens.ts'
@@ -67,8 +67,7 @@ export function structLiteral(parser: Parser, name: string): Node {
 
 function fieldName(parser: Parser, optional: boolean): string {
   const token = peek(parser)
-  const names = ({ kind, text }: Token) =>
-    kind === 'quoted' || (kind === 'ident' && !['in', 'true', 'false', 'null'].includes(text))
+  const names = (one: Token) => one.kind === 'quoted' || isName(one)
   if (names(token)) return next(parser).text
   const wanted = optional ? '{IDENTIFIER, ESC_IDENTIFIER}' : "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"
   const follows = parser.tokens[parser.at + 1]

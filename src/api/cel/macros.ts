@@ -16,6 +16,15 @@ const MACROS = new Set<string>([
   'optMap',
   'optFlatMap',
 ])
+
+const WRONG_NAMES: Readonly<Record<string, string>> = {
+  map: 'argument is not an identifier',
+  filter: 'argument is not an identifier',
+  sortBy: 'argument is not an identifier',
+  optMap: 'optMap() variable name must be a simple identifier',
+  optFlatMap: 'optFlatMap() variable name must be a simple identifier',
+}
+
 export function hasMacro(args: readonly Node[], at: number): Node {
   const [operand] = args
   if (args.length === 1 && operand?.kind === 'select' && !operand.test) return { ...operand, test: true, at }
@@ -27,7 +36,9 @@ export function methodCall(target: Node, name: string, args: readonly Node[], at
   const variables = name.startsWith('transform') || (args.length === 3 && name !== 'map') ? 2 : 1
   const vars: string[] = []
   for (const variable of args.slice(0, variables)) {
-    if (variable.kind !== 'ident') throw new CelSyntaxError(variable.at, 'argument must be a simple name')
+    if (variable.kind !== 'ident')
+      throw new CelSyntaxError(variable.at, WRONG_NAMES[name] ?? 'argument must be a simple name')
+    if (vars.includes(variable.name)) throw new CelSyntaxError(variable.at, `duplicate variable name: ${variable.name}`)
     vars.push(variable.name)
   }
   return { kind: 'macro', name: name as MacroName, target, vars, args: args.slice(variables), at }

@@ -9,6 +9,7 @@ import {
   expect,
   expectClosing,
   inside,
+  isName,
   isOp,
   next,
   noExpression,
@@ -20,6 +21,7 @@ import { CelSyntaxError, type Issue } from './issues.ts'
 import { listLiteral, mapLiteral, structLiteral } from './literals.ts'
 import { hasMacro, methodCall } from './macros.ts'
 import { type Constant, type Token, tokenize } from './tokens.ts'
+import { RESERVED_WORDS } from './words.ts'
 
 export type Node =
   | { readonly kind: 'const'; readonly value: Constant; readonly at: number }
@@ -85,26 +87,6 @@ export type MacroName =
   | 'sortBy'
   | 'optMap'
   | 'optFlatMap'
-
-export const RESERVED_WORDS: ReadonlySet<string> = new Set([
-  'as',
-  'break',
-  'const',
-  'continue',
-  'else',
-  'for',
-  'function',
-  'if',
-  'import',
-  'let',
-  'loop',
-  'package',
-  'namespace',
-  'return',
-  'var',
-  'void',
-  'while',
-])
 
 /** Longer expressions are refused before they are read. */
 const MAX_LENGTH = 100_000
@@ -232,7 +214,7 @@ function primary(parser: Parser): Node {
       }
       if (token.text === '[' || token.text === '[?') return listLiteral(parser, token)
       if (token.text === '{') return mapLiteral(parser, token)
-      if (token.text === '.' && peek(parser).kind === 'ident') return identifier(parser, next(parser))
+      if (token.text === '.' && isName(peek(parser))) return identifier(parser, next(parser))
   }
   return noExpression(parser, token)
 }
@@ -241,7 +223,11 @@ function identifier(parser: Parser, token: Token): Node {
   const { text, at } = token
   if (text === 'true' || text === 'false') return { kind: 'const', value: { type: 'bool', value: text === 'true' }, at }
   if (text === 'null') return { kind: 'const', value: { type: 'null', value: null }, at }
-  if (RESERVED_WORDS.has(text)) throw new CelSyntaxError(at, `reserved identifier: ${text}`)
+  if (text === 'in') noExpression(parser, token)
+  if (RESERVED_WORDS.has(text)) {
+    parser.issues.push({ at, message: `reserved identifier: ${text}` })
+    return { kind: 'const', value: { type: 'null', value: null }, at }
+  }
   const name = structName(parser, text)
   if (name !== undefined) return structLiteral(parser, name)
   if (!isOp(parser, '(')) return { kind: 'ident', name: text, at }
@@ -256,7 +242,7 @@ function structName(parser: Parser, first: string): string | undefined {
   const { tokens } = parser
   let name = first
   let at = parser.at
-  while (isDot(tokens[at]) && tokens[at + 1]?.kind === 'ident') {
+  while (isDot(tokens[at]) && isName(tokens[at + 1])) {
     name += `.${tokens[at + 1]?.text}`
     at += 2
   }
@@ -273,7 +259,8 @@ function callArguments(parser: Parser): Node[] {
     next(parser)
     return args
   }
-  if (isOp(parser, ',')) noExpression(parser, peek(parser), ARGUMENT_STARTS)
+  const first = peek(parser)
+  if (isOp(parser, ',') || (first.kind === 'ident' && first.text === 'in')) noExpression(parser, first, ARGUMENT_STARTS)
   for (;;) {
     args.push(inside(parser, [')', ',']))
     if (!isOp(parser, ',')) break
@@ -281,6 +268,21 @@ function callArguments(parser: Parser): Node[] {
   }
   expectClosing(parser, ')')
   return args
+}
+
+/** What is named behind a dot; a word of the language is none, and read over. undefined: an operator that goes on without one. */
+function fieldToken(parser: Parser, dot: Token): Token | undefined {
+  const token = peek(parser)
+  if (token.kind !== 'ident' || isName(token)) return next(parser)
+  const { text, at } = token
+  if (text === 'in' && dot.text === '.') {
+    parser.issues.push({ at, message: `Syntax error: no viable alternative at input '.${text}'` })
+    return undefined
+  }
+  const wanted = dot.text === '.' ? 'IDENTIFIER' : '{IDENTIFIER, ESC_IDENTIFIER}'
+  parser.issues.push({ at, message: `Syntax error: mismatched input '${text}' expecting ${wanted}` })
+  if (dot.text === '.?') parser.issues.push({ at, message: 'unsupported ident kind' })
+  return { ...next(parser), kind: 'quoted' }
 }
 
 function member(parser: Parser, start: Node): Node {
@@ -292,8 +294,9 @@ function member(parser: Parser, start: Node): Node {
     if (token.kind !== 'op') return node
     if (token.text === '.' || token.text === '.?') {
       next(parser)
-      const name = next(parser)
-      if (name.kind !== 'ident' && name.kind !== 'quoted')
+      const name = fieldToken(parser, token)
+      if (name === undefined) return node
+      if (!isName(name) && name.kind !== 'quoted')
         throw new CelSyntaxError(
           name.at,
           `Syntax error: no viable alternative at input '.${name.text === '<EOF>' ? '' : name.text}'`,

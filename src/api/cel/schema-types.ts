@@ -1,7 +1,7 @@
 /** CEL types of structural schemas: what `self` is, and how much of it there can be in one request. */
 import { additionalSchema, type Structural } from '../schema/structural/structural.ts'
-import { RESERVED_WORDS } from './parse.ts'
 import { BOOL, listOf, type ObjectField, STRING, type Type } from './types.ts'
+import { isReserved } from './words.ts'
 
 /** No request is bigger, so nothing in one is. */
 const MOST_BYTES = 3 * 1024 * 1024
@@ -122,12 +122,9 @@ function stringType(schema: Structural): Type {
   return bounded(STRING, most)
 }
 
-/** Words of the language, which a field of that name gives way to. */
-const RESERVED = new Set(['true', 'false', 'null', 'in', ...RESERVED_WORDS])
-
 /** A property's name as expressions write it; undefined when they cannot. */
 export function escapeName(name: string): string | undefined {
-  if (RESERVED.has(name)) return `__${name}__`
+  if (isReserved(name)) return `__${name}__`
   if (!/^[A-Za-z_][A-Za-z0-9_./-]*$/.test(name)) return undefined
   return name
     .replaceAll('__', '__underscores__')

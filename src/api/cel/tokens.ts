@@ -41,7 +41,7 @@ export function tokenize(source: string, issues: Issue[]): readonly Token[] {
     if (string !== null) {
       let token: ReturnType<typeof stringToken>
       try {
-        token = stringToken(points, at, string[1] as string, string[2] as string)
+        token = stringToken(points, at, string[1] as string, string[2] as string, issues)
       } catch (error) {
         if (!(error instanceof CelSyntaxError)) throw error
         issues.push(error.issue)
@@ -126,6 +126,7 @@ function stringToken(
   at: number,
   prefix: string,
   quote: string,
+  issues: Issue[],
 ): { token: Token; end: number } {
   const raw = /r/i.test(prefix)
   const isBytes = /b/i.test(prefix)
@@ -150,7 +151,7 @@ function stringToken(
     }
     const escaped = points.slice(i + 1, i + 10).join('')
     const simple = ESCAPES[escaped[0] ?? '']
-    const coded = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/i.exec(escaped)
+    const coded = /^(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/.exec(escaped)
     if (simple !== undefined) {
       add(simple)
       i += 2
@@ -159,8 +160,9 @@ function stringToken(
         coded[4] === undefined
           ? Number.parseInt(coded[1] ?? coded[2] ?? (coded[3] as string), 16)
           : Number.parseInt(coded[4], 8)
-      if (code > 0x10ffff) throw new CelSyntaxError(at, 'Syntax error: invalid escape sequence')
-      if (isBytes && coded[2] === undefined && coded[3] === undefined) bytes.push(code)
+      if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        issues.push({ at, message: 'invalid unicode code point' })
+      else if (isBytes && coded[2] === undefined && coded[3] === undefined) bytes.push(code)
       else add(String.fromCodePoint(code))
       i += 1 + coded[0].length
     } else

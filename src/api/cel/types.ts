@@ -1,6 +1,7 @@
 /** Types of CEL: what a value may be, how long it may get, and which field has which type. */
 
 import type { Value } from './values.ts'
+import { isReserved } from './words.ts'
 
 export type Type =
   | { readonly kind: 'simple'; readonly name: SimpleName; readonly maxElements?: number; readonly minSize?: number }
@@ -56,6 +57,11 @@ export interface ObjectField {
   /** The name in JSON; the one in CEL may be escaped. */
   readonly name: string
   readonly type: Type
+}
+
+/** The field of that name, which may be a reserved word: such fields go by their escaped names (`__if__`) and by their own. */
+export function fieldNamed(type: Type & { readonly kind: 'object' }, name: string): ObjectField | undefined {
+  return type.fields.get(name) ?? (isReserved(name) ? type.fields.get(`__${name}__`) : undefined)
 }
 
 const simple = (name: SimpleName): Type => ({ kind: 'simple', name })
@@ -223,9 +229,20 @@ const CLOSING = { get: () => DYN }
 
 /** One type for two: the same, or anything. */
 export function joined(a: Type, b: Type): Type {
-  if (assignable(a, b, new Map())) return isDyn(b) || isOpen(a) ? b : a
+  if (assignable(a, b, new Map())) return isOpen(a) || isOpen(b) ? filled(a, b) : isMoreGeneral(b, a) ? b : a
   if (assignable(b, a, new Map())) return b
   return DYN
+}
+
+/** What one leaves open, as the other has it. */
+function filled(a: Type, b: Type): Type {
+  if (a.kind === 'param') return b
+  if (b.kind === 'param') return a
+  if (isDyn(a) || isDyn(b)) return DYN
+  if (a.kind === 'list' && b.kind === 'list') return listOf(filled(a.items, b.items))
+  if (a.kind === 'map' && b.kind === 'map') return mapOf(filled(a.key, b.key), filled(a.value, b.value))
+  if (a.kind === 'optional' && b.kind === 'optional') return optionalOf(filled(a.of, b.of))
+  return a
 }
 
 function isOpen(type: Type): boolean {

@@ -1,6 +1,6 @@
 /** Values of CEL: what an expression computes with. Integers are bigints, doubles numbers; JSON is wrapped by its type. */
 import type { Json, JsonObject } from '../object.ts'
-import { DYN, type Type } from './types.ts'
+import { DYN, fieldNamed, type Type } from './types.ts'
 
 export class CelError extends Error {}
 
@@ -63,7 +63,7 @@ export class ObjectValue {
   field(name: string): Value | undefined {
     const known = this.wrapped?.get(name)
     if (known !== undefined) return known
-    const field = this.type.fields.get(name)
+    const field = fieldNamed(this.type, name)
     if (field === undefined || !Object.hasOwn(this.json, field.name)) return undefined
     const json = this.json[field.name]
     if (json === undefined) return undefined
@@ -222,14 +222,16 @@ export function parseDuration(text: string): Duration {
     nanos += BigInt(whole === '' ? 0 : whole) * scale
     if (fraction !== '') nanos += (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length)
   }
-  return new Duration(text.startsWith('-') ? -nanos : nanos)
+  const signed = text.startsWith('-') ? -nanos : nanos
+  if (BigInt.asIntN(64, signed) !== signed) throw new CelError(`time: invalid duration ${JSON.stringify(text)}`)
+  return new Duration(signed)
 }
 
 /** Equality of CEL: numbers across types, lists and maps by content. */
 export function equals(a: Value, b: Value): boolean {
   if (a === b) return true
   const [x, y] = [numeric(a), numeric(b)]
-  if (x !== undefined && y !== undefined) return x <= y && x >= y
+  if (x !== undefined && y !== undefined) return orderOf(x, y) === 0
   if (a === null || b === null || typeof a !== typeof b) return false
   if (typeof a === 'string' || typeof a === 'boolean') return false
   if (Array.isArray(a) || Array.isArray(b))
@@ -257,6 +259,12 @@ export function equals(a: Value, b: Value): boolean {
     )
   if (a instanceof Opaque && b instanceof Opaque) return a.type === b.type && a.text === b.text
   return false
+}
+
+/** Which is less; NaN when one is none. Beside a double an integer counts as the double it is next to. */
+export function orderOf(a: bigint | number, b: bigint | number): number {
+  const [x, y] = typeof a === typeof b ? [a, b] : [Number(a), Number(b)]
+  return x < y ? -1 : x > y ? 1 : x === y ? 0 : Number.NaN
 }
 
 export function numeric(value: Value): bigint | number | undefined {

@@ -32,6 +32,8 @@ export interface CustomVersion {
   /** Given with every answer of this version. */
   readonly deprecationWarning: string | undefined
   readonly conversion: 'None' | 'Webhook'
+  /** Aborted when the definition's objects have come to be served otherwise, or no longer: watches end. */
+  readonly replaced: AbortSignal
 }
 
 /** The schema of one version of a custom resource, in both forms; undefined structure: the definition gives none. */

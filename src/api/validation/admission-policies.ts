@@ -1,5 +1,6 @@
 /** Rules of admission policies and their bindings (KEP-3488, KEP-3962). */
 
+import { isReserved } from '../cel/words.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { FAILURE_POLICIES, MATCH_POLICIES, matchConditions, oneOf, operationsRule } from './admissionregistration.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
@@ -101,7 +102,7 @@ export function validateValidatingAdmissionPolicy(object: KubeObject): readonly 
 function variables(list: readonly Fields[], errors: FieldError[], expressions?: PolicyExpressions): void {
   list.forEach(({ name = '', expression = '' }, i) => {
     const path = `spec.variables[${i}]`
-    if (name === '' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || isReserved(name)) {
       if (name === '') errors.push(required(`${path}.name`, 'name is not specified'))
       else errors.push(invalid(`${path}.name`, name, 'must be a valid CEL identifier'))
     }

@@ -45,8 +45,11 @@ export function conditionOf(definition: KubeObject, type: string): Fields | unde
 export const isTrue = (definition: KubeObject, type: string): boolean =>
   conditionOf(definition, type)?.['status'] === 'True'
 
-/** The rows of an established definition, one per served version; none before its names are accepted. */
-export function rowsOf(definition: KubeObject): readonly ResourceRow[] {
+/**
+ * The rows of an established definition, one per served version; none before its names are accepted. `replaced` is aborted by
+ * the caller when these rows no longer tell how its objects are served.
+ */
+export function rowsOf(definition: KubeObject, replaced: AbortSignal): readonly ResourceRow[] {
   if (!isTrue(definition, 'Established')) return []
   const versions: readonly Fields[] = definition['spec']?.versions ?? []
   const storage = versions.find((version) => version['storage'] === true)
@@ -54,7 +57,7 @@ export function rowsOf(definition: KubeObject): readonly ResourceRow[] {
   const schemasOf = schemasOfVersions(versions, definition['spec']?.preserveUnknownFields === true)
   return versions
     .filter((version) => version['served'] === true)
-    .map((version) => rowOf(definition, version, storage, schemasOf))
+    .map((version) => rowOf(definition, version, storage, schemasOf, replaced))
 }
 
 /** The schemas of a definition's versions, each made at its first use. */
@@ -85,6 +88,7 @@ function rowOf(
   version: Fields,
   storage: Fields,
   schemasOf: CustomVersion['schemasOf'],
+  replaced: AbortSignal,
 ): ResourceRow {
   const spec: Fields = definition['spec']
   const group: string = spec['group']
@@ -126,6 +130,7 @@ function rowOf(
       ),
       deprecationWarning: deprecationWarning(version, spec, names),
       conversion: spec['conversion']?.strategy === 'Webhook' ? ('Webhook' as const) : ('None' as const),
+      replaced,
     },
   }
   return {

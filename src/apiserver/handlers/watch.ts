@@ -39,7 +39,13 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const timer = runtime.clock.setTimer(seconds * 1000, 'watch timeout', end)
   if (request.signal.aborted) end()
   else request.signal.addEventListener('abort', end, { once: true })
-  ended.signal.addEventListener('abort', () => timer.cancel(), { once: true })
+  const replaced = row.custom?.replaced
+  replaced?.addEventListener('abort', end, { once: true })
+  const settle = () => {
+    timer.cancel()
+    replaced?.removeEventListener('abort', end)
+  }
+  ended.signal.addEventListener('abort', settle, { once: true })
 
   const view = viewOf(resource, representation)
   const metadataOnly = representation.shape === 'metadata'

@@ -18,6 +18,18 @@ import { CLEANUP_FINALIZER, withCondition, withEstablished, withNames } from './
 const PREFIX = 'apiextensions.k8s.io/customresourcedefinitions'
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const RETRY_MS = 1000
+/** As kube-apiserver waits before it takes down how a definition's objects were served. */
+const END_WATCHES_MS = 1000
+
+/** What is served of a definition. */
+interface Served {
+  readonly rows: readonly ResourceRow[]
+  /** What the rows are made of. */
+  readonly key: string
+  /** What a watch depends on: not that the definition is being deleted. */
+  readonly manner: string
+  readonly replaced: AbortController
+}
 
 export interface DefinitionLoop {
   /** Begins to write; rows are served before. */
@@ -28,8 +40,9 @@ export interface DefinitionLoop {
 /** Rows of established definitions are in the scheme when this returns, and follow the definitions in the same commit. */
 export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: MutableScheme): DefinitionLoop {
   const cache = caches.resource(PREFIX)
-  const served = new Map<string, { readonly rows: readonly ResourceRow[]; readonly key: string }>()
+  const served = new Map<string, Served>()
   const dirty = new Set<string>()
+  const ending = new Set<Timer>()
   const stopping = new AbortController()
   let send: Loopback = () => Promise.reject(new Error('the loop has not been started'))
   let started = false
@@ -41,14 +54,27 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     // Only what rows are made of counts: another resourceVersion makes no other rows.
     const key = definition === undefined ? '' : servedKey(definition)
     if (before?.key === key) return
-    const rows = definition === undefined ? [] : rowsOf(definition)
+    const manner = definition === undefined ? '' : mannerOf(definition)
+    const isSame = before?.manner === manner
+    const replaced = isSame ? before.replaced : new AbortController()
+    const rows = definition === undefined ? [] : rowsOf(definition, replaced.signal)
+    if (before !== undefined && !isSame) endWatches(before.replaced)
     if (before !== undefined) scheme.removeRows(before.rows.filter((row) => !rows.some((next) => sameRow(row, next))))
     if (rows.length === 0) served.delete(name)
     else {
-      served.set(name, { rows, key })
+      served.set(name, { rows, key, manner, replaced })
       for (const row of rows) caches.resource(row.storagePrefix)
       scheme.addRows(rows)
     }
+  }
+
+  /** A while later: what still happens to objects as they were served (the last DELETED) comes before the end. */
+  function endWatches(replaced: AbortController): void {
+    const timer = runtime.clock.setTimer(END_WATCHES_MS, 'watches of a replaced definition', () => {
+      ending.delete(timer)
+      replaced.abort()
+    })
+    ending.add(timer)
   }
 
   for (const entry of cache.list()) {
@@ -180,12 +206,17 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       unsubscribe()
       for (const off of waiting.values()) off()
       retry?.cancel()
+      for (const timer of ending) timer.cancel()
     },
   }
 }
 
 function sameRow(a: ResourceRow, b: ResourceRow): boolean {
   return a.group === b.group && a.version === b.version && a.resource === b.resource
+}
+
+function mannerOf(definition: KubeObject): string {
+  return JSON.stringify([definition.metadata.uid, definition['spec'], definition['status']?.acceptedNames ?? null])
 }
 
 function servedKey(definition: KubeObject): string {

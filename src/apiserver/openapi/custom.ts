@@ -3,6 +3,7 @@ import type { Fields, Json, JsonObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
 import type { CacheReads } from '../admission/plugin.ts'
+import { commonDescriptions, type Descriptions, type TypeDescription } from './descriptions.ts'
 import { PRESERVE, type Schemas } from './schemas.ts'
 
 /** A custom resource's own schema (openAPIV3Schema); undefined when it has none. */
@@ -23,18 +24,28 @@ export function customDefinition({ group, version, kind }: ResourceRow): string 
 }
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-/** What every object has is described here, in words of our own: no definition does. */
-const typed = {
-  apiVersion: {
-    type: 'string',
-    description: 'APIVersion defines the version of the schema this object is written in.',
-  },
-  kind: { type: 'string', description: 'Kind names the type of this object, in CamelCase.' },
+const LIST_META = `${META}.ListMeta`
+const OBJECT_META = `${META}.ObjectMeta`
+
+/** The fields that every object or list has, with what is said of them. */
+function commonFields(said: TypeDescription, meta: string): JsonObject {
+  const described = (field: string, schema: JsonObject): JsonObject => ({
+    description: said.fields.get(field),
+    ...schema,
+  })
+  return {
+    apiVersion: described('apiVersion', { type: 'string' }),
+    kind: described('kind', { type: 'string' }),
+    metadata: described('metadata', { allOf: [{ $ref: `#/components/schemas/${meta}` }] }),
+  }
 }
-const referTo = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${META}.${name}` }] })
 
 /** A custom resource's kind and its list. */
-export function customSchemas(rows: readonly ResourceRow[], customSchema: CustomSchema): Schemas {
+export function customSchemas(
+  rows: readonly ResourceRow[],
+  customSchema: CustomSchema,
+  descriptions: Descriptions,
+): Schemas {
   const out = new Map<string, JsonObject>()
   for (const row of rows) {
     if (!isCustom(row)) continue
@@ -44,19 +55,28 @@ export function customSchemas(rows: readonly ResourceRow[], customSchema: Custom
       'x-kubernetes-group-version-kind': [{ group: row.group, kind, version: row.version }],
       ...(fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields }),
     })
-    const whole = served(customSchema(row) ?? { type: 'object', [PRESERVE]: true })
+    const embedded = commonFields(commonDescriptions(descriptions, 'embedded object'), OBJECT_META)
+    const whole = served(customSchema(row) ?? { type: 'object', [PRESERVE]: true }, embedded)
     out.set(definition, {
       ...whole,
-      properties: { ...(whole['properties'] as JsonObject | undefined), ...typed, metadata: referTo('ObjectMeta') },
+      properties: {
+        ...(whole['properties'] as JsonObject | undefined),
+        ...commonFields(commonDescriptions(descriptions, row.kind), OBJECT_META),
+      },
       ...marks(row.kind),
     })
+    const list = commonDescriptions(descriptions, row.listKind, row.kind)
     out.set(`${definition}List`, {
+      description: list.text,
       type: 'object',
       required: ['items'],
       properties: {
-        ...typed,
-        items: { type: 'array', items: { $ref: `#/components/schemas/${definition}` } },
-        metadata: referTo('ListMeta'),
+        ...commonFields(list, LIST_META),
+        items: {
+          description: list.fields.get('items'),
+          type: 'array',
+          items: { $ref: `#/components/schemas/${definition}` },
+        },
       },
       ...marks(row.listKind),
     })
@@ -65,24 +85,24 @@ export function customSchemas(rows: readonly ResourceRow[], customSchema: Custom
 }
 
 /** A structural schema with what its extensions stand for: either type, or a whole object of its own. */
-function served(schema: JsonObject): JsonObject {
+function served(schema: JsonObject, embedded: JsonObject): JsonObject {
   const out: Record<string, Json | undefined> = { ...schema }
   for (const key of ['items', 'additionalProperties']) {
     const inner = schema[key]
-    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) out[key] = served(inner as JsonObject)
+    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner))
+      out[key] = served(inner as JsonObject, embedded)
   }
   const properties = schema['properties'] as JsonObject | undefined
   if (properties !== undefined)
     out['properties'] = Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, served(property as JsonObject)]),
+      Object.entries(properties).map(([name, property]) => [name, served(property as JsonObject, embedded)]),
     )
   if (schema['x-kubernetes-int-or-string'] === true && schema['anyOf'] === undefined)
     out['anyOf'] = [{ type: 'integer' }, { type: 'string' }]
   if (schema['x-kubernetes-embedded-resource'] === true) {
     out['properties'] = {
       ...(out['properties'] as JsonObject | undefined),
-      ...typed,
-      metadata: referTo('ObjectMeta'),
+      ...embedded,
     }
     out['required'] = [
       ...new Set([...((schema['required'] as readonly string[] | undefined) ?? []), 'kind', 'apiVersion']),

@@ -17,7 +17,7 @@ import {
   SERVICE_PATHS,
   versionPathItem,
 } from './operations.ts'
-import { closure, publishedSchemas, withGroupVersions } from './schemas.ts'
+import { closure, published, withGroupVersions } from './schemas.ts'
 import { v2Document } from './v2.ts'
 import { v3Document } from './v3.ts'
 
@@ -45,9 +45,10 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     const custom = rows.every(isCustom)
     const items = rows.flatMap((row) => pathItemsOf(row, factsOf(row)))
     if (!custom) items.push(versionPathItem(group, version))
-    const own = customSchemas(rows, customSchema)
+    const { schemas: builtin, descriptions } = published()
+    const own = customSchemas(rows, customSchema, descriptions)
     const versions = custom ? customVersions() : [CORE, ...(group === '' ? [] : [{ group, version }])]
-    const schemas = withGroupVersions(closure(definitionsOf(items), own, publishedSchemas()), versions)
+    const schemas = withGroupVersions(closure(definitionsOf(items), own, builtin), versions)
     return v3Document({ info: custom ? CUSTOM_INFO : BUILTIN_INFO, items, schemas, secured: !custom })
   }
 
@@ -55,7 +56,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     v3Document({
       info: BUILTIN_INFO,
       items: [item],
-      schemas: closure(definitionsOf([item]), publishedSchemas()),
+      schemas: closure(definitionsOf([item]), published().schemas),
       secured: true,
     })
 
@@ -85,11 +86,9 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
       for (const { group, version } of versionsOf(rows.filter((row) => !isCustom(row))))
         items.push(versionPathItem(group, version))
       for (const row of rows) items.push(...pathItemsOf(row, factsOf(row)))
-      const own = customSchemas(rows, customSchema)
-      return v2Document(
-        items,
-        withGroupVersions(closure(definitionsOf(items), own, publishedSchemas()), everyVersion()),
-      )
+      const { schemas, descriptions } = published()
+      const own = customSchemas(rows, customSchema, descriptions)
+      return v2Document(items, withGroupVersions(closure(definitionsOf(items), own, schemas), everyVersion()))
     },
   }
   return documents

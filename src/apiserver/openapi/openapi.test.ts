@@ -105,7 +105,14 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
     const properties = schema['properties'] as Record<string, JsonObject>
     assert.match(String(properties['apiVersion']?.['description']), /^APIVersion defines/)
     assert.match(String(properties['kind']?.['description']), /^Kind names/)
+    assert.match(String(properties['metadata']?.['description']), /^Standard (object's|list) metadata of the Gizmo/)
   }
+  const list = document.components.schemas['com.example.stable.v1.GizmoList'] as JsonObject
+  assert.match(String(list['description']), /\bkind Gizmo\b/)
+  assert.match(
+    String((list['properties'] as Record<string, JsonObject>)['items']?.['description']),
+    /^The Gizmo objects/,
+  )
   const v2 = documents.v2() as { definitions: JsonObject }
   assert.ok('com.example.stable.v1.GizmoList' in v2.definitions)
 })

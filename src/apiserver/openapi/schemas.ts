@@ -5,6 +5,7 @@
 import { gunzipSync } from 'node:zlib'
 import { openApiSchemas } from '../../api/generated/openapi.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
+import { type Descriptions, describe, readDescriptions } from './descriptions.ts'
 
 /** By definition (`io.k8s.api.core.v1.Pod`), in the form of OpenAPI v3. */
 export type Schemas = ReadonlyMap<string, JsonObject>
@@ -12,19 +13,26 @@ export type Schemas = ReadonlyMap<string, JsonObject>
 const PREFIX = '#/components/schemas/'
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
-let kept: WeakRef<Schemas> | undefined
+/** The published schemas, and what is said of them and of custom resources. */
+export interface Published {
+  readonly schemas: Schemas
+  readonly descriptions: Descriptions
+}
 
-export function publishedSchemas(): Schemas {
-  let schemas = kept?.deref()
-  if (schemas === undefined) {
-    const parsed = JSON.parse(gunzipSync(Buffer.from(openApiSchemas, 'base64')).toString()) as Record<
-      string,
-      JsonObject
-    >
-    schemas = new Map(Object.entries(parsed))
-    kept = new WeakRef(schemas)
+let kept: WeakRef<Published> | undefined
+
+export function published(): Published {
+  let whole = kept?.deref()
+  if (whole === undefined) {
+    const descriptions = readDescriptions()
+    const parsed: Record<string, JsonObject> = JSON.parse(gunzipSync(Buffer.from(openApiSchemas, 'base64')).toString())
+    const schemas = Object.entries(parsed).map(
+      ([name, schema]) => [name, describe(descriptions, name, schema)] as const,
+    )
+    whole = { schemas: new Map(schemas), descriptions }
+    kept = new WeakRef(whole)
   }
-  return schemas
+  return whole
 }
 
 /** Everything that `roots` refer to, over any number of steps, by name. */

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestApi, type TestAnswer, type TestApi } from '../../../test/harness.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { type SimulatedRuntime, simulatedRuntime } from '../../base/simulated.ts'
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const MERGE = { 'content-type': 'application/merge-patch+json' }
+
+interface It {
+  readonly runtime: SimulatedRuntime
+  readonly api: TestApi
+  /** Asks, and lets everything happen that needs no time. */
+  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
+  /** Events of a watch as they come, `end` behind the last. */
+  watch(path: string): Promise<string[]>
+  conditions(name: string): Promise<Record<string, string>>
+}
+
+async function withApi(act: (it: It) => Promise<void>): Promise<void> {
+  const runtime = simulatedRuntime(1)
+  const api = await runtime.complete(startTestApi(runtime))
+  const stopping = new AbortController()
+  const ask: It['ask'] = async (...args) => {
+    const answer = await runtime.complete(api.request(...args))
+    await runtime.settle()
+    return answer
+  }
+  try {
+    await act({
+      runtime,
+      api,
+      ask,
+      async watch(path) {
+        const events: string[] = []
+        const stream = await runtime.complete(api.watch(path, stopping.signal))
+        const read = async () => {
+          for await (const event of stream) events.push(`${event.type} ${(event.object as KubeObject).metadata?.name}`)
+          events.push('end')
+        }
+        void read()
+        await runtime.settle()
+        return events
+      },
+      async conditions(name) {
+        const { status } = (await ask('GET', `${DEFINITIONS}/${name}`)).body
+        return Object.fromEntries(
+          (status?.conditions ?? []).map((one: Record<string, string>) => [
+            one['type'],
+            `${one['status']} ${one['reason']}`,
+          ]),
+        )
+      },
+    })
+  } finally {
+    stopping.abort()
+    await runtime.complete(api.stop())
+  }
+}
+
+const version = (name: string, more: object = {}) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+  ...more,
+})
+const definition = (plural: string, names: object = {}) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.t.org` },
+  spec: {
+    group: 't.org',
+    scope: 'Cluster',
+    names: { plural, kind: `Kind${plural}`, ...names },
+    versions: [version('v1'), version('v2')],
+  },
+})
+const thing = (plural: string, more: object = {}) => ({
+  apiVersion: 't.org/v1',
+  kind: `Kind${plural}`,
+  metadata: { name: 'a', ...more },
+})
+
+test('a definition is established and serves each version', () =>
+  withApi(async ({ ask, conditions }) => {
+    await ask('POST', DEFINITIONS, definition('as'))
+    assert.deepEqual(await conditions('as.t.org'), {
+      NamesAccepted: 'True NoConflicts',
+      Established: 'True InitialNamesAccepted',
+    })
+    for (const name of ['v1', 'v2']) assert.equal((await ask('GET', `/apis/t.org/${name}/as`)).code, 200)
+  }))
+
+test('names that another definition has are refused until it is gone', () =>
+  withApi(async ({ ask, conditions }) => {
+    await ask('POST', DEFINITIONS, definition('as', { kind: 'Same' }))
+    await ask('POST', DEFINITIONS, definition('bs', { kind: 'Same', listKind: 'OtherList' }))
+    assert.deepEqual(await conditions('bs.t.org'), {
+      NamesAccepted: 'False KindConflict',
+      Established: 'False NotAccepted',
+    })
+    assert.equal((await ask('GET', '/apis/t.org/v1/bs')).code, 404)
+    await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+    assert.equal((await conditions('bs.t.org'))['Established'], 'True InitialNamesAccepted')
+    assert.equal((await ask('GET', '/apis/t.org/v1/bs')).code, 200)
+  }))
+
+test('a deleted definition takes its objects along, and their watches end a second after the last DELETED', () =>
+  withApi(async ({ runtime, ask, watch }) => {
+    await ask('POST', DEFINITIONS, definition('as'))
+    await ask('POST', '/apis/t.org/v1/as', thing('as'))
+    const events = [await watch('/apis/t.org/v1/as?watch=1'), await watch('/apis/t.org/v2/as?watch=1')]
+    await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+    assert.equal((await ask('GET', '/apis/t.org/v1/as')).code, 404)
+    await runtime.advance(900)
+    for (const seen of events) assert.deepEqual(seen, ['ADDED a', 'DELETED a'])
+    await runtime.advance(200)
+    for (const seen of events) assert.deepEqual(seen, ['ADDED a', 'DELETED a', 'end'])
+  }))
+
+test('while an object keeps a definition, its watches go on', () =>
+  withApi(async ({ runtime, ask, watch, conditions }) => {
+    await ask('POST', DEFINITIONS, definition('as'))
+    await ask('POST', '/apis/t.org/v1/as', thing('as', { finalizers: ['t.org/f'] }))
+    const events = await watch('/apis/t.org/v1/as?watch=1')
+    await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+    await runtime.advance(60_000)
+    assert.deepEqual(events, ['ADDED a', 'MODIFIED a'])
+    assert.equal((await conditions('as.t.org'))['Terminating'], 'True InstanceDeletionInProgress')
+    await ask('PATCH', '/apis/t.org/v1/as/a', { metadata: { finalizers: null } }, MERGE)
+    await runtime.advance(2000)
+    assert.deepEqual(events, ['ADDED a', 'MODIFIED a', 'DELETED a', 'end'])
+    assert.equal((await ask('GET', `${DEFINITIONS}/as.t.org`)).code, 404)
+  }))
+
+const changes: Readonly<Record<string, { readonly path?: string; readonly patch: object; readonly ends: boolean }>> = {
+  'a version is no longer served': {
+    patch: { spec: { versions: [version('v1'), version('v2', { served: false })] } },
+    ends: true,
+  },
+  'another version is stored': {
+    patch: { spec: { versions: [version('v1', { storage: false }), version('v2', { storage: true })] } },
+    ends: true,
+  },
+  'a schema changes': {
+    patch: {
+      spec: {
+        versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object' } } }), version('v2')],
+      },
+    },
+    ends: true,
+  },
+  'a short name comes': { patch: { spec: { names: { shortNames: ['x'] } } }, ends: true },
+  'a label comes': { patch: { metadata: { labels: { a: 'b' } } }, ends: false },
+  'its stored versions are written': {
+    path: '/status',
+    patch: { status: { storedVersions: ['v1', 'v2'] } },
+    ends: false,
+  },
+}
+for (const [what, { path = '', patch, ends }] of Object.entries(changes))
+  test(`watches ${ends ? 'end a second after' : 'go on when'} ${what}`, () =>
+    withApi(async ({ runtime, ask, watch }) => {
+      await ask('POST', DEFINITIONS, definition('as'))
+      await ask('POST', '/apis/t.org/v1/as', thing('as'))
+      const events = await watch('/apis/t.org/v1/as?watch=1')
+      assert.equal((await ask('PATCH', `${DEFINITIONS}/as.t.org${path}`, patch, MERGE)).code, 200)
+      const later = await watch('/apis/t.org/v1/as?watch=1')
+      await runtime.advance(900)
+      assert.deepEqual(events, ['ADDED a'])
+      await runtime.advance(5000)
+      assert.deepEqual(events, ends ? ['ADDED a', 'end'] : ['ADDED a'])
+      assert.deepEqual(later, ['ADDED a'], 'a watch that began with the change goes on')
+    }))
+
+test('a definition that comes back serves anew, and old watches do not see it', () =>
+  withApi(async ({ runtime, ask, watch }) => {
+    await ask('POST', DEFINITIONS, definition('as'))
+    await ask('POST', '/apis/t.org/v1/as', thing('as'))
+    const old = await watch('/apis/t.org/v1/as?watch=1')
+    await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+    await runtime.advance(2000)
+    await ask('POST', DEFINITIONS, definition('as'))
+    await ask('POST', '/apis/t.org/v1/as', thing('as'))
+    const anew = await watch('/apis/t.org/v1/as?watch=1')
+    await runtime.advance(2000)
+    assert.deepEqual([old, anew], [['ADDED a', 'DELETED a', 'end'], ['ADDED a']])
+  }))
