@@ -12,7 +12,7 @@ export interface ObjectLaw extends Law {
 
 const COLLECTORS_OWN = new Set(['orphan', 'foregroundDeletion'])
 
-export function objectLaw({ truth, failed }: LawParts): ObjectLaw {
+export function objectLaw({ runtime, truth, failed }: LawParts): ObjectLaw {
   const released = new Set<string>()
 
   function checkUpdate(before: KubeObject, after: KubeObject): void {
@@ -23,13 +23,24 @@ export function objectLaw({ truth, failed }: LawParts): ObjectLaw {
     if ((now.generation ?? 0) < (old.generation ?? 0)) wrong('its generation goes back')
     if (old.deletionTimestamp !== undefined) {
       if (now.deletionTimestamp === undefined) wrong('is no longer being deleted')
-      else if (now.deletionTimestamp > old.deletionTimestamp) wrong('has a later deletionTimestamp than before')
+      else if (now.deletionTimestamp !== old.deletionTimestamp) checkTime(before, after)
       if ((now.deletionGracePeriodSeconds ?? 0) > (old.deletionGracePeriodSeconds ?? 0))
         wrong('has more grace than before')
       const added = now.finalizers?.filter((one) => !old.finalizers?.includes(one) && !COLLECTORS_OWN.has(one)) ?? []
       if (added.length > 0) wrong(`gets finalizers while it is being deleted: ${added}`)
     }
     checkHeld(before, now.finalizers ?? [])
+  }
+
+  /** It moves only as far as a delete shortens the grace period, or to the moment of that delete where this is past. */
+  function checkTime({ metadata: old }: KubeObject, after: KubeObject): void {
+    const now = after.metadata
+    const time = Date.parse(now.deletionTimestamp ?? '')
+    const less = (old.deletionGracePeriodSeconds ?? 0) - (now.deletionGracePeriodSeconds ?? 0)
+    if (time > Date.parse(old.deletionTimestamp ?? '') - less * 1000 && (less <= 0 || time > runtime.clock.now()))
+      failed(
+        `${describe(after)}: its deletionTimestamp moves from ${old.deletionTimestamp} to ${now.deletionTimestamp}`,
+      )
   }
 
   function checkHeld(before: KubeObject, finalizers: readonly string[]): void {
