@@ -147,3 +147,14 @@ describe('with an AuthenticationConfiguration that says where requests may be an
     )
   })
 })
+
+test('where everything is allowed, requests without credentials are refused', async () => {
+  const target = await startTarget(['--authorization-mode=AlwaysAllow', '--anonymous-auth=true'])
+  try {
+    for (const path of ['/livez', '/version', '/api/v1/secrets'])
+      assert.deepEqual(await nobody(target, path), [401, 'Unauthorized'], path)
+    assert.equal((await target.attempt({ path: '/api/v1/secrets', token: target.token })).code, 200)
+  } finally {
+    await target.stop()
+  }
+})

@@ -3,6 +3,7 @@
  * when it changes, and a webhook. Refuses what is wrong with a reason, before anything starts.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { TokenAuthenticator } from '../apiserver/auth/authenticator.ts'
 import type { AuthenticationConfiguration } from '../apiserver/auth/config/authentication.ts'
 import type { OidcFlags } from '../apiserver/auth/config/oidc-flags.ts'
@@ -58,7 +59,7 @@ export async function loadAuthentication(
   }
   if (configuration.anonymous !== undefined && options.anonymousAuth !== undefined)
     throw new StartError(
-      '--anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file',
+      'anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file',
     )
   const anonymous = anonymousAt(configuration.anonymous ?? { enabled: allowed })
   const [{ createOidcAuthenticator }, { parseAuthenticationConfiguration }] = await Promise.all([
@@ -78,7 +79,10 @@ export async function loadAuthentication(
       if (file === undefined) return
       stop = watchFile(runtime, file, text, (changed) => {
         try {
-          current = parseAuthenticationConfiguration(changed, { disallowedIssuers: [issuer] })
+          const next = parseAuthenticationConfiguration(changed, { disallowedIssuers: [issuer] })
+          if (!isDeepStrictEqual(next.anonymous, current.anonymous))
+            throw new Error('anonymous: Forbidden: changed from initial configuration file')
+          current = next
         } catch (error) {
           log.error('the changed authentication configuration is not used', error, { file })
           reloaded(false)

@@ -427,9 +427,16 @@ test('a changed configuration counts for tokens: who was believed is asked again
   assert.equal((await whoami(text)).uid, 'jane')
   const changed = configuration()
   changed.jwt[0]!.issuer.audiences = ['others', 'still others']
+  // Where requests may be anonymous does not change while the server runs: such a file is not used.
   writeFileSync(file, JSON.stringify({ ...changed, anonymous: { enabled: true, conditions: [{ path: '/livez' }] } }))
+  const refusals = async () =>
+    (await target.asAdmin('GET', '/metrics')).body.match(
+      /authentication_config_controller_automatic_reloads_total\{[^}]*status="failure"\} \d/,
+    )
+  await until(async () => (await refusals()) !== null)
+  assert.equal((await whoami(text)).uid, 'jane')
+  writeFileSync(file, JSON.stringify(changed))
   await until(async () => (await target.attempt({ path: '/api', token: text })).code === 401)
-  // Where requests may be anonymous is read at the start alone.
   for (const path of ['/livez', '/readyz']) assert.equal((await target.attempt({ path })).code, 200)
   const { body } = await target.asAdmin('GET', '/metrics')
   const hash = '"sha256:[0-9a-f]{64}"'

@@ -3,7 +3,7 @@ import type { EagerHandler, Filter, UserInfo } from '../../api/request.ts'
 import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
-import { authentication, turnedAway } from '../filters/authentication.ts'
+import { authentication, everywhere, turnedAway } from '../filters/authentication.ts'
 import { authorization } from '../filters/authorization.ts'
 import { impersonation } from '../filters/impersonation.ts'
 import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './authenticator.ts'
@@ -92,7 +92,10 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const through: Filter = (next) => next
   const afterwards = options.afterAuthentication ?? through
   const fair = options.beforeAuthorization ?? through
-  const authenticate = authentication(runtime, authenticator, options.anonymous, afterwards(turnedAway))
+  const { anonymous = everywhere } = options
+  // Where everything is allowed requests without credentials would be too: they are refused instead.
+  const mayBeAnonymous = (path: string) => !chain.modes().includes('AlwaysAllow') && anonymous(path)
+  const authenticate = authentication(runtime, authenticator, mayBeAnonymous, afterwards(turnedAway))
   const authorize = authorization(authorizer, runtime)
   const impersonate = impersonation(authorizer)
   return {
