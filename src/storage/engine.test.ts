@@ -279,3 +279,26 @@ test('a store without room closes at once, and a closed one says so', async () =
   assert.equal(states.length, 1)
   assert.match(String(storage.failure), /closed/)
 })
+
+test('an expiry ends no sooner than the delete that it is about, however much is queued before that', async () => {
+  const { runtime, groups, write, storage } = fixture()
+  const put = {
+    type: 'put',
+    key: '/registry/event',
+    value: Buffer.from('x'),
+    expectRevision: 0,
+    leaseSeconds: 2,
+  } as const
+  void storage.write(put)
+  await runtime.settle()
+  await groups[0]!.finish()
+  write('first', 0)
+  await runtime.settle()
+  for (let i = 0; i < 1100; i++) write(`many-${i}`, 0)
+  await runtime.advance(5000)
+  await groups[1]!.finish()
+  assert.equal(groups[2]!.group.endedExpiries.length, 0)
+  await groups[2]!.finish()
+  assert.equal(groups[3]!.group.endedExpiries.length, 1)
+  assert.equal(groups[3]!.group.changes.at(-1)?.key, '/registry/event')
+})

@@ -246,7 +246,6 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     unsure = changes
     wantedBytes = SPARE_BYTES + 2 * changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0), 0)
     rejectAll(error, writers)
-    headRevision = durable
     runtime.log.error('storage has no room', error)
     tell({ type: 'waiting', error })
     // The disk is not let go of before it is known what is on it.
