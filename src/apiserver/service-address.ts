@@ -3,8 +3,8 @@ import type { Fields } from '../api/object.ts'
 import type { CacheReads } from './admission/plugin.ts'
 
 export type ServiceAddress =
-  /** `host:port` of a ready endpoint, or of the external name. */
-  | { readonly kind: 'found'; readonly address: string }
+  /** `host:port` of a ready endpoint, or of the external name. `simulated`: of a pod that has no network. */
+  | { readonly kind: 'found'; readonly address: string; readonly simulated?: true }
   | { readonly kind: 'no service' | 'no port' | 'no slices' }
   | { readonly kind: 'no endpoints'; readonly portName: string }
 
@@ -30,7 +30,18 @@ export function serviceAddress(reads: CacheReads, namespace: string, name: strin
     )
     if (target?.['port'] === undefined || ready === undefined) continue
     const address: string = ready['addresses'][0]
-    return { kind: 'found', address: `${address.includes(':') ? `[${address}]` : address}:${target['port']}` }
+    return {
+      kind: 'found',
+      address: `${address.includes(':') ? `[${address}]` : address}:${target['port']}`,
+      ...(isSimulated(reads, ready) ? { simulated: true } : {}),
+    }
   }
   return { kind: 'no endpoints', portName }
+}
+
+/** Its node's kubelet runs containers in simulation: what has the pod's address on a real network is something else. */
+function isSimulated(reads: CacheReads, endpoint: Fields): boolean {
+  if (endpoint['targetRef']?.kind !== 'Pod' || endpoint['nodeName'] === undefined) return false
+  const node = reads.get('', 'nodes', '', endpoint['nodeName'])
+  return String(node?.['status']?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
 }

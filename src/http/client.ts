@@ -18,6 +18,8 @@ export interface HttpsEndpoint {
   readonly token?: string | (() => string)
   readonly serverName?: string
   readonly insecureSkipTlsVerify?: boolean
+  /** Nothing listens there, and nothing is asked: each request fails as a refused connection does. */
+  readonly refused?: boolean
 }
 
 export interface HttpsRequest {
@@ -48,8 +50,20 @@ export interface HttpsClient {
   close(): void
 }
 
+function refusing({ hostname, port }: URL): HttpsClient {
+  const address = hostname.replace(/^\[|\]$/g, '')
+  return {
+    send: async () => {
+      const where = { code: 'ECONNREFUSED', syscall: 'connect', address, port: Number(port) }
+      throw Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), where)
+    },
+    close: () => {},
+  }
+}
+
 export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   const url = new URL(endpoint.server)
+  if (endpoint.refused === true) return refusing(url)
   const prefix = url.pathname.replace(/\/$/, '')
   const plain = url.protocol === 'http:'
   const pool = { keepAlive: true, maxFreeSockets: 256 }

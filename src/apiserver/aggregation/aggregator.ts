@@ -81,11 +81,12 @@ export function createAggregator(
   const remoteOf = (service: KubeObject): Remote => {
     const spec: Fields = service['spec']
     const { namespace, name, port = 443 } = spec['service'] as { namespace: string; name: string; port?: number }
-    const server = resolveService(reads, { namespace, name, port })
+    const { server, refused } = resolveService(reads, { namespace, name, port })
     const ca = spec['caBundle'] ? Buffer.from(spec['caBundle'], 'base64').toString() : undefined
     const serverName = `${name}.${namespace}.svc`
     const client = clients.clientOf({
       server,
+      refused,
       cert: identity.cert,
       key: identity.key,
       ...(ca === undefined ? {} : { ca }),

@@ -21,13 +21,20 @@ export class ServiceUnresolved extends Error {
   }
 }
 
-/** `https://host:port` of a ready endpoint. @throws ServiceUnresolved */
-export function resolveService(reads: CacheReads, { namespace, name, port }: ServiceReference): string {
+export interface ResolvedService {
+  /** `https://host:port` of a ready endpoint. */
+  readonly server: string
+  /** It is a simulated pod, where nothing listens. */
+  readonly refused: boolean
+}
+
+/** @throws ServiceUnresolved */
+export function resolveService(reads: CacheReads, { namespace, name, port }: ServiceReference): ResolvedService {
   const where = `service/${name} in ${JSON.stringify(namespace)}`
   const found = serviceAddress(reads, namespace, name, port)
   switch (found.kind) {
     case 'found':
-      return `https://${found.address}`
+      return { server: `https://${found.address}`, refused: found.simulated === true }
     case 'no service':
       throw new ServiceUnresolved('ServiceNotFound', `${where} is not present`)
     case 'no port':

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { liveRuntime } from '../../base/live.ts'
 import type { CacheReads } from '../admission/plugin.ts'
@@ -29,6 +29,42 @@ test('whole numbers of 64 bits reach a webhook and come back digit by digit', as
     assert.deepEqual(answered['response'], { n: 9007199254740993n })
   } finally {
     server.closeAllConnections()
+    server.close()
+  }
+})
+
+test('nothing is asked of the address that a simulated pod has: the connection is refused, as where nothing listens', async () => {
+  const server = createTcpServer((socket) => socket.destroy())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const metadata = { name: 'hook', namespace: 'one', labels: { 'kubernetes.io/service-name': 'hook' } }
+  const reads = (containerRuntimeVersion: string) =>
+    ({
+      get: (_: string, resource: string) =>
+        resource === 'services'
+          ? { metadata, spec: { ports: [{ port: 443 }] } }
+          : { metadata: { name: 'n' }, status: { nodeInfo: { containerRuntimeVersion } } },
+      list: () => [
+        {
+          metadata,
+          ports: [{ port }],
+          endpoints: [{ addresses: ['127.0.0.1'], nodeName: 'n', targetRef: { kind: 'Pod', name: 'hook' } }],
+        },
+      ],
+    }) as unknown as CacheReads
+  const post = (runtimeVersion: string) =>
+    createWebhookClient(liveRuntime({ log: { write: () => {} } }), reads(runtimeVersion)).post({
+      clientConfig: { service: { namespace: 'one', name: 'hook' } },
+      timeoutSeconds: 5,
+      userAgent: 'test',
+      review: { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' },
+    })
+  try {
+    await assert.rejects(post('simulated://1.0.0'), {
+      message: `Post "https://hook.one.svc:443/?timeout=5s": dial tcp 127.0.0.1:${port}: connect: connection refused`,
+    })
+    await assert.rejects(post('containerd://2.0.0'), /: (EOF|read tcp .*: connection reset by peer)$/)
+  } finally {
     server.close()
   }
 })

@@ -34,10 +34,10 @@ const MAX_CLIENTS = 200
 export function createWebhookClient(runtime: Runtime, reads: CacheReads): WebhookClient {
   const pool = createClientPool(MAX_CLIENTS)
 
-  function clientOf({ server, ca, serverName }: WebhookEndpoint): HttpsClient {
+  function clientOf({ server, ca, serverName, refused = false }: WebhookEndpoint): HttpsClient {
     // A name in the handshake is a host's, never an address.
     const named = /[a-z]/i.test(serverName) && !serverName.includes(':')
-    return pool.clientOf({ server, ...(ca === undefined ? {} : { ca }), ...(named ? { serverName } : {}) })
+    return pool.clientOf({ server, ...(ca === undefined ? {} : { ca }), ...(named ? { serverName } : {}), refused })
   }
 
   return {

@@ -11,6 +11,8 @@ export interface WebhookEndpoint {
   /** The name its certificate must have. */
   readonly serverName: string
   readonly ca: string | undefined
+  /** A simulated pod is behind the Service. */
+  readonly refused?: boolean
 }
 
 /** The URL that errors print. */
@@ -41,14 +43,20 @@ export function endpointOf(clientConfig: Fields, timeoutSeconds: number, reads: 
   const { namespace, name, port = 443, path: given = '' } = service
   const host = `${name}.${namespace}.svc`
   const path = `/${String(given).replace(/^\//, '')}?${query}`
-  return { server: `https://${addressOf(reads, namespace, name, port)}`, path, serverName: host, ca }
+  const { address, simulated = false } = addressOf(reads, namespace, name, port)
+  return { server: `https://${address}`, path, serverName: host, ca, refused: simulated }
 }
 
-function addressOf(reads: CacheReads, namespace: string, name: string, port: number): string {
+function addressOf(
+  reads: CacheReads,
+  namespace: string,
+  name: string,
+  port: number,
+): { readonly address: string; readonly simulated?: true } {
   const found = serviceAddress(reads, namespace, name, port)
   switch (found.kind) {
     case 'found':
-      return found.address
+      return found
     case 'no service':
       throw new Error(`service ${JSON.stringify(name)} not found`)
     case 'no port':
