@@ -3,18 +3,19 @@
  * apply. Modules come from the module proxy; without Go or kubectl the tests are skipped with the reason.
  */
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type StartedCluster, startSkiff } from '../conformance/server.ts'
 import { kubectlPath, withoutKubectl } from './kubectl.ts'
+import { folderOf, modules, type PinnedModule, withoutGo } from './software/modules.ts'
 
 const run = promisify(execFile)
 
 interface Shipped {
-  readonly module: string
+  readonly module: PinnedModule
   /** Files and folders of the module, in order; each applied server-side, recursively. */
   readonly install: readonly string[]
   readonly samples: readonly string[]
@@ -26,42 +27,34 @@ interface Shipped {
 
 const shipped: readonly Shipped[] = [
   {
-    module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
+    module: modules.prometheusOperator,
     install: ['bundle.yaml'],
     samples: ['example/rbac', 'example/thanos', 'example/storage', 'example/shards', 'example/networkpolicies'],
     definitions: 10,
   },
   {
-    module: 'github.com/cert-manager/cert-manager@v1.21.2',
+    module: modules.certManager,
     install: ['deploy/crds'],
     samples: ['test/fixtures/cert-manager-resources.yaml'],
     definitions: 6,
   },
   {
-    module: 'github.com/cloudnative-pg/cloudnative-pg@v1.27.0',
+    module: modules.cloudNativePg,
     install: ['config/crd/bases'],
     samples: ['docs/src/samples'],
     // These two do not fit the definitions beside them, and Kubernetes refuses them as well.
     unfit: ['cluster-example-bis.yaml', 'cluster-restore-with-tablespaces.yaml'],
-    definitions: 10,
+    definitions: 11,
   },
   {
-    module: 'sigs.k8s.io/gateway-api@v1.4.0',
+    module: modules.gatewayApi,
     install: ['config/crd/standard'],
     samples: ['examples/standard'],
     definitions: 6,
   },
 ]
 
-const withoutGo = spawnSync('go', ['version']).status === 0 ? false : 'Go is not there: modules are fetched with it'
 const skip = withoutKubectl || withoutGo
-
-async function folderOf(module: string): Promise<string> {
-  const { stdout } = await run('go', ['mod', 'download', '-json', module], {
-    env: { ...process.env, GOFLAGS: '-mod=mod' },
-  })
-  return JSON.parse(stdout).Dir
-}
 
 let cluster: StartedCluster
 const kubectl = (...args: readonly string[]) =>
@@ -76,7 +69,7 @@ before(async () => {
 after(() => cluster?.stop())
 
 for (const { module, install, samples, unfit, definitions } of shipped)
-  test(`${module} installs, and its samples apply`, { skip }, async () => {
+  test(`${module.path} ${module.version} installs, and its samples apply`, { skip }, async () => {
     const folder = await folderOf(module)
     const before = await established()
     for (const path of install) await kubectl('apply', '--server-side', '-R', '-f', join(folder, path))

@@ -18,6 +18,7 @@ export interface E2eCluster {
   /** Stops it and starts it again on the same directory. */
   restart(...args: string[]): Promise<void>
   stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function startE2eCluster(...args: string[]): Promise<E2eCluster> {
@@ -30,6 +31,10 @@ export async function startE2eCluster(...args: string[]): Promise<E2eCluster> {
   await up(args)
   const kubeconfig = join(dataDir, 'kubeconfig')
   const kubectl = kubectlFor(kubeconfig)
+  const stop = async () => {
+    await down()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
   return {
     dataDir,
     kubeconfig,
@@ -45,10 +50,8 @@ export async function startE2eCluster(...args: string[]): Promise<E2eCluster> {
       await down()
       await up(args)
     },
-    async stop() {
-      await down()
-      rmSync(dataDir, { recursive: true, force: true })
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
 
