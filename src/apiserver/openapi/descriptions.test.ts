@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fieldTable } from '../../api/generated/fields.ts'
-import type { JsonObject } from '../../api/object.ts'
+import type { Json, JsonObject } from '../../api/object.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
 import {
   describe,
@@ -77,7 +77,8 @@ test('every field of the field table is described', () => {
 
 test('nothing is described that is not there', () => {
   const invented = sentences.filter(({ type, field }) => {
-    if (type === '*.Object' || type === '*.List') return false
+    // What objects, lists and requests have in common belongs to no type.
+    if (type.startsWith('*.') || type.startsWith('http.')) return false
     return !fields.has(type) || (field !== undefined && !fields.get(type)?.has(field))
   })
   assert.deepEqual(invented, [])
@@ -101,6 +102,35 @@ function information(type: string, field: string | undefined, text: string): rea
   const expected = new Set([...words(type), ...words(field ?? '')].map(stem))
   return [...new Set(words(text))].filter((word) => !STOP.has(word) && !expected.has(stem(word)))
 }
+
+test('every operation and every parameter is described, and no more than there are', () => {
+  const documents = createDocuments(createScheme(), () => undefined)
+  const said = new Set<string>()
+  const silent: string[] = []
+  const look = (value: Json | undefined, path: string): void => {
+    if (Array.isArray(value)) for (const item of value) look(item, path)
+    else if (typeof value === 'object' && value !== null) {
+      const { operationId, in: place, description } = value as JsonObject
+      if (operationId !== undefined || place === 'query' || place === 'path' || place === 'header')
+        if (typeof description === 'string') said.add(description)
+        else silent.push(path)
+      for (const [key, inner] of Object.entries(value)) look(inner, `${path}/${key}`)
+    }
+  }
+  for (const document of [documents.v2(), ...[...documents.index().keys()].map((name) => documents.v3(name))])
+    for (const [part, value] of Object.entries(document ?? {})) if (part !== 'definitions') look(value, part)
+  assert.deepEqual(silent, [])
+  const unsaid = sentences.filter(({ type, field, text }) => {
+    if (field === undefined || !type.startsWith('http.')) return false
+    const [start = '', end = ''] = text.split(/\{kind\}.*\{part\}|\{part\}.*\{kind\}|\{kind\}|\{part\}/)
+    return ![...said].some((one) => one.startsWith(start) && one.endsWith(end))
+  })
+  assert.deepEqual(unsaid, [])
+  assert.deepEqual(
+    [...said].filter((text) => /[{}]/.test(text)),
+    [],
+  )
+})
 
 test('no sentence says merely what the name of its field says', () => {
   for (const [type, field, text] of [

@@ -49,16 +49,14 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
     const own = customSchemas(rows, customSchema, descriptions)
     const versions = custom ? customVersions() : [CORE, ...(group === '' ? [] : [{ group, version }])]
     const schemas = withGroupVersions(closure(definitionsOf(items), own, builtin), versions)
-    return v3Document({ info: custom ? CUSTOM_INFO : BUILTIN_INFO, items, schemas, secured: !custom })
+    return v3Document({ info: custom ? CUSTOM_INFO : BUILTIN_INFO, items, schemas, secured: !custom, descriptions })
   }
 
-  const plainDocument = (item: PathItem) =>
-    v3Document({
-      info: BUILTIN_INFO,
-      items: [item],
-      schemas: closure(definitionsOf([item]), published().schemas),
-      secured: true,
-    })
+  const plainDocument = (item: PathItem) => {
+    const { schemas: builtin, descriptions } = published()
+    const schemas = closure(definitionsOf([item]), builtin)
+    return v3Document({ info: BUILTIN_INFO, items: [item], schemas, secured: true, descriptions })
+  }
 
   const documents: Documents = {
     index() {
@@ -88,7 +86,11 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
       for (const row of rows) items.push(...pathItemsOf(row, factsOf(row)))
       const { schemas, descriptions } = published()
       const own = customSchemas(rows, customSchema, descriptions)
-      return v2Document(items, withGroupVersions(closure(definitionsOf(items), own, schemas), everyVersion()))
+      return v2Document(
+        items,
+        withGroupVersions(closure(definitionsOf(items), own, schemas), everyVersion()),
+        descriptions,
+      )
     },
   }
   return documents

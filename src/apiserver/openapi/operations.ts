@@ -4,6 +4,7 @@
  */
 import type { GroupVersionKind } from '../../api/object.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
+import { type Descriptions, fieldText } from './descriptions.ts'
 import {
   CONNECT,
   DELETE,
@@ -28,6 +29,10 @@ export interface Operation {
   readonly id: string
   readonly action?: string
   readonly gvk?: GroupVersionKind
+  /** The kind of the resource, and the subresource that it is about. */
+  readonly about?: { readonly kind: string; readonly part?: string }
+  /** What it does, among the sentences about operations; the action unless given. */
+  readonly text?: string
   readonly parameters: readonly Parameter[]
   /** Definition of the body. */
   readonly body?: { readonly definition: string; readonly required: boolean } | undefined
@@ -37,6 +42,14 @@ export interface Operation {
   readonly codes: readonly number[]
   /** Definition of the answer; undefined for text. */
   readonly answer?: string
+}
+
+/** @throws Error for an operation without a description: a mistake in these rules */
+export function operationText(descriptions: Descriptions, { action, text, about, id }: Operation): string {
+  const key = text ?? (about?.part === undefined ? action : `${action}-part`)
+  const found = key === undefined ? undefined : fieldText(descriptions, 'http.Operation', key)
+  if (found === undefined) throw new Error(`operation ${id} has no description`)
+  return found.replaceAll('{kind}', about?.kind ?? '').replaceAll('{part}', about?.part ?? '')
 }
 
 export interface PathItem {
@@ -87,7 +100,7 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
   const owner = (row.namespaced ? 'Namespaced' : '') + kind
   const where = row.namespaced ? [NAMESPACE] : []
   const has = (verb: string) => verbs.includes(verb)
-  const common = { tag: tagOf(group, version), gvk: { group, version, kind } }
+  const common = { tag: tagOf(group, version), gvk: { group, version, kind }, about: { kind } }
   const produces = facts.custom ? JSON_YAML : ENCODINGS
   const streams = facts.custom ? JSON_YAML : STREAMS
   const consumes = facts.custom ? JSON_YAML : ANY
@@ -165,7 +178,7 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
 }
 
 interface Place {
-  readonly common: { readonly tag: string; readonly gvk: GroupVersionKind }
+  readonly common: Pick<Operation, 'tag' | 'about'> & { readonly gvk: GroupVersionKind }
   readonly word: string
   /** `NamespacedPod`: what operation ids name. */
   readonly owner: string
@@ -234,10 +247,12 @@ function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): read
 function subresource(place: Place, sub: SubresourceRow, row: ResourceRow): readonly (Operation | false)[] {
   const gvk = { group: sub.group, version: sub.version, kind: sub.kind }
   const suffix = capital(sub.name)
+  const about = { kind: row.kind, part: sub.name }
   if (sub.name === 'log')
     return [
       {
         ...place.common,
+        about,
         method: 'get',
         action: 'get',
         id: `read${place.word}${place.owner}${suffix}`,
@@ -248,7 +263,7 @@ function subresource(place: Place, sub: SubresourceRow, row: ResourceRow): reado
       },
     ]
   const definition = sub.kind === row.kind ? place.definition : sub.schema.definition
-  const common = place.custom ? place.common : { ...place.common, gvk }
+  const common = { ...place.common, about, ...(place.custom ? {} : { gvk }) }
   return readAndWrite({ ...place, common, definition }, sub.verbs, suffix)
 }
 
@@ -272,6 +287,8 @@ function connections(
   return methods.map((method) => ({
     ...common,
     gvk: { group: sub.group, version: sub.version, kind: sub.kind },
+    about: { kind: common.gvk.kind, part: sub.name },
+    text: 'connect',
     method,
     action: 'connect',
     id: `connect${word}${capital(method)}${end}`,
@@ -329,12 +346,15 @@ const discovered = (kind: string) => ({ answer: `${META}.${kind}`, consumes: ENC
 /** Discovery of a group version. */
 export function versionPathItem(group: string, version: string): PathItem {
   const path = group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`
-  return service(path, tagOf(group, version), `get${wordOf(group, version)}APIResources`, discovered('APIResourceList'))
+  return service(path, tagOf(group, version), `get${wordOf(group, version)}APIResources`, {
+    ...discovered('APIResourceList'),
+    text: 'version',
+  })
 }
 
 export function groupPathItem(group: string): PathItem {
   const word = groupWord(group)
-  return service(`/apis/${group}/`, word, `get${capital(word)}APIGroup`, discovered('APIGroup'))
+  return service(`/apis/${group}/`, word, `get${capital(word)}APIGroup`, { ...discovered('APIGroup'), text: 'group' })
 }
 
 /** Paths that belong to no group, by the name of their document in OpenAPI v3. */
@@ -343,15 +363,17 @@ export const SERVICE_PATHS: Readonly<Record<string, PathItem>> = {
     '/.well-known/openid-configuration/',
     'WellKnown',
     'getServiceAccountIssuerOpenIDConfiguration',
-    {},
+    { text: 'issuer' },
   ),
-  api: service('/api/', 'core', 'getCoreAPIVersions', discovered('APIVersions')),
-  apis: service('/apis/', 'apis', 'getAPIVersions', discovered('APIGroupList')),
+  api: service('/api/', 'core', 'getCoreAPIVersions', { ...discovered('APIVersions'), text: 'core' }),
+  apis: service('/apis/', 'apis', 'getAPIVersions', { ...discovered('APIGroupList'), text: 'groups' }),
   'openid/v1/jwks': service('/openid/v1/jwks/', 'openid', 'getServiceAccountIssuerOpenIDKeyset', {
     produces: ['application/jwk-set+json'],
+    text: 'keys',
   }),
   version: service('/version/', 'version', 'getCodeVersion', {
     answer: 'io.k8s.apimachinery.pkg.version.Info',
     consumes: ['application/json'],
+    text: 'build',
   }),
 }

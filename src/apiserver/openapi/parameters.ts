@@ -1,4 +1,5 @@
 /** The parameters that paths take. One object per parameter: what all operations of a path share is told by identity. */
+import { type Descriptions, fieldText } from './descriptions.ts'
 
 export interface Parameter {
   readonly name: string
@@ -6,50 +7,68 @@ export interface Parameter {
   readonly type: 'string' | 'integer' | 'boolean'
   /** Its name among the shared parameters of OpenAPI v2; those without stand in each operation. */
   readonly shared?: string
+  /** The described type that has a field for it: `meta.ListOptions`. */
+  readonly of: string
 }
 
-const query = (name: string, type: Parameter['type'], suffix?: string): Parameter => ({
-  name,
-  in: 'query',
-  type,
-  ...(suffix === undefined ? {} : { shared: `${name}-${suffix}` }),
-})
+/** @throws Error for a parameter without a description: a mistake in this table */
+export function parameterText(descriptions: Descriptions, { of, name }: Parameter): string {
+  const text = fieldText(descriptions, of, name)
+  if (text === undefined) throw new Error(`parameter ${name} of ${of} has no description`)
+  return text
+}
 
-export const NAME: Parameter = { name: 'name', in: 'path', type: 'string' }
-export const NAMESPACE: Parameter = { name: 'namespace', in: 'path', type: 'string', shared: 'namespace-vgWSWtn3' }
-export const REST: Parameter = { name: 'path', in: 'path', type: 'string', shared: 'path-z6Ciiujn' }
+const queryOf =
+  (of: string) =>
+  (name: string, type: Parameter['type'], suffix?: string): Parameter => ({
+    name,
+    in: 'query',
+    type,
+    of,
+    ...(suffix === undefined ? {} : { shared: `${name}-${suffix}` }),
+  })
+const listing = queryOf('meta.ListOptions')
+const writing = queryOf('meta.CreateOptions')
+const patching = queryOf('meta.PatchOptions')
+const deleting = queryOf('meta.DeleteOptions')
+const logging = queryOf('core.PodLogOptions')
+const PATH = { in: 'path', type: 'string', of: 'http.Parameter' } as const
 
-export const PRETTY = query('pretty', 'string', 'tJGM1-ng')
-const dryRun = query('dryRun', 'string')
-const fieldManager = query('fieldManager', 'string', 'Qy4HdaTW')
+export const NAME: Parameter = { name: 'name', ...PATH }
+export const NAMESPACE: Parameter = { name: 'namespace', ...PATH, shared: 'namespace-vgWSWtn3' }
+export const REST: Parameter = { name: 'path', ...PATH, shared: 'path-z6Ciiujn' }
+
+export const PRETTY = queryOf('http.Parameter')('pretty', 'string', 'tJGM1-ng')
+const dryRun = writing('dryRun', 'string')
+const fieldManager = writing('fieldManager', 'string', 'Qy4HdaTW')
 /** An apply must name its manager: another parameter of the same name. */
-const patchFieldManager = query('fieldManager', 'string', '7c6nTn1T')
-const fieldValidation = query('fieldValidation', 'string')
+const patchFieldManager = patching('fieldManager', 'string', '7c6nTn1T')
+const fieldValidation = writing('fieldValidation', 'string')
 
 const selection: readonly Parameter[] = [
-  query('continue', 'string', 'QfD61s0i'),
-  query('fieldSelector', 'string', 'xIcQKXFG'),
-  query('labelSelector', 'string', '5Zw57w4C'),
-  query('limit', 'integer', '1NfNmdNH'),
-  query('resourceVersion', 'string', '5WAnf1kx'),
-  query('resourceVersionMatch', 'string', 't8XhRHeC'),
-  query('sendInitialEvents', 'boolean', 'rLXlEK_k'),
-  query('shardSelector', 'string', 'Kgyki_3_'),
-  query('timeoutSeconds', 'integer', 'yvYezaOC'),
+  listing('continue', 'string', 'QfD61s0i'),
+  listing('fieldSelector', 'string', 'xIcQKXFG'),
+  listing('labelSelector', 'string', '5Zw57w4C'),
+  listing('limit', 'integer', '1NfNmdNH'),
+  listing('resourceVersion', 'string', '5WAnf1kx'),
+  listing('resourceVersionMatch', 'string', 't8XhRHeC'),
+  listing('sendInitialEvents', 'boolean', 'rLXlEK_k'),
+  listing('shardSelector', 'string', 'Kgyki_3_'),
+  listing('timeoutSeconds', 'integer', 'yvYezaOC'),
 ]
 
 const deletion: readonly Parameter[] = [
   dryRun,
-  query('gracePeriodSeconds', 'integer', '-K5HaBOS'),
-  query('ignoreStoreReadErrorWithClusterBreakingPotential', 'boolean', 'QbNkfIqj'),
-  query('orphanDependents', 'boolean', 'uRB25kX5'),
-  query('propagationPolicy', 'string', '6jk3prlO'),
+  deleting('gracePeriodSeconds', 'integer', '-K5HaBOS'),
+  deleting('ignoreStoreReadErrorWithClusterBreakingPotential', 'boolean', 'QbNkfIqj'),
+  deleting('orphanDependents', 'boolean', 'uRB25kX5'),
+  deleting('propagationPolicy', 'string', '6jk3prlO'),
 ]
 
 export const LIST: readonly Parameter[] = [
-  query('allowWatchBookmarks', 'boolean', 'HC2hJt-J'),
+  listing('allowWatchBookmarks', 'boolean', 'HC2hJt-J'),
   ...selection,
-  query('watch', 'boolean', 'XNNPZGbK'),
+  listing('watch', 'boolean', 'XNNPZGbK'),
   PRETTY,
 ]
 export const DELETE: readonly Parameter[] = [...deletion, PRETTY]
@@ -59,46 +78,49 @@ export const PATCH: readonly Parameter[] = [
   dryRun,
   patchFieldManager,
   fieldValidation,
-  query('force', 'boolean', 'tOGGb0Yi'),
+  patching('force', 'boolean', 'tOGGb0Yi'),
   PRETTY,
 ]
 /** Custom resources document that a GET takes a version. */
 export const GET_CUSTOM: readonly Parameter[] = [selection[4] as Parameter, PRETTY]
 
 export const LOG: readonly Parameter[] = [
-  query('container', 'string', '1GeXxFDC'),
-  query('follow', 'boolean', '9OIXh_2R'),
-  query('insecureSkipTLSVerifyBackend', 'boolean', 'gM00jVbe'),
-  query('limitBytes', 'integer', 'zwd1RXuc'),
+  logging('container', 'string', '1GeXxFDC'),
+  logging('follow', 'boolean', '9OIXh_2R'),
+  logging('insecureSkipTLSVerifyBackend', 'boolean', 'gM00jVbe'),
+  logging('limitBytes', 'integer', 'zwd1RXuc'),
   PRETTY,
-  query('previous', 'boolean', '1jxDPu3y'),
-  query('sinceSeconds', 'integer', 'vE2NLdnP'),
-  query('stream', 'string', 'l-48cgXv'),
-  query('tailLines', 'integer', '9xQLWHMV'),
-  query('timestamps', 'boolean', 'c17fW1w_'),
+  logging('previous', 'boolean', '1jxDPu3y'),
+  logging('sinceSeconds', 'integer', 'vE2NLdnP'),
+  logging('stream', 'string', 'l-48cgXv'),
+  logging('tailLines', 'integer', '9xQLWHMV'),
+  logging('timestamps', 'boolean', 'c17fW1w_'),
 ]
+
+const attaching = queryOf('core.PodAttachOptions')
+const executing = queryOf('core.PodExecOptions')
 
 /** By the kind of a connection's options. */
 export const CONNECT: Readonly<Record<string, readonly Parameter[]>> = {
   PodAttachOptions: [
-    query('container', 'string', '_Q-EJ3nR'),
-    query('stderr', 'boolean', '26jJhFUR'),
-    query('stdin', 'boolean', 'sEFnN3IS'),
-    query('stdout', 'boolean', '005YMKE6'),
-    query('tty', 'boolean', 'g7MlET_l'),
+    attaching('container', 'string', '_Q-EJ3nR'),
+    attaching('stderr', 'boolean', '26jJhFUR'),
+    attaching('stdin', 'boolean', 'sEFnN3IS'),
+    attaching('stdout', 'boolean', '005YMKE6'),
+    attaching('tty', 'boolean', 'g7MlET_l'),
   ],
   PodExecOptions: [
-    query('command', 'string', 'Py3eQybp'),
-    query('container', 'string', 'i5dOmRiM'),
-    query('stderr', 'boolean', 'W_1TNlWc'),
-    query('stdin', 'boolean', 'PSzNhyUC'),
-    query('stdout', 'boolean', '-EZLRwV1'),
-    query('tty', 'boolean', 's0flW37O'),
+    executing('command', 'string', 'Py3eQybp'),
+    executing('container', 'string', 'i5dOmRiM'),
+    executing('stderr', 'boolean', 'W_1TNlWc'),
+    executing('stdin', 'boolean', 'PSzNhyUC'),
+    executing('stdout', 'boolean', '-EZLRwV1'),
+    executing('tty', 'boolean', 's0flW37O'),
   ],
-  PodPortForwardOptions: [query('ports', 'integer', '91KROJmm')],
-  PodProxyOptions: [query('path', 'string', 'oPbzgLUj')],
-  ServiceProxyOptions: [query('path', 'string', 'QCf0eosM')],
-  NodeProxyOptions: [query('path', 'string', 'rFDtV0x9')],
+  PodPortForwardOptions: [queryOf('core.PodPortForwardOptions')('ports', 'integer', '91KROJmm')],
+  PodProxyOptions: [queryOf('core.PodProxyOptions')('path', 'string', 'oPbzgLUj')],
+  ServiceProxyOptions: [queryOf('core.ServiceProxyOptions')('path', 'string', 'QCf0eosM')],
+  NodeProxyOptions: [queryOf('core.NodeProxyOptions')('path', 'string', 'rFDtV0x9')],
 }
 
 /** All that OpenAPI v2 holds once for all operations. */

@@ -1,9 +1,10 @@
 /** The OpenAPI v2 document: the whole API in one. */
 import type { Json, JsonObject } from '../../api/object.ts'
-import type { Operation, PathItem } from './operations.ts'
-import { type Parameter, SHARED } from './parameters.ts'
+import type { Descriptions } from './descriptions.ts'
+import { type Operation, operationText, type PathItem } from './operations.ts'
+import { type Parameter, parameterText, SHARED } from './parameters.ts'
 import { toV2 } from './schemas.ts'
-import { CODE_TEXTS, sharedParameters, sortedParameters, UNAUTHORIZED } from './v3.ts'
+import { bearerToken, CODE_TEXTS, sharedParameters, sortedParameters, UNAUTHORIZED } from './v3.ts'
 
 const REFERENCE = '#/definitions/'
 
@@ -13,58 +14,66 @@ const SHARED_BODIES: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.apis.meta.v1.Patch': 'body-78PwaGsr',
 }
 
-export function v2Document(items: readonly PathItem[], schemas: ReadonlyMap<string, JsonObject>): JsonObject {
+export function v2Document(
+  items: readonly PathItem[],
+  schemas: ReadonlyMap<string, JsonObject>,
+  descriptions: Descriptions,
+): JsonObject {
   const sorted = [...items].sort((a, b) => (a.path < b.path ? -1 : 1))
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: '1.37' },
-    paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item)])),
+    paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item, descriptions)])),
     definitions: Object.fromEntries([...schemas].map(([name, schema]) => [name, toV2(schema)])),
-    parameters: sharedOnes(),
-    securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
+    parameters: sharedOnes(descriptions),
+    securityDefinitions: { BearerToken: bearerToken(descriptions) },
     security: [{ BearerToken: [] }],
   }
 }
 
-function sharedOnes(): JsonObject {
+function sharedOnes(descriptions: Descriptions): JsonObject {
   const bodies = Object.entries(SHARED_BODIES).map(([definition, name]): [string, Json] => [
     name,
     bodyParameter({ definition, required: definition.endsWith('.Patch') }),
   ])
-  const all = [...bodies, ...SHARED.map((one): [string, Json] => [one.shared as string, inline(one)])]
+  const all = [...bodies, ...SHARED.map((one): [string, Json] => [one.shared as string, inline(one, descriptions)])]
   return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function inline({ name, in: place, type }: Parameter): Json {
-  return { uniqueItems: true, type, name, in: place, ...(place === 'path' ? { required: true } : {}) }
+function inline(one: Parameter, descriptions: Descriptions): Json {
+  const { name, in: place, type } = one
+  const description = parameterText(descriptions, one)
+  return { uniqueItems: true, type, description, name, in: place, ...(place === 'path' ? { required: true } : {}) }
 }
 
 function bodyParameter({ definition, required }: NonNullable<Operation['body']>): Json {
   return { name: 'body', in: 'body', ...(required ? { required } : {}), schema: { $ref: REFERENCE + definition } }
 }
 
-const parameter = (one: Parameter): Json =>
-  one.shared === undefined ? inline(one) : { $ref: `#/parameters/${one.shared}` }
+const parameter = (one: Parameter, descriptions: Descriptions): Json =>
+  one.shared === undefined ? inline(one, descriptions) : { $ref: `#/parameters/${one.shared}` }
 
 function body(of: NonNullable<Operation['body']>): Json {
   const shared = SHARED_BODIES[of.definition]
   return shared === undefined ? bodyParameter(of) : { $ref: `#/parameters/${shared}` }
 }
 
-function pathItem(item: PathItem): JsonObject {
+function pathItem(item: PathItem, descriptions: Descriptions): JsonObject {
   const shared = sharedParameters(item)
-  const common = sortedParameters(shared).map(parameter)
+  const common = sortedParameters(shared).map((one) => parameter(one, descriptions))
   return {
-    ...Object.fromEntries(item.operations.map((one) => [one.method, operation(one, shared)])),
+    ...Object.fromEntries(item.operations.map((one) => [one.method, operation(one, shared, descriptions)])),
     ...(common.length > 0 ? { parameters: common } : {}),
   }
 }
 
-function operation(one: Operation, shared: ReadonlySet<Parameter>): JsonObject {
+function operation(one: Operation, shared: ReadonlySet<Parameter>, descriptions: Descriptions): JsonObject {
   const schema: Json = one.answer === undefined ? { type: 'string' } : { $ref: REFERENCE + one.answer }
   const parameters = [
     ...(one.body === undefined ? [] : [body(one.body)]),
-    ...sortedParameters(one.parameters.filter((each) => !shared.has(each))).map(parameter),
+    ...sortedParameters(one.parameters.filter((each) => !shared.has(each))).map((each) =>
+      parameter(each, descriptions),
+    ),
   ]
   const { gvk } = one
   return {
@@ -72,6 +81,7 @@ function operation(one: Operation, shared: ReadonlySet<Parameter>): JsonObject {
     produces: one.produces,
     schemes: ['https'],
     tags: [one.tag],
+    description: operationText(descriptions, one),
     operationId: one.id,
     ...(parameters.length > 0 ? { parameters } : {}),
     responses: {

@@ -1,7 +1,8 @@
 /** OpenAPI v3 documents: one per group version (KEP-2896). */
 import type { Json, JsonObject } from '../../api/object.ts'
-import type { Operation, PathItem } from './operations.ts'
-import type { Parameter } from './parameters.ts'
+import { type Descriptions, fieldText } from './descriptions.ts'
+import { type Operation, operationText, type PathItem } from './operations.ts'
+import { type Parameter, parameterText } from './parameters.ts'
 
 const REFERENCE = '#/components/schemas/'
 
@@ -14,19 +15,26 @@ export interface DocumentParts {
   readonly items: readonly PathItem[]
   readonly schemas: ReadonlyMap<string, JsonObject>
   readonly secured: boolean
+  readonly descriptions: Descriptions
 }
 
-export function v3Document({ info, items, schemas, secured }: DocumentParts): JsonObject {
+export function v3Document({ info, items, schemas, secured, descriptions }: DocumentParts): JsonObject {
   const sorted = [...items].sort((a, b) => (a.path < b.path ? -1 : 1))
   return {
     openapi: '3.0.0',
     info,
-    paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item)])),
+    paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item, descriptions)])),
     components: {
       ...(schemas.size > 0 ? { schemas: Object.fromEntries(schemas) } : {}),
-      ...(secured ? { securitySchemes: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } } } : {}),
+      ...(secured ? { securitySchemes: { BearerToken: bearerToken(descriptions) } } : {}),
     },
   }
+}
+
+/** How clients say who they are, in either version of OpenAPI. */
+export function bearerToken(descriptions: Descriptions): JsonObject {
+  const description = fieldText(descriptions, 'http.Parameter', 'authorization')
+  return { type: 'apiKey', description, name: 'authorization', in: 'header' }
 }
 
 /** The parameters that all operations of a path share stand on the path. */
@@ -40,35 +48,40 @@ export function sortedParameters(parameters: Iterable<Parameter>): readonly Para
   return [...parameters].sort((a, b) => (`${a.name} ${a.in}` < `${b.name} ${b.in}` ? -1 : 1))
 }
 
-function pathItem(item: PathItem): JsonObject {
+function pathItem(item: PathItem, descriptions: Descriptions): JsonObject {
   const shared = sharedParameters(item)
   return {
-    ...Object.fromEntries(item.operations.map((one) => [one.method, operation(one, shared)])),
-    ...parametersOf(shared),
+    ...Object.fromEntries(item.operations.map((one) => [one.method, operation(one, shared, descriptions)])),
+    ...parametersOf(shared, descriptions),
   }
 }
 
-function parametersOf(parameters: Iterable<Parameter>): JsonObject {
+function parametersOf(parameters: Iterable<Parameter>, descriptions: Descriptions): JsonObject {
   const sorted = sortedParameters(parameters)
   if (sorted.length === 0) return {}
   return {
     parameters: sorted.map((one) => ({
       name: one.name,
       in: one.in,
+      description: parameterText(descriptions, one),
       ...(one.in === 'path' ? { required: true } : {}),
       schema: { type: one.type, uniqueItems: true },
     })),
   }
 }
 
-function operation(one: Operation, shared: ReadonlySet<Parameter>): JsonObject {
+function operation(one: Operation, shared: ReadonlySet<Parameter>, descriptions: Descriptions): JsonObject {
   const answer: Json = one.answer === undefined ? { type: 'string' } : { $ref: REFERENCE + one.answer }
   const content = Object.fromEntries([...one.produces].sort().map((type) => [type, { schema: answer }]))
   const { body, gvk } = one
   return {
     tags: [one.tag],
+    description: operationText(descriptions, one),
     operationId: one.id,
-    ...parametersOf(one.parameters.filter((parameter) => !shared.has(parameter))),
+    ...parametersOf(
+      one.parameters.filter((parameter) => !shared.has(parameter)),
+      descriptions,
+    ),
     ...(body === undefined
       ? {}
       : {
