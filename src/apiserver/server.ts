@@ -43,6 +43,7 @@ import { createDefinitionLoop } from './loops/crd-loop.ts'
 import { startFlowSchemaLoop } from './loops/flow-schemas.ts'
 import { startIpAddressLoop } from './loops/ip-addresses.ts'
 import { measuredStorage } from './measured-storage.ts'
+import { createKubelets, type KubeletOptions } from './nodes/kubelets.ts'
 import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
@@ -90,6 +91,8 @@ export interface ApiServerOptions {
   readonly repairAddresses?: boolean
   /** Says of FlowSchemas whether their priority level is there. */
   readonly judgeFlowSchemas?: boolean
+  /** How the kubelets of nodes are reached. */
+  readonly kubelets?: KubeletOptions
   /** Who this server is to the servers of aggregated APIs; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
 }
@@ -149,6 +152,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     toStored: async (row, object) => (await conversion.stored([object], row))[0] as KubeObject,
   }
   const aggregator = aggregatorOf(options, reads)
+  const kubelets = createKubelets(options.kubelets)
   const context: ServerContext = {
     runtime,
     scheme,
@@ -160,6 +164,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...conversionContext(conversion),
     printTable: createTablePrinter(runtime.clock),
     ...(aggregator === undefined ? {} : { forward: aggregator.forward }),
+    kubelets,
     ...pick(options, 'decodeProtobuf', 'components'),
     ...(auth === undefined ? {} : pick(auth, 'reviews', 'answerTokenRequest')),
   }
@@ -236,6 +241,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       definitions.stop()
       stopping.abort()
       aggregator?.close()
+      kubelets.close()
       caches.close()
     },
   }

@@ -17,6 +17,19 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--audit-log-maxbackup <n>', 'rotated audit logs to keep', integer(0, 1_000_000)],
     ['--audit-log-maxage <days>', 'days to keep them', integer(0, 1_000_000)],
   ],
+  'Kubelets:': [
+    [
+      '--kubelet-client-certificate <file>',
+      "the certificate kubelets know this server by (default: the cluster's own)",
+    ],
+    ['--kubelet-client-key <file>', 'its key'],
+    ['--kubelet-certificate-authority <file>', "authorities of kubelets' certificates (default: not verified)"],
+    [
+      '--kubelet-preferred-address-types <list>',
+      "of a node's addresses, which is asked (default: Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP)",
+      list,
+    ],
+  ],
   'Overload:': [
     ['--max-requests-inflight <n>', 'with the next, requests worked on at once (default: 400)', integer(0, 1_000_000)],
     ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],

@@ -22,6 +22,7 @@ import type { StoreState } from '../storage/engine.ts'
 import { openStorage } from '../storage/open.ts'
 import type { Storage } from '../storage/storage.ts'
 import { transformed } from '../storage/transform.ts'
+import { loadKubeletOptions } from './kubelet-options.ts'
 import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
 import { loadSecurity, SECURITY_OPTIONS, type SecurityOptions } from './security.ts'
@@ -34,6 +35,8 @@ export interface ControlPlaneOptions {
   readonly enableAdmissionPlugins: readonly string[]
   readonly allowPrivileged: boolean
   readonly security: SecurityOptions
+  /** Whether the node runs in this process, with simulated containers. */
+  readonly isSimulated: (nodeName: string) => boolean
   /** What runs in this process beside the API server. */
   readonly components: readonly Component[]
   /** Where the audit log is when nobody says otherwise. */
@@ -75,6 +78,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   const { pki } = options
   const stopping = new AbortController()
   const scheme = builtinScheme()
+  const kubelets = await loadKubeletOptions(options.security, pki)
   const security = await loadSecurity(runtime, scheme, options.security, options.auditLog)
   const disk = await openStorage({
     runtime,
@@ -124,6 +128,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       judgeFlowSchemas: true,
       components: () => componentHealth(options.components, storage),
       frontProxy: pki.frontProxy.client,
+      kubelets: { ...kubelets, isSimulated: options.isSimulated },
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
       paths: () => [(request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, url, request))],

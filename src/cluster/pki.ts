@@ -16,6 +16,8 @@ export interface Pki {
   readonly frontProxy: { readonly ca: KeyAndCertificate; readonly client: KeyAndCertificate }
   readonly serving: KeyAndCertificate
   readonly admin: KeyAndCertificate
+  /** Who the API server is to kubelets. */
+  readonly kubeletClient: KeyAndCertificate
   /** Signs service account tokens: PEM. */
   readonly serviceAccount: { readonly privateKey: string; readonly publicKey: string }
   /** The certificate of a user of this cluster, from `DIR/pki/<file>.crt`, made when it is not there or near its end. */
@@ -65,6 +67,7 @@ export function loadPki(runtime: Runtime, directory: string, host: string): Pki 
       issue(runtime, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: CERTIFICATE_DAYS }, ca),
     ),
     admin: client('admin', 'kubernetes-admin', ['system:masters']),
+    kubeletClient: client('apiserver-kubelet-client', 'kube-apiserver-kubelet-client', ['system:masters']),
     serviceAccount: serviceAccountKey(directory),
     client,
   }

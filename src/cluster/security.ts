@@ -9,10 +9,11 @@ import type { Transformer } from '../storage/transform.ts'
 import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
 import { type Authorization, type AuthorizationOptions, loadAuthorization } from './authorization.ts'
 import { StartError } from './errors.ts'
+import type { KubeletFlags } from './kubelet-options.ts'
 import { fromFile } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. */
-export interface SecurityOptions extends AuthenticationOptions, AuthorizationOptions {
+export interface SecurityOptions extends AuthenticationOptions, AuthorizationOptions, KubeletFlags {
   /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
   readonly auditPolicyFile?: string
   /** `-` is standard output. Default: audit.log beside the cluster's own log. */
@@ -61,6 +62,10 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   oidcCaFile: true,
   oidcRequiredClaim: true,
   oidcSigningAlgs: true,
+  kubeletClientCertificate: true,
+  kubeletClientKey: true,
+  kubeletCertificateAuthority: true,
+  kubeletPreferredAddressTypes: true,
 }
 /** The options' names, all of them. */
 export const SECURITY_OPTIONS = Object.keys(NAMES) as readonly (keyof SecurityOptions)[]

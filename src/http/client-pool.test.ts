@@ -6,6 +6,7 @@ test('an endpoint has one client, and of many endpoints those asked last are kep
   const closed: string[] = []
   const pool = createClientPool(2, ({ server }) => ({
     send: () => Promise.reject(new Error('not asked')),
+    upgrade: () => Promise.reject(new Error('not asked')),
     close: () => closed.push(server),
   }))
   const first = pool.clientOf({ server: 'https://a' })

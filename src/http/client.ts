@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsSend } from 'node:https'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { Agent as PlainAgent, request as plainSend } from './node-http.ts'
 
@@ -41,7 +42,19 @@ export interface HttpsAnswer {
   chunks(): AsyncIterable<Uint8Array>
 }
 
+/** An answer 101: from now on the connection carries another protocol. */
+export interface Upgraded {
+  readonly status: 101
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[]
+  readonly socket: Duplex
+  /** What came behind the answer's head already. */
+  readonly head: Buffer
+}
+
 export interface HttpsClient {
+  /** Asks for another protocol, by the request's own `upgrade` header. Anything but 101 is an answer as of `send`. */
+  upgrade(request: HttpsRequest): Promise<Upgraded | HttpsAnswer>
   /**
    * Resolves when the answer's head is there. Rejects with the socket's error (`local`: this end's `address:port`), or the
    * signal's reason.
@@ -52,13 +65,11 @@ export interface HttpsClient {
 
 function refusing({ hostname, port }: URL): HttpsClient {
   const address = hostname.replace(/^\[|\]$/g, '')
-  return {
-    send: async () => {
-      const where = { code: 'ECONNREFUSED', syscall: 'connect', address, port: Number(port) }
-      throw Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), where)
-    },
-    close: () => {},
+  const refuse = async () => {
+    const where = { code: 'ECONNREFUSED', syscall: 'connect', address, port: Number(port) }
+    throw Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), where)
   }
+  return { send: refuse, upgrade: refuse, close: () => {} }
 }
 
 export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
@@ -88,6 +99,22 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
     token === undefined ? {} : { authorization: `Bearer ${typeof token === 'string' ? token : token()}` }
 
   const once = (request: HttpsRequest): Promise<HttpsAnswer> =>
+    exchange(request, (socket, _incoming, _head, reject) => {
+      // Who switches protocols unasked has answered nothing.
+      socket.destroy()
+      reject(new Error('the server switched to another protocol unasked'))
+      return undefined
+    }) as Promise<HttpsAnswer>
+
+  const exchange = (
+    request: HttpsRequest,
+    onUpgrade: (
+      socket: Duplex,
+      incoming: IncomingMessage,
+      head: Buffer,
+      reject: (error: Error) => void,
+    ) => Upgraded | undefined,
+  ): Promise<HttpsAnswer | Upgraded> =>
     new Promise((resolve, reject) => {
       const { body, signal } = request
       const sent = sendTo({
@@ -107,10 +134,9 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         if (socket.connecting) socket.once('connect', () => localEnds.set(socket, localEnd(socket)))
       })
       sent.on('response', (incoming) => resolve(answer(incoming)))
-      // Who switches protocols unasked has answered nothing.
-      sent.on('upgrade', (_, socket) => {
-        socket.destroy()
-        reject(new Error('the server switched to another protocol unasked'))
+      sent.on('upgrade', (incoming, socket, head) => {
+        const upgraded = onUpgrade(socket, incoming, head, reject)
+        if (upgraded !== undefined) resolve(upgraded)
       })
       sent.on('error', (error) => {
         const reusedSocket = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
@@ -128,6 +154,8 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         if (again && (request.method === 'GET' || request.method === 'HEAD')) return once(request)
         throw error
       }),
+    upgrade: (request) =>
+      exchange(request, (socket, { rawHeaders }, head): Upgraded => ({ status: 101, rawHeaders, socket, head })),
     close: () => agent.destroy(),
   }
 }

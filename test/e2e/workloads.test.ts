@@ -54,6 +54,8 @@ describe('everyday commands', { skip: withoutKubectl, concurrency: true }, () =>
 
   test('drain: the node takes no more pods and its pods move, each evicted once', async () => {
     const kubectl = await cluster.namespace('drain')
+    // Before there are pods: were there one such node at first, all of them would go to it.
+    await cluster.kubectl('label', 'node', 'skiff-2', 'skiff-3', 'pool=drained')
     await kubectl.send('create', {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -67,7 +69,6 @@ describe('everyday commands', { skip: withoutKubectl, concurrency: true }, () =>
         },
       },
     })
-    await cluster.kubectl('label', 'node', 'skiff-2', 'skiff-3', 'pool=drained')
     await kubectl('rollout', 'status', 'deployment/web', '--timeout=20s')
     using nodes = cluster.kubectl.watch('nodes', 'skiff-3')
     using pods = kubectl.watch('pods')

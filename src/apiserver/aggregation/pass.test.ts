@@ -13,6 +13,7 @@ test('what proves who asks is not shown to the other server: it is told who asks
       asked.push(request)
       return { status: 200, headers: {}, bytes: async () => new Uint8Array(), chunks: () => Readable.from([]) }
     },
+    upgrade: () => Promise.reject(new Error('not asked')),
     close: () => {},
   }
   const request: ApiRequest = {

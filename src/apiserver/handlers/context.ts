@@ -11,6 +11,7 @@ import type { AdmissionChain } from '../admission/chain.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { Representation as View } from '../cache/entry.ts'
+import type { Kubelets } from '../nodes/kubelets.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { ComponentHealth } from './component-status.ts'
@@ -50,6 +51,8 @@ export interface ServerContext {
   readonly printTable?: PrintTable
   /** Answers for group versions that other servers serve. */
   readonly forward?: (request: ApiRequest) => Promise<ApiResponse> | undefined
+  /** The way to the nodes' kubelets, and to what is proxied. */
+  readonly kubelets: Kubelets
   readonly decodeProtobuf?: ProtobufDecoder
   /** Kinds that are answered and not stored, by `group/Kind`. */
   readonly reviews?: Readonly<Record<string, Review>>

@@ -70,7 +70,7 @@ export function namespaceLabels(
   reads: CacheReads,
 ): Readonly<Record<string, string>> | undefined {
   if (row.group === '' && row.resource === 'namespaces') {
-    if (operation === 'CREATE' || operation === 'UPDATE' || subresource !== '') return object?.metadata.labels ?? {}
+    if (operation === 'CREATE' || operation === 'UPDATE' || subresource !== '') return object?.metadata?.labels ?? {}
     return oldObject?.metadata.labels ?? {}
   }
   if (!row.namespaced || namespace === '') return undefined
@@ -82,7 +82,8 @@ export function selects(matcher: Matcher, attributes: AdmissionAttributes, reads
   if (objectSelector.requirements.length > 0) {
     const { object, oldObject } = attributes
     const has = (candidate: KubeObject | undefined) =>
-      candidate !== undefined && objectSelector.matches(candidate.metadata.labels ?? {})
+      // Options of a connection have no metadata, and so no labels to select by.
+      candidate?.metadata !== undefined && objectSelector.matches(candidate.metadata.labels ?? {})
     if (!has(object) && !has(oldObject)) return false
   }
   if (namespaceSelector.requirements.length === 0) return true

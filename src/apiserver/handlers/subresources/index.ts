@@ -8,11 +8,12 @@ import { getComponentStatus, listComponentStatuses } from '../component-status.t
 import type { ResourceHandler } from '../context.ts'
 import type { Route } from '../route.ts'
 import { createBinding } from './binding.ts'
-import { notConnected } from './connect.ts'
 import { createEviction } from './eviction.ts'
 import { getLog } from './log.ts'
+import { proxy } from './proxy.ts'
 import { createReview } from './reviews.ts'
 import { getScale, patchScale, updateScale } from './scale.ts'
+import { connectSession } from './session.ts'
 import { createToken } from './token.ts'
 
 const HANDLERS: Readonly<Record<string, ResourceHandler>> = {
@@ -37,6 +38,6 @@ export function subresourceHandler(route: Route): ResourceHandler | undefined {
     return row.storagePrefix === '' && action === 'create' ? createReview : undefined
   }
   if (subresource.name === 'scale') return SCALE[action]
-  if (action === 'connect') return notConnected
+  if (action === 'connect') return subresource.name === 'proxy' ? proxy : connectSession
   return HANDLERS[`${action} ${name}/${subresource.name}`]
 }

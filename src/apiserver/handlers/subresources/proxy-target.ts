@@ -1,0 +1,105 @@
+/**
+ * Where the proxy of a node, pod or service leads. Nobody is led to this machine's own network: addresses of loopback and of one link
+ * only are refused, however an object's status names them, also by a name that resolves to one.
+ */
+import { lookup } from 'node:dns/promises'
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { parseIPv4, parseIPv6 } from '../../../api/objects/ip.ts'
+import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
+import { kubeletPort } from '../../nodes/kubelets.ts'
+import { serviceAddress } from '../../service-address.ts'
+import type { ResourceRequest } from '../context.ts'
+
+export interface ProxyTarget {
+  readonly scheme: 'http' | 'https'
+  /** Without brackets: an address that may be proxied to. */
+  readonly host: string
+  readonly port: number
+  /** What the request says in its Host header: the name or address as the object gives it. */
+  readonly authority: string
+  /** The node itself, where its kubelet is meant. */
+  readonly kubeletOf?: KubeObject
+}
+
+type Locate = (resource: ResourceRequest) => ProxyTarget | Promise<ProxyTarget>
+
+/** By the resource whose proxy is asked for. @throws StatusError */
+export const PROXIED: Readonly<Record<string, Locate>> = {
+  services({ context, info }) {
+    const { scheme, name, port } = partsOf('service', info.name)
+    const service = context.reads.get('', 'services', info.namespace, name)
+    const byNumber = /^\d+$/.test(port)
+    if (byNumber && service === undefined) throw notFound({ group: '', resource: 'services' }, name)
+    const ports: readonly Fields[] = service?.['spec']?.ports ?? []
+    const declared = ports.find((one) => (byNumber ? one['port'] === Number(port) : (one['name'] ?? '') === port))
+    if (byNumber && declared === undefined)
+      throw serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
+    const found = declared && serviceAddress(context.reads, info.namespace, name, declared['port'])
+    if (found?.kind !== 'found') throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+    const url = new URL(`${scheme}://${found.address}`)
+    return target(scheme, url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || (scheme === 'https' ? 443 : 80)))
+  },
+  pods({ context, info }) {
+    const { scheme, name, port } = partsOf('pod', info.name)
+    const pod = context.reads.get('', 'pods', info.namespace, name)
+    if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, name)
+    return target(scheme, pod['status']?.podIP ?? '', podPort(pod, scheme, port))
+  },
+  nodes({ context, info }) {
+    const { scheme, name, port } = partsOf('node', info.name)
+    const node = context.reads.get('', 'nodes', '', name)
+    if (node === undefined) throw notFound({ group: '', resource: 'nodes' }, name)
+    const host = context.kubelets.addressesOf(node)[0] ?? ''
+    const own = kubeletPort(node)
+    if (port !== '' && Number(port) !== own) return target(scheme, host, Number(port) || 80)
+    return target('https', host, own).then((located) => ({ ...located, kubeletOf: node }))
+  },
+}
+
+/** Without a port the first that a container declares. */
+function podPort(pod: KubeObject, scheme: 'http' | 'https', asked: string): number {
+  if (asked !== '') return Number(asked)
+  const containers: readonly Fields[] = pod['spec']?.containers ?? []
+  const declared = containers.find(({ ports }) => ports?.length > 0)
+  return declared?.['ports'][0].containerPort ?? (scheme === 'https' ? 443 : 80)
+}
+
+/** NAME, NAME:PORT or SCHEME:NAME:PORT. @throws StatusError 400 */
+function partsOf(what: string, text: string) {
+  const parts = text.split(':')
+  const [scheme, name, port] = parts.length === 3 ? parts : ['', ...parts]
+  if (parts.length > 3 || !name || !['', 'http', 'https'].includes(scheme ?? ''))
+    throw badRequest(`invalid ${what} request ${JSON.stringify(text)}`)
+  return { scheme: scheme === 'https' ? ('https' as const) : ('http' as const), name, port: port ?? '' }
+}
+
+/** The name is resolved once, here, so that what was judged is what is asked. @throws StatusError 400 */
+async function target(scheme: ProxyTarget['scheme'], name: string, port: number): Promise<ProxyTarget> {
+  const host = isAddress(name) || name === '' ? name : await resolved(name)
+  if (host === '' || isOwn(host) || !(port > 0 && port < 65536)) throw badRequest('address not allowed')
+  const bracketed = name.includes(':') ? `[${name}]` : name
+  return { scheme, host, port, authority: `${bracketed}:${port}` }
+}
+
+/** An address that may be proxied to, or '' when any of the name's is not. */
+async function resolved(name: string): Promise<string> {
+  const found = await lookup(name, { all: true }).catch(() => [])
+  return found.some(({ address }) => isOwn(address)) ? '' : (found[0]?.address ?? '')
+}
+
+const isAddress = (text: string): boolean => parseIPv4(text) !== undefined || parseIPv6(text) !== undefined
+
+/** Loopback, link-local, multicast and no address at all; IPv6's forms of IPv4 addresses count as those. */
+export function isOwn(address: string): boolean {
+  const four = parseIPv4(address)
+  if (four !== undefined) return isOwnV4(four)
+  const six = parseIPv6(address)
+  if (six === undefined) return false
+  if (six >> 32n === 0xffffn) return isOwnV4(Number(six & 0xffffffffn))
+  return six <= 1n || six >> 118n === 0x3fan || six >> 120n === 0xffn
+}
+
+function isOwnV4(four: number): boolean {
+  const first = four >>> 24
+  return first === 127 || first >>> 4 === 14 || four >>> 16 === 0xa9fe || four === 0
+}

@@ -1,0 +1,156 @@
+/**
+ * The proxy of nodes, pods and services: a request goes on to what the object's status or endpoints name, and its answer comes back as it
+ * is, but for what names a place: redirects and links of pages lead through the proxy again.
+ */
+import type { Duplex } from 'node:stream'
+import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
+import { serviceUnavailable } from '../../../api/status.ts'
+import type { HttpsAnswer, HttpsClient } from '../../../http/client.ts'
+import { passUpgrade } from '../../../http/join.ts'
+import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
+import { networkError } from '../../webhooks/network-error.ts'
+import type { ResourceHandler, ResourceRequest } from '../context.ts'
+import { PROXIED, type ProxyTarget } from './proxy-target.ts'
+import { admitConnect } from './session-options.ts'
+
+export const proxy: ResourceHandler = async (resource) => {
+  const { request, row, context } = resource
+  const rest = restOf(request.path)
+  await admitConnect(resource, rest === '' ? {} : { path: rest })
+  const target = await (PROXIED[row.resource] as (typeof PROXIED)[string])(resource)
+  if (target.kubeletOf !== undefined && context.kubelets.isSimulated(target.kubeletOf.metadata.name ?? ''))
+    throw serviceUnavailable('no node can be reached from this server')
+  if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) return toSlash(request)
+  const client = clientOf(resource, target)
+  return asksForUpgrade(request) ? upgraded(resource, target, client, rest) : passed(resource, target, client, rest)
+}
+
+/** What stands behind `/proxy`, as it was sent. */
+function restOf(path: string): string {
+  const segments = path.split('/')
+  // /api/v1/nodes/NAME/proxy, or the same in a namespace.
+  const at = segments[3] === 'namespaces' ? 7 : 5
+  return segments.length <= at + 1 ? '' : `/${segments.slice(at + 1).join('/')}`
+}
+
+const queryOf = ({ target, query }: ApiRequest): string => {
+  const at = target?.indexOf('?') ?? -1
+  if (at >= 0) return (target as string).slice(at)
+  return query.size === 0 ? '' : `?${query}`
+}
+
+function toSlash(request: ApiRequest): ApiResponse {
+  const headers = { location: `${request.path}/${queryOf(request)}` }
+  return { kind: 'bytes', status: 301, contentType: '', headers, bytes: [] }
+}
+
+function clientOf({ context }: ResourceRequest, { scheme, host, port, kubeletOf }: ProxyTarget): HttpsClient {
+  if (kubeletOf !== undefined) return context.kubelets.locate(kubeletOf).client
+  const server = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  // Pods have no certificates that this server could know.
+  return context.kubelets.clientOf({ server, ...(scheme === 'https' ? { insecureSkipTlsVerify: true } : {}) })
+}
+
+async function upgraded(
+  resource: ResourceRequest,
+  target: ProxyTarget,
+  client: HttpsClient,
+  rest: string,
+): Promise<ApiResponse> {
+  const { request, context } = resource
+  const headers = { ...passedHeaders(request, { upgrade: true }), host: target.authority }
+  const path = (rest === '' ? '/' : rest) + queryOf(request)
+  const upstream = await sent(resource, target, () =>
+    client.upgrade({ method: request.method, path, headers, signal: request.signal }),
+  )
+  if (!('socket' in upstream)) return backTo(resource, target, upstream, rest)
+  return {
+    kind: 'upgrade',
+    status: 101,
+    takeOver: (socket, head) => void passUpgrade(context.runtime.clock, socket as Duplex, head, upstream),
+  }
+}
+
+async function passed(
+  resource: ResourceRequest,
+  target: ProxyTarget,
+  client: HttpsClient,
+  rest: string,
+): Promise<ApiResponse> {
+  const { request } = resource
+  const { body } = request
+  const headers: Record<string, string> = { ...passedHeaders(request, { upgrade: false }), host: target.authority }
+  // Links in pages are rewritten, which needs them as they are.
+  delete headers['accept-encoding']
+  const path = (rest === '' ? '/' : rest) + queryOf(request)
+  const answer = await sent(resource, target, () =>
+    client.send({
+      method: request.method,
+      path,
+      headers,
+      signal: request.signal,
+      ...(body?.kind === 'bytes' ? { body: body.bytes } : {}),
+    }),
+  )
+  return backTo(resource, target, answer, rest)
+}
+
+async function sent<T>({ context, request }: ResourceRequest, target: ProxyTarget, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (request.signal.aborted) throw error
+    const server = `${target.scheme}://${target.authority}`
+    const attempt = {
+      endpoint: { server, serverName: target.host, ca: undefined },
+      nowMs: context.runtime.clock.now(),
+      timeout: request.signal,
+    }
+    throw serviceUnavailable(`error trying to reach service: ${await networkError(error, attempt)}`)
+  }
+}
+
+const NOT_PASSED_BACK =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|audit-id|content-type|content-length|access-control-.*|:.*)$/
+
+async function backTo(
+  { request }: ResourceRequest,
+  target: ProxyTarget,
+  answer: HttpsAnswer,
+  rest: string,
+): Promise<ApiResponse> {
+  const prefix = request.path.slice(0, request.path.length - rest.length)
+  const through = (location: string) => rewritten(location, target, prefix)
+  const headers: Record<string, string | readonly string[]> = {}
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined && !NOT_PASSED_BACK.test(name)) headers[name] = value
+  const { location } = answer.headers
+  if (typeof location === 'string') headers['location'] = through(location)
+  const contentType = String(answer.headers['content-type'] ?? '')
+  const isPage = contentType.split(';')[0]?.trim().toLowerCase() === 'text/html' && location === undefined
+  const response = { kind: 'stream', status: answer.status, headers: headers as Headers, contentType } as const
+  if (!isPage || answer.headers['content-encoding'] !== undefined) {
+    const length = answer.headers['content-length']
+    if (typeof length === 'string') headers['content-length'] = length
+    return { ...response, chunks: answer.chunks() }
+  }
+  const { rewriteLinks } = await import('../../nodes/html-links.ts')
+  return { ...response, chunks: rewriteLinks(answer.chunks(), through) }
+}
+
+/** A link to the proxied server leads through the proxy; one to elsewhere stays. */
+function rewritten(link: string, { scheme, authority }: ProxyTarget, prefix: string): string {
+  let url: URL
+  try {
+    url = new URL(link, 'relative:///')
+  } catch {
+    return link
+  }
+  const isRelative = url.protocol === 'relative:'
+  if (!isRelative && url.host !== '' && url.host !== new URL(`${scheme}://${authority}`).host) return link
+  if (isRelative && !link.startsWith('/')) return link
+  if (isRelative && link.startsWith('//')) return link
+  if (!isRelative && url.protocol !== 'http:' && url.protocol !== 'https:') return link
+  const path = isRelative ? link : url.pathname + url.search + url.hash
+  return path.startsWith(`${prefix}/`) ? path : prefix + path
+}

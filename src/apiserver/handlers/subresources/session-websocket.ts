@@ -1,0 +1,167 @@
+/**
+ * Sessions of clients that speak WebSocket, at a kubelet that is asked by SPDY/3.1: the channels of subprotocol v5.channel.k8s.io become
+ * streams, and the port-forward tunnel's messages become the bytes of its connection.
+ */
+import type { Duplex } from 'node:stream'
+import type { Json } from '../../../api/object.ts'
+import { internalError, StatusError } from '../../../api/status.ts'
+import { messageOf } from '../../../base/errors.ts'
+import { acceptMessages, type ChannelPeer, channelsOf, type MessagePeer } from '../../../http/channels.ts'
+import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
+import { limitedBytes } from '../../../http/fetch.ts'
+import { cutWhenIdle } from '../../../http/join.ts'
+import { drained } from '../../../http/respond.ts'
+import { createSpdySession, type SpdyStream } from '../../../http/spdy/session.ts'
+import type { ResourceRequest } from '../context.ts'
+import type { SessionOptions } from './session-options.ts'
+
+interface Taken {
+  readonly socket: Duplex
+  readonly head: Uint8Array
+}
+
+const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
+/** What a kubelet says instead of a session is a line. */
+const MAX_REFUSAL_BYTES = 64 * 1024
+/** How the command ended is a Status. */
+const MAX_STATUS_BYTES = 1024 * 1024
+
+export async function translate(
+  resource: ResourceRequest,
+  { socket, head }: Taken,
+  options: SessionOptions,
+  subprotocol: string,
+  connect: () => Promise<Upgraded | HttpsAnswer>,
+): Promise<void> {
+  let peer: MessagePeer
+  try {
+    peer = await acceptMessages(resource.request, socket, head, subprotocol)
+  } catch {
+    return
+  }
+  const ready = Promise.withResolvers<Streams | undefined>()
+  // What the client says before the kubelet has answered waits, and the client's connection with it.
+  const channels = channelsOf(peer, {
+    data: async (channel, bytes) => {
+      const streams = await ready.promise
+      const stream =
+        channel === CHANNEL.stdin ? streams?.stdin : channel === CHANNEL.resize ? streams?.resize : undefined
+      if (stream?.writable && !stream.write(bytes)) await drained(stream)
+    },
+    end: (channel) => {
+      if (channel === CHANNEL.stdin) void ready.promise.then((streams) => streams?.stdin?.end())
+    },
+  })
+  const idle = cutWhenIdle(resource.context.runtime.clock, socket)
+  try {
+    const upstream = await connect()
+    if (!('socket' in upstream)) throw new Error(`unable to upgrade connection: ${await refusalOf(upstream)}`)
+    await run(upstream, channels, options, ready)
+  } catch (error) {
+    ready.resolve(undefined)
+    const status = error instanceof StatusError ? error : internalError(new Error(messageOf(error)))
+    await channels.send(CHANNEL.error, Buffer.from(JSON.stringify(status.toStatus())))
+  } finally {
+    idle.cancel()
+    channels.close()
+  }
+}
+
+interface Streams {
+  readonly stdin: SpdyStream | undefined
+  readonly resize: SpdyStream | undefined
+}
+
+async function run(
+  upstream: Upgraded,
+  channels: ChannelPeer,
+  options: SessionOptions,
+  ready: PromiseWithResolvers<Streams | undefined>,
+): Promise<void> {
+  const session = createSpdySession(upstream.socket, { role: 'client', head: upstream.head })
+  const cut = () => upstream.socket.destroy()
+  channels.closed.addEventListener('abort', cut, { once: true })
+  if (channels.closed.aborted) cut()
+  try {
+    const open = (streamType: string) => session.open({ streamType })
+    // In this order, as kubelets expect them.
+    const error = await open('error')
+    const stdin = options.stdin ? await open('stdin') : undefined
+    const stdout = options.stdout ? await open('stdout') : undefined
+    const stderr = options.stderr && !options.tty ? await open('stderr') : undefined
+    const resize = options.tty ? await open('resize') : undefined
+    ready.resolve({ stdin, resize })
+    // Whatever stdin is answered says nothing.
+    stdin?.resume()
+    resize?.resume()
+    const outcome = whole(error)
+    await Promise.all([flow(stdout, CHANNEL.stdout, channels), flow(stderr, CHANNEL.stderr, channels)])
+    await channels.send(CHANNEL.error, statusText(await outcome))
+  } finally {
+    channels.closed.removeEventListener('abort', cut)
+    session.close()
+    cut()
+  }
+}
+
+async function flow(stream: SpdyStream | undefined, channel: number, channels: ChannelPeer): Promise<void> {
+  if (stream === undefined) return
+  for await (const bytes of stream as AsyncIterable<Buffer>) await channels.send(channel, bytes)
+}
+
+/** At once: the kubelet writes it whenever the command ends. */
+const whole = (stream: SpdyStream): Promise<Uint8Array> => limitedBytes(stream, MAX_STATUS_BYTES)
+
+/** The kubelet's Status as it is; nothing said is success. */
+function statusText(bytes: Uint8Array): Buffer {
+  if (bytes.length === 0) return Buffer.from(JSON.stringify({ metadata: {}, status: 'Success' }))
+  const text = Buffer.from(bytes)
+  try {
+    JSON.parse(text.toString()) as Json
+    return text
+  } catch {
+    // Of a kubelet that speaks an older form.
+    return Buffer.from(JSON.stringify(internalError(new Error(text.toString())).toStatus()))
+  }
+}
+
+async function refusalOf(answer: HttpsAnswer): Promise<string> {
+  const text = Buffer.from(await limitedBytes(answer.chunks(), MAX_REFUSAL_BYTES)).toString()
+  try {
+    const status = JSON.parse(text) as { message?: string }
+    return status.message ?? text
+  } catch {
+    return text.trim()
+  }
+}
+
+/** The WebSocket's messages and the kubelet's connection, joined. */
+export async function tunnel(
+  resource: ResourceRequest,
+  { socket, head }: Taken,
+  upstream: Upgraded,
+  subprotocol: string,
+): Promise<void> {
+  const kubelet = upstream.socket
+  kubelet.on('error', () => {})
+  let peer: MessagePeer
+  try {
+    peer = await acceptMessages(resource.request, socket, head, subprotocol)
+  } catch {
+    kubelet.destroy()
+    return
+  }
+  const idle = cutWhenIdle(resource.context.runtime.clock, socket, kubelet)
+  peer.onMessage((bytes) => (kubelet.write(bytes) || kubelet.destroyed ? undefined : drained(kubelet)))
+  peer.closed.addEventListener('abort', () => kubelet.destroy(), { once: true })
+  try {
+    if (upstream.head.length > 0) await peer.send(upstream.head)
+    for await (const bytes of kubelet as AsyncIterable<Buffer>) await peer.send(bytes)
+  } catch {
+    // The kubelet's connection broke; the client's ends with it.
+  } finally {
+    idle.cancel()
+    kubelet.destroy()
+    peer.close()
+  }
+}

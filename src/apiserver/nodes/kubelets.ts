@@ -1,0 +1,87 @@
+/**
+ * The way from this server to the kubelets of its nodes: where each one serves (its address and port, as its Node's status tells),
+ * and who this server is to it. Asked by the handlers of logs, exec, attach, port-forward and the node proxy only. Any kubelet that
+ * speaks Kubernetes' kubelet API is reached so, this project's or another.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { StatusError } from '../../api/status.ts'
+import type { HttpsClient, HttpsEndpoint } from '../../http/client.ts'
+import { createClientPool } from '../../http/client-pool.ts'
+
+export interface KubeletOptions {
+  /** PEM of the certificate by which kubelets know this server, and its key. */
+  readonly client?: { readonly cert: string; readonly key: string }
+  /** PEM of the authorities that kubelets' certificates must come from. Without it they are not verified. */
+  readonly ca?: string
+  /** Types of node addresses, the preferred first. Default: Hostname, InternalDNS, InternalIP, ExternalDNS, ExternalIP. */
+  readonly addressTypes?: readonly string[]
+  /** Whether the node's kubelet runs in this process with simulated containers, and serves nothing. */
+  readonly isSimulated?: (nodeName: string) => boolean
+}
+
+export interface KubeletLocation {
+  /** Without brackets. */
+  readonly host: string
+  readonly port: number
+  /** `https://host:port` */
+  readonly server: string
+  readonly client: HttpsClient
+}
+
+export interface Kubelets {
+  readonly isSimulated: (nodeName: string) => boolean
+  /** For what is reached through a proxy: connections kept for the next request. */
+  clientOf(endpoint: HttpsEndpoint): HttpsClient
+  /**
+   * The kubelet of this node; `insecure` leaves its certificate unverified, where the request asks so.
+   * @throws StatusError 500 when the node's status tells no address of a preferred type
+   */
+  locate(node: KubeObject, options?: { readonly insecure?: boolean }): KubeletLocation
+  /** The node's addresses, the preferred first. @throws as `locate` */
+  addressesOf(node: KubeObject): readonly string[]
+  close(): void
+}
+
+export const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const
+const DEFAULT_PORT = 10250
+/** Servers whose connections are kept for the next request. */
+const KEPT_CLIENTS = 512
+
+export function createKubelets(options: KubeletOptions = {}): Kubelets {
+  const { client, ca, addressTypes = ADDRESS_TYPES, isSimulated = () => false } = options
+  const pool = createClientPool(KEPT_CLIENTS)
+  const addressesOf = (node: KubeObject) => preferredAddresses(node, addressTypes)
+  return {
+    isSimulated,
+    addressesOf,
+    clientOf: pool.clientOf,
+    locate(node, { insecure = false } = {}) {
+      const [host = ''] = addressesOf(node)
+      const port = kubeletPort(node)
+      const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+      return {
+        host,
+        port,
+        server,
+        client: pool.clientOf({
+          server,
+          ...(client ?? {}),
+          ...(ca === undefined || insecure ? { insecureSkipTlsVerify: true } : { ca }),
+        }),
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+export const kubeletPort = (node: KubeObject): number =>
+  (node['status']?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) || DEFAULT_PORT
+
+/** @throws StatusError 500 when there is none */
+export function preferredAddresses(node: KubeObject, types: readonly string[] = ADDRESS_TYPES): readonly string[] {
+  const known: readonly Fields[] = node['status']?.addresses ?? []
+  const preferred = types.flatMap((type) => known.filter((address) => address['type'] === type))
+  if (preferred.length === 0)
+    throw new StatusError(500, '', `no preferred addresses found; known addresses: [${known.join(' ')}]`)
+  return preferred.map(({ address }) => address)
+}

@@ -1,0 +1,72 @@
+/**
+ * Two connections joined into one: what comes on either goes out on the other, as fast as it is taken there, until both have
+ * ended or one is gone. For sessions that another server speaks (exec, attach, port-forward, proxied upgrades).
+ */
+import type { Duplex } from 'node:stream'
+import type { Clock, Timer } from '../base/clock.ts'
+import type { Upgraded } from './client.ts'
+
+/** A session in which neither side has said anything for so long is over; the kubelet's own limit. */
+export const SESSION_IDLE_MS = 4 * 60 * 60 * 1000
+
+/** The head of an answer 101 as the other server gave it, and then its connection. Resolves when both have ended. */
+export function passUpgrade(clock: Clock, client: Duplex, clientHead: Uint8Array, upstream: Upgraded): Promise<void> {
+  client.write(`HTTP/1.1 101 Switching Protocols\r\n${headerLines(upstream.rawHeaders)}\r\n`)
+  if (upstream.head.length > 0) client.write(upstream.head)
+  if (clientHead.length > 0) upstream.socket.write(clientHead)
+  return join(clock, client, upstream.socket)
+}
+
+export function join(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    let open = 2
+    const cut = () => {
+      one.destroy()
+      other.destroy()
+    }
+    const idle = cutWhenIdle(clock, one, other)
+    const closed = () => {
+      open--
+      if (open === 0) {
+        idle.cancel()
+        resolve()
+      }
+    }
+    for (const [from, to] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      from.on('error', cut)
+      from.on('close', () => {
+        // What the other side has not taken yet may still be on its way.
+        if (!to.writableEnded) to.end()
+        closed()
+      })
+      from.pipe(to)
+    }
+    if (one.destroyed || other.destroyed) cut()
+  })
+}
+
+/** Destroys the sockets once nothing has come on any of them for SESSION_IDLE_MS. */
+export function cutWhenIdle(clock: Clock, ...sockets: readonly Duplex[]): Timer {
+  let heardAt = clock.now()
+  const heard = () => {
+    heardAt = clock.now()
+  }
+  for (const socket of sockets) socket.on('data', heard)
+  const check = () => {
+    const left = heardAt + SESSION_IDLE_MS - clock.now()
+    if (left > 0) timer = clock.setTimer(left, 'idle session', check)
+    else for (const socket of sockets) socket.destroy()
+  }
+  let timer = clock.setTimer(SESSION_IDLE_MS, 'idle session', check)
+  return { cancel: () => timer.cancel() }
+}
+
+/** Lines of a head. Values from a parsed head hold no line ends. */
+function headerLines(raw: readonly string[]): string {
+  let lines = ''
+  for (let at = 0; at + 1 < raw.length; at += 2) lines += `${raw[at]}: ${raw[at + 1]}\r\n`
+  return lines
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type Duplex, duplexPair } from 'node:stream'
+import { buffer, text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { createDeflate, constants as zlib } from 'node:zlib'
+import { resetFrame, SpdyError, synStream } from './frames.ts'
+import { DICTIONARY } from './header-block.ts'
+import { createSpdySession, type SpdyStream } from './session.ts'
+
+function pair(t: TestContext, onStream: (stream: SpdyStream) => void, more: { maxStreams?: number } = {}) {
+  const [near, far] = duplexPair()
+  t.after(() => {
+    near.destroy()
+    far.destroy()
+  })
+  const server = createSpdySession(far, { role: 'server', onStream, ...more })
+  return { near, far, client: createSpdySession(near, { role: 'client' }), server }
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+test('a stream carries what is written both ways, and each side ends on its own', async (t) => {
+  const { client } = pair(t, (stream) => {
+    void text(stream).then((heard) => stream.end(`${stream.headers['streamtype']} heard ${heard}`))
+  })
+  const stream = await client.open({ streamType: 'stdin' })
+  stream.end('hello')
+  assert.equal(await text(stream), 'stdin heard hello')
+})
+
+test('several streams share the connection, each with its own headers', async (t) => {
+  const { client } = pair(t, (stream) => void stream.end(stream.headers['port']))
+  const ports = await Promise.all(['80', '443', '8080'].map(async (port) => text(await client.open({ port }))))
+  assert.deepEqual(ports, ['80', '443', '8080'])
+})
+
+test('megabytes come through whole, however they are cut', async (t) => {
+  const sent = randomBytes(5_000_000)
+  const { client } = pair(t, (stream) => void stream.pipe(stream))
+  const stream = await client.open({})
+  const back = buffer(stream)
+  for (let at = 0, size = 1; at < sent.length; at += size, size = (size * 7) % 99_991) {
+    size = Math.max(1, size)
+    if (!stream.write(sent.subarray(at, at + size))) await once(stream, 'drain')
+  }
+  stream.end()
+  assert.equal(sha256(await buffer([await back] as unknown as NodeJS.ReadableStream)), sha256(sent))
+})
+
+test('while a reader is slow its writer waits, and little is held', async (t) => {
+  let other: SpdyStream | undefined
+  const { client, near, far } = pair(t, (stream) => {
+    other = stream
+  })
+  const stream = await client.open({})
+  let written = 0
+  const chunk = Buffer.alloc(64 * 1024)
+  while (written < 64 * 1024 * 1024 && stream.write(chunk)) written += chunk.length
+  await new Promise((resolve) => setImmediate(resolve))
+  const held = (one: Duplex) => one.readableLength + one.writableLength
+  assert.ok(written < 1024 * 1024, `${written} bytes were taken`)
+  assert.ok(held(near) + held(far) + held(other as Duplex) < 1024 * 1024)
+})
+
+test('headers compressed as other implementations do are read', async (t) => {
+  const [near, far] = duplexPair()
+  t.after(() => near.destroy())
+  const opened = new Promise<SpdyStream>((resolve) => {
+    createSpdySession(far, { role: 'server', onStream: resolve })
+  })
+  const deflate = createDeflate({ dictionary: DICTIONARY, level: 9 })
+  const name = 'streamtype'
+  const plain = Buffer.concat([word(1), word(name.length), Buffer.from(name), word(5), Buffer.from('error')])
+  deflate.write(plain)
+  await new Promise<void>((resolve) => deflate.flush(zlib.Z_SYNC_FLUSH, resolve))
+  near.write(synStream(1, deflate.read() as Buffer))
+  assert.deepEqual((await opened).headers, { streamtype: 'error' })
+})
+
+test('a stream beyond the bound is refused, and the others go on', async (t) => {
+  const { client } = pair(t, (stream) => void stream.resume(), { maxStreams: 1 })
+  await client.open({})
+  await assert.rejects(client.open({}), /reset with code 3/)
+})
+
+test('what has come whole can be read after the connection has ended', async (t) => {
+  const { client, server } = pair(t, (stream) => {
+    stream.resume()
+    stream.end('the last words', () => server.close())
+  })
+  const stream = await client.open({})
+  await client.ended
+  assert.equal(await text(stream), 'the last words')
+})
+
+test('a stream that is destroyed ends for the other side too', async (t) => {
+  let other: SpdyStream | undefined
+  const { client } = pair(t, (stream) => {
+    other = stream
+  })
+  const stream = await client.open({})
+  stream.destroy()
+  const [error] = (await once(other as SpdyStream, 'error')) as [Error]
+  assert.match(error.message, /reset with code 5/)
+})
+
+test('when the connection ends, every stream ends', async (t) => {
+  const { client, server } = pair(t, (stream) => void stream.resume())
+  const stream = await client.open({})
+  const failed = once(stream, 'error')
+  server.close()
+  assert.equal(await client.ended, undefined)
+  assert.match(((await failed) as [Error])[0].message, /the connection has ended/)
+  await assert.rejects(client.open({}), SpdyError)
+})
+
+for (const [what, bytes, words] of [
+  ['another version', Buffer.from([0x80, 2, 0, 1, 0, 0, 0, 0]), /version 2/],
+  [
+    'a control frame that is too large',
+    Buffer.from([0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff]),
+    /control frame of 16777215 bytes/,
+  ],
+  ['a control frame that is too short', Buffer.from([0x80, 3, 0, 1, 0, 0, 0, 1, 0]), /type 1 with 1 bytes/],
+  ['headers that are no zlib', synStream(1, Buffer.from('nonsense')), /cannot be inflated/],
+  ['headers that end in the middle', synStream(1, storedHeaders(Buffer.from([0, 0, 0, 9]))), /end in the middle/],
+  ['headers that inflate without end', synStream(1, bomb()), /headers of more than 65536 bytes/],
+] as const)
+  test(`${what} ends the connection`, async (t) => {
+    const { near, server } = pair(t, () => {})
+    near.write(bytes)
+    assert.match((await server.ended)?.message ?? '', words)
+  })
+
+test('a stream of the wrong parity, or one that was there already, is refused', async (t) => {
+  const opened: number[] = []
+  const [near, far] = duplexPair()
+  t.after(() => near.destroy())
+  createSpdySession(far, { role: 'server', onStream: (stream) => opened.push(stream.id) })
+  const none = storedHeaders(Buffer.alloc(4), false)
+  near.write(Buffer.concat([synStream(3, storedHeaders(Buffer.alloc(4))), synStream(2, none), synStream(3, none)]))
+  const answered: Buffer[] = []
+  const refusals = [resetFrame(2, 1), resetFrame(3, 1)]
+  while (!refusals.every((refusal) => Buffer.concat(answered).includes(refusal)))
+    answered.push(((await once(near, 'data')) as [Buffer])[0])
+  assert.deepEqual(opened, [3])
+})
+
+function word(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** As one stored block, after the beginning of the zlib stream where it is the first. */
+function storedHeaders(plain: Buffer, first = true): Buffer {
+  const head = Buffer.from([0, plain.length, 0, ~plain.length & 0xff, 0xff])
+  return Buffer.concat([first ? Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2]) : Buffer.alloc(0), head, plain])
+}
+
+/** A run of one byte, repeated 258 bytes at a time by a fixed-code block: a thousand times what is sent. */
+function bomb(): Buffer {
+  const { deflateSync } = process.getBuiltinModule('node:zlib')
+  return deflateSync(Buffer.alloc(10_000_000), { dictionary: DICTIONARY })
+}

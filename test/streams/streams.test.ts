@@ -1,0 +1,198 @@
+/**
+ * Logs, exec, attach, port-forward and proxies, from the real kubectl through the API server to a kubelet: by WebSocket, as kubectl does
+ * of itself, and by SPDY, as it does when told to and older ones always do.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { createAsker } from '../../conformance/ask.ts'
+import { type StartedCluster, startSkiff } from '../../conformance/server.ts'
+import { type Kubectl, kubectlFor, kubectlPath, withoutKubectl } from '../kubectl.ts'
+import { type StandIn, startKubeletStandIn } from './kubelet-stand-in.ts'
+
+describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
+  let cluster: StartedCluster
+  let kubelet: StandIn
+  let asker: ReturnType<typeof createAsker>
+  const kubectls = new Map<string, Kubectl>()
+
+  before(async () => {
+    kubelet = await startKubeletStandIn()
+    cluster = await startSkiff(['--components', 'apiserver', '--disable-admission-plugins', 'ServiceAccount'])
+    asker = createAsker(cluster.kubeconfig)
+    for (const by of ['websocket', 'spdy'])
+      kubectls.set(
+        by,
+        kubectlFor(cluster.kubeconfig, 'default', {
+          KUBECTL_REMOTE_COMMAND_WEBSOCKETS: String(by === 'websocket'),
+          KUBECTL_PORT_FORWARD_WEBSOCKETS: String(by === 'websocket'),
+        }),
+      )
+    const kubectl = kubectls.get('spdy') as Kubectl
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'real' } }
+    await kubectl.send('create', node)
+    const status = {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
+    }
+    await kubectl('patch', 'node', 'real', '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
+    const pod = (name: string, ...containers: readonly string[]) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { nodeName: 'real', containers: containers.map((container) => ({ name: container, image: 'i' })) },
+    })
+    await kubectl.send('create', pod('p', 'c'), pod('two', 'a', 'b'))
+    const running = { status: { phase: 'Running', podIP: '10.0.0.9', conditions: [{ type: 'Ready', status: 'True' }] } }
+    for (const name of ['p', 'two'])
+      await kubectl('patch', 'pod', name, '--subresource=status', '--type=merge', '-p', JSON.stringify(running))
+  })
+  after(async () => {
+    asker?.close()
+    await cluster?.stop()
+    kubelet?.close()
+  })
+
+  test('logs are asked of it with the options given, as the API server', async () => {
+    const kubectl = kubectls.get('websocket') as Kubectl
+    const text = await kubectl('logs', 'p', '--tail=5', '--since=1m', '--timestamps', '--limit-bytes=100')
+    assert.equal(text, 'asked limitBytes=100&sinceSeconds=60&tailLines=5&timestamps=true\nthe end\n')
+    assert.equal(kubelet.asked.at(-1)?.split('?')[0], 'GET /containerLogs/default/p/c')
+    assert.equal(kubelet.clients.at(-1), 'kube-apiserver-kubelet-client')
+    assert.match(await kubectl('logs', 'two', '--all-containers', '--prefix'), /\[pod\/two\/b\] the end/)
+  })
+
+  test('a log that is followed comes as it is written', async () => {
+    const child = spawn(kubectlPath, ['--kubeconfig', cluster.kubeconfig, 'logs', '-f', 'p'])
+    const [first] = (await once(child.stdout, 'data')) as [Buffer]
+    assert.equal(first.toString(), 'asked follow=true\n')
+    child.kill()
+    await once(child, 'close')
+  })
+
+  test('what the kubelet refuses about a log is said in its words', async () => {
+    const { code, err } = await (kubectls.get('websocket') as Kubectl).run(['logs', 'p', '--previous'])
+    assert.equal(code, 1)
+    assert.match(err, /\(BadRequest\): previous terminated container "c" in pod "p" not found/)
+  })
+
+  for (const by of ['websocket', 'spdy'] as const)
+    describe(`by ${by}`, () => {
+      const kubectl = () => kubectls.get(by) as Kubectl
+
+      test('exec gives both streams and the exit code', async () => {
+        const both = await kubectl().run(['exec', 'p', '--', 'both'])
+        assert.deepEqual([both.code, both.out, both.err], [0, 'out\n', 'err\n'])
+        const failed = await kubectl().run(['exec', 'p', '--', 'exit', '3'])
+        assert.equal(failed.code, 3)
+        assert.match(failed.err, /command terminated with exit code 3/)
+      })
+
+      test('exec -i sends standard input, and its end', async () => {
+        const text = randomBytes(300_000).toString('base64')
+        const { code, out, err } = await kubectl().run(['exec', '-i', 'two', '-c', 'b', '--', 'cat'], text)
+        assert.deepEqual([code, err], [0, ''])
+        assert.ok(out === text, `${out.length} of ${text.length} bytes came back`)
+        assert.equal(kubelet.asked.at(-1)?.split('?')[0]?.split(' ')[1], '/exec/default/two/b')
+      })
+
+      test('attach reaches the container', async () => {
+        const { out } = await kubectl().run(['attach', 'p'])
+        assert.equal(out, '')
+        assert.match(kubelet.asked.at(-1) ?? '', /\/attach\/default\/p\/c\?error=1&output=1$/)
+      })
+
+      test('what the kubelet refuses is said', async () => {
+        const { code, err } = await kubectl().run(['exec', 'p', '--', 'refuse'])
+        assert.equal(code, 1)
+        assert.match(err, by === 'websocket' ? /unable to upgrade connection: no such c/ : /no such c/)
+      })
+
+      test('port-forward carries several connections at once, whole', async () => {
+        const forward = spawn(
+          kubectlPath,
+          ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/p', ':80', '--address=127.0.0.1'],
+          { env: { ...process.env, KUBECTL_PORT_FORWARD_WEBSOCKETS: String(by === 'websocket') } },
+        )
+        const port = await forwardedPort(forward)
+        const echoes = await Promise.all([1, 2, 3, 4].map((n) => echo(port, randomBytes(n * 100_000))))
+        assert.deepEqual(echoes, [true, true, true, true])
+        forward.kill()
+        await once(forward, 'close')
+      })
+
+      test('a client that goes leaves nothing open', async () => {
+        const child = spawn(kubectlPath, ['--kubeconfig', cluster.kubeconfig, 'exec', '-i', 'p', '--', 'wait'], {
+          env: { ...process.env, KUBECTL_REMOTE_COMMAND_WEBSOCKETS: String(by === 'websocket') },
+        })
+        while (kubelet.open.size === 0) await new Promise((resolve) => setImmediate(resolve))
+        const [socket] = [...kubelet.open]
+        const closed = once(socket as NonNullable<typeof socket>, 'close')
+        child.kill('SIGKILL')
+        await closed
+        assert.equal(kubelet.open.size, 0)
+      })
+    })
+
+  test('megabytes pass without being held', async () => {
+    const before = await residentOf(cluster)
+    const child = spawn('sh', [
+      '-c',
+      '"$0" --kubeconfig "$1" exec p -- zeros 200000000 | wc -c',
+      kubectlPath,
+      cluster.kubeconfig,
+    ])
+    const [count] = (await once(child.stdout, 'data')) as [Buffer]
+    assert.equal(count.toString().trim(), '200000000')
+    assert.ok((await residentOf(cluster)) - before < 64, 'less than 64 MiB more')
+  })
+
+  test('without a change of protocol, of a container that is not there, or on no node, a session is refused', async () => {
+    const ask = async (path: string, h: Record<string, string> = {}) => {
+      const { code, text } = await asker.call({ m: 'POST', p: `/api/v1/namespaces/default/pods/${path}`, h })
+      return [code, JSON.parse(text).message]
+    }
+    assert.deepEqual(await ask('p/exec?command=x&stdout=true'), [400, 'Upgrade request required'])
+    assert.deepEqual(await ask('p/exec?command=x&container=no'), [400, 'container no is not valid for pod p'])
+    assert.deepEqual(await ask('none/exec'), [404, 'pods "none" not found'])
+  })
+
+  test('the node proxy refuses an address of this machine', async () => {
+    const { code, text } = await asker.call({ m: 'GET', p: '/api/v1/nodes/real/proxy/pods' })
+    assert.deepEqual([code, JSON.parse(text).message], [400, 'address not allowed'])
+  })
+})
+
+async function forwardedPort(child: ChildProcess): Promise<number> {
+  // It goes on writing: its output is read to its end.
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk
+      const port = /127\.0\.0\.1:(\d+) ->/.exec(text)?.[1]
+      if (port !== undefined) resolve(Number(port))
+    })
+    child.on('close', () => reject(new Error(`port-forward ended: ${text}`)))
+  })
+}
+
+async function echo(port: number, bytes: Buffer): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const parts: Buffer[] = []
+  socket.end(bytes)
+  for await (const part of socket as AsyncIterable<Buffer>) {
+    parts.push(part)
+  }
+  return Buffer.concat(parts).equals(bytes)
+}
+
+/** MiB of the API server's process. */
+async function residentOf({ dataDir }: StartedCluster): Promise<number> {
+  const { readFile } = await import('node:fs/promises')
+  const state = await readFile(`${dataDir}/pid`, 'utf8')
+  const status = await readFile(`/proc/${/\d+/.exec(state)?.[0]}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+}
