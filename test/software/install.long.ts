@@ -26,12 +26,8 @@ for (const one of applied)
     await onlyLeft(cluster, found)
   })
 
-const installed: readonly Software[] = [
-  software.kubePrometheus,
-  software.jobSetChart,
-  software.kueueChart,
-  software.cloudNativePg,
-]
+// kube-prometheus is not among them: with its dashboards it is larger than the one Secret in which Helm keeps a release.
+const installed: readonly Software[] = [software.jobSetChart, software.kueueChart, software.cloudNativePg]
 for (const one of installed)
   test(`helm installs ${one.name} ${one.module.version}, waits for it, and takes it away whole`, { skip }, async () => {
     await using cluster = await startE2eCluster('--nodes', '3')
