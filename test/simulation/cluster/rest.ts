@@ -241,7 +241,8 @@ const isNeverReadyPod = ({ metadata }: KubeObject): boolean =>
 function checkDaemonSet({ truth, failed }: Look, set: KubeObject): void {
   const pods = truth.list('pods').filter((pod) => isControlledBy(pod, set) && isActive(pod))
   const nodes = truth.list('nodes').map(({ metadata }) => metadata.name)
-  const on = pods.map((pod) => pod['spec'].nodeName as string).sort()
+  // One that it adopted was not made for a node, and may have room on none.
+  const on = pods.flatMap((pod): readonly string[] => pod['spec'].nodeName ?? []).sort()
   if (on.join() !== nodes.sort().join()) failed(`${describe(set)} has pods on ${on} instead of ${nodes}`)
   if (set['status'].observedGeneration !== set.metadata.generation)
     failed(`${describe(set)} was not observed as it is now`)
