@@ -262,6 +262,22 @@ test('what is older than the log comes out of storage, and what is compacted is 
   assert.equal(await late.next(), undefined)
 })
 
+test('a watch cannot begin before the cache does, whatever the log and the storage remember', async () => {
+  const { caches, maps, write, watch, told } = await fixture()
+  const first = await write(configMap('a'))
+  const second = await write(configMap('b'))
+  maps.beginAt(caches.revision)
+  await write(configMap('c'))
+  assert.deepEqual(await told(watch({ from: first, bookmarks: true })), [
+    `ERROR @too old resource version: ${first} (${second})`,
+  ])
+  assert.deepEqual(await told(watch({ from: second })), [`ADDED c@${second + 1}`])
+  assert.equal((await told(watch({ from: 'initial' }))).length, 3)
+  const early = watch({ from: second })
+  maps.beginAt(caches.revision)
+  assert.deepEqual(await told(early), [`ADDED c@${second + 1}`], 'one that began before goes on')
+})
+
 test('bookmarks come about once a minute, after the events before them, with the revision of the cluster', async () => {
   const { runtime, storage, write, watch } = await fixture()
   const reader = watch({ bookmarks: true })

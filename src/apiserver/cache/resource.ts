@@ -49,10 +49,15 @@ export interface ResourceCache {
   /** The same in no particular order, for those who stop at the first that fits. */
   eachByIndex(name: string, value: string): Iterable<CacheEntry>
   /**
-   * Events in revision order; see CacheWatchOptions. A revision that is compacted gives one ERROR event (410 Expired), as
+   * Events in revision order; see CacheWatchOptions. A revision that is compacted, or from before `beginAt`, gives one ERROR event (410 Expired), as
    * the API does. The reader's drain() gives what is ready, for one write to carry it.
    */
   watch(options: CacheWatchOptions): StreamReader<WatchEvent>
+  /**
+   * Watches cannot begin before this revision: since then the objects are served otherwise, and what was told of them before
+   * is another resource's. Kubernetes makes a new watch cache at such a time, which knows of nothing older.
+   */
+  beginAt(revision: number): void
   /** Called within every commit that changes this resource, before its writer is answered. */
   onChange(listener: (change: Change) => void): () => void
 }
@@ -83,6 +88,7 @@ export function createResourceCache(
   const listeners = new Set<(change: Change) => void>()
   const watchers = new Set<Woken>()
   const fanout = createFanout(runtime)
+  let begin = 0
   let generation = 0
   let changed = false
 
@@ -187,8 +193,11 @@ export function createResourceCache(
     eachByIndex: (name, value) => indexNamed(name).each(value),
 
     watch(watchOptions) {
-      const source = { runtime, log, revision: clusterRevision, snapshot: under, history, watchers }
+      const source = { runtime, log, begin, revision: clusterRevision, snapshot: under, history, watchers }
       return createWatch(source, watchOptions.prefix ?? prefix, watchOptions)
+    },
+    beginAt(revision) {
+      begin = revision
     },
     onChange(listener) {
       listeners.add(listener)

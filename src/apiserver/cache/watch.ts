@@ -39,6 +39,8 @@ export interface CacheWatchOptions {
 export interface WatchSource {
   readonly runtime: Runtime
   readonly log: EventLog
+  /** A watch from before it is too old, whatever the storage remembers. */
+  readonly begin: number
   /** Newest revision of the whole cluster that reached the caches. */
   readonly revision: () => number
   /** The entries under a prefix now, in key order. */
@@ -229,6 +231,7 @@ export function createWatch(
 
   source.watchers.add(watch)
   if (options.signal.aborted) close()
+  else if (typeof options.from === 'number' && options.from < source.begin) fail(tooOld(options.from, source.begin))
   else {
     options.signal.addEventListener('abort', onAbort)
     if (options.bookmarks) armBookmark()

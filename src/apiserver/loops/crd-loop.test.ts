@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestApi, type TestAnswer, type TestApi } from '../../../test/harness.ts'
-import type { KubeObject } from '../../api/object.ts'
 import { type SimulatedRuntime, simulatedRuntime } from '../../base/simulated.ts'
+import { openStorage } from '../../storage/open.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { ApiServerOptions } from '../server.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const MERGE = { 'content-type': 'application/merge-patch+json' }
@@ -17,9 +19,12 @@ interface It {
   conditions(name: string): Promise<Record<string, string>>
 }
 
-async function withApi(act: (it: It) => Promise<void>): Promise<void> {
-  const runtime = simulatedRuntime(1)
-  const api = await runtime.complete(startTestApi(runtime))
+async function withApi(
+  act: (it: It) => Promise<void>,
+  runtime = simulatedRuntime(1),
+  options: Partial<ApiServerOptions> = {},
+): Promise<void> {
+  const api = await runtime.complete(startTestApi(runtime, options))
   const stopping = new AbortController()
   const ask: It['ask'] = async (...args) => {
     const answer = await runtime.complete(api.request(...args))
@@ -35,7 +40,8 @@ async function withApi(act: (it: It) => Promise<void>): Promise<void> {
         const events: string[] = []
         const stream = await runtime.complete(api.watch(path, stopping.signal))
         const read = async () => {
-          for await (const event of stream) events.push(`${event.type} ${(event.object as KubeObject).metadata?.name}`)
+          for await (const { type, object } of stream)
+            events.push(`${type} ${type === 'ERROR' ? object['message'] : object.metadata.name}`)
           events.push('end')
         }
         void read()
@@ -124,9 +130,11 @@ test('while an object keeps a definition, its watches go on', () =>
     await ask('POST', DEFINITIONS, definition('as'))
     await ask('POST', '/apis/t.org/v1/as', thing('as', { finalizers: ['t.org/f'] }))
     const events = await watch('/apis/t.org/v1/as?watch=1')
+    const from = revisionOf(await ask('GET', '/apis/t.org/v1/as'))
     await ask('DELETE', `${DEFINITIONS}/as.t.org`)
     await runtime.advance(60_000)
     assert.deepEqual(events, ['ADDED a', 'MODIFIED a'])
+    assert.deepEqual(await watch(`/apis/t.org/v1/as?watch=1&resourceVersion=${from}`), ['MODIFIED a'])
     assert.equal((await conditions('as.t.org'))['Terminating'], 'True InstanceDeletionInProgress')
     await ask('PATCH', '/apis/t.org/v1/as/a', { metadata: { finalizers: null } }, MERGE)
     await runtime.advance(2000)
@@ -187,3 +195,83 @@ test('a definition that comes back serves anew, and old watches do not see it', 
     await runtime.advance(2000)
     assert.deepEqual([old, anew], [['ADDED a', 'DELETED a', 'end'], ['ADDED a']])
   }))
+
+const tooOld = (from: string, begin: string) => [
+  'ADDED a',
+  'end',
+  `ERROR too old resource version: ${from} (${begin})`,
+  'end',
+]
+const revisionOf = ({ body }: TestAnswer): string => body.metadata.resourceVersion
+
+for (const [what, { path = '', patch, ends }] of Object.entries(changes))
+  test(`a watch from before ${what} ${ends ? 'is too old' : 'begins there'}`, () =>
+    withApi(async ({ runtime, ask, watch }) => {
+      await ask('POST', DEFINITIONS, definition('as'))
+      const from = revisionOf(await ask('GET', '/apis/t.org/v1/as'))
+      await ask('POST', '/apis/t.org/v1/as', thing('as'))
+      const before = await watch(`/apis/t.org/v1/as?watch=1&timeoutSeconds=1&resourceVersion=${from}`)
+      await runtime.advance(2000)
+      await ask('PATCH', `${DEFINITIONS}/as.t.org${path}`, patch, MERGE)
+      // A name is accepted by a write of its own.
+      const changed = revisionOf(await ask('GET', `${DEFINITIONS}/as.t.org`))
+      const after = await watch(`/apis/t.org/v1/as?watch=1&timeoutSeconds=1&resourceVersion=${from}`)
+      const since = await watch(`/apis/t.org/v1/as?watch=1&timeoutSeconds=1&resourceVersion=${changed}`)
+      await runtime.advance(2000)
+      assert.deepEqual([...before, ...after], ends ? tooOld(from, changed) : ['ADDED a', 'end', 'ADDED a', 'end'])
+      assert.deepEqual(since, ['end'])
+    }))
+
+test('a definition that was made again begins anew: a watch from its former life, or between them, is too old', () =>
+  withApi(async ({ runtime, ask, watch }) => {
+    await ask('POST', DEFINITIONS, definition('as'))
+    const first = revisionOf(await ask('POST', '/apis/t.org/v1/as', thing('as')))
+    await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+    const between = revisionOf(await ask('GET', DEFINITIONS))
+    await ask('POST', DEFINITIONS, definition('as'))
+    const begin = revisionOf(await ask('GET', `${DEFINITIONS}/as.t.org`))
+    await ask('POST', '/apis/t.org/v1/as', thing('as'))
+    for (const from of [first, between])
+      assert.deepEqual(await watch(`/apis/t.org/v1/as?watch=1&resourceVersion=${from}`), [
+        `ERROR too old resource version: ${from} (${begin})`,
+        'end',
+      ])
+    const events = await watch(`/apis/t.org/v1/as?watch=1&timeoutSeconds=1&resourceVersion=${begin}`)
+    await runtime.advance(2000)
+    assert.deepEqual(events, ['ADDED a', 'end'])
+  }))
+
+test('after a restart a watch goes on, but not from before its definition', async () => {
+  const runtime = simulatedRuntime(1)
+  const storage = await openStorage({ runtime, driver: 'memory' })
+  const kept: Storage = { ...storage, close: async () => {} }
+  let [first, begin] = ['', '']
+  await withApi(
+    async ({ ask }) => {
+      await ask('POST', DEFINITIONS, definition('as'))
+      first = revisionOf(await ask('POST', '/apis/t.org/v1/as', thing('as')))
+      await ask('DELETE', `${DEFINITIONS}/as.t.org`)
+      await ask('POST', DEFINITIONS, definition('as'))
+      begin = revisionOf(await ask('GET', `${DEFINITIONS}/as.t.org`))
+      await ask('POST', '/apis/t.org/v1/as', thing('as'))
+    },
+    runtime,
+    { storage: kept },
+  )
+  await withApi(
+    async ({ watch }) => {
+      const events = [
+        await watch(`/apis/t.org/v1/as?watch=1&timeoutSeconds=1&resourceVersion=${first}`),
+        await watch(`/apis/t.org/v1/as?watch=1&timeoutSeconds=1&resourceVersion=${begin}`),
+      ]
+      await runtime.advance(2000)
+      assert.deepEqual(events, [
+        [`ERROR too old resource version: ${first} (${begin})`, 'end'],
+        ['ADDED a', 'end'],
+      ])
+    },
+    runtime,
+    { storage: kept },
+  )
+  await storage.close()
+})

@@ -49,7 +49,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   let running = false
   let retry: Timer | undefined
 
-  function serve(name: string, definition: KubeObject | undefined): void {
+  function serve(name: string, definition: KubeObject | undefined, revision = 0): void {
     const before = served.get(name)
     // Only what rows are made of counts: another resourceVersion makes no other rows.
     const key = definition === undefined ? '' : servedKey(definition)
@@ -63,7 +63,8 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     if (rows.length === 0) served.delete(name)
     else {
       served.set(name, { rows, key, manner, replaced })
-      for (const row of rows) caches.resource(row.storagePrefix)
+      // After a restart too: the definition's revision is at least that of its last change.
+      for (const row of rows) if (!isSame) caches.resource(row.storagePrefix).beginAt(revision)
       scheme.addRows(rows)
     }
   }
@@ -78,7 +79,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   }
 
   for (const entry of cache.list()) {
-    serve(entry.object.metadata.name ?? '', entry.object)
+    serve(entry.object.metadata.name ?? '', entry.object, entry.revision)
     dirty.add(entry.object.metadata.name ?? '')
   }
   const unsubscribe = cache.onChange(() => {
@@ -87,7 +88,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     for (const entry of cache.list()) {
       const name = entry.object.metadata.name ?? ''
       present.add(name)
-      serve(name, entry.object)
+      serve(name, entry.object, entry.revision)
     }
     for (const name of [...served.keys()]) if (!present.has(name)) serve(name, undefined)
     for (const name of present) dirty.add(name)
