@@ -4,34 +4,9 @@ import type { Fields, KubeObject } from '../api/object.ts'
 import { prefilter, refusalOf } from './filters.ts'
 import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
+import { node, pod } from './test-objects.ts'
 
 const ZONE = 'zone'
-const node = (name: string, { labels = {}, spec = {}, allocatable = {} }: Record<string, Fields> = {}): KubeObject =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
-    spec,
-    status: { allocatable: { cpu: '2', memory: '1Gi', pods: '10', ...allocatable } },
-  }) as KubeObject
-
-interface Given {
-  readonly labels?: Fields
-  readonly namespace?: string
-  readonly requests?: Fields
-  readonly ports?: readonly Fields[]
-}
-const pod = (name: string, spec: Fields = {}, { labels = {}, namespace = 'default', requests, ports }: Given = {}) =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace, uid: name, labels },
-    spec: {
-      containers: [{ name: 'c', ...(requests && { resources: { requests } }), ...(ports && { ports }) }],
-      ...spec,
-    },
-  }) as KubeObject
-
 interface Case {
   readonly pod: KubeObject
   readonly nodes?: readonly KubeObject[]
