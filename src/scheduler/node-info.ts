@@ -31,12 +31,15 @@ export interface Cluster {
   removePod(key: string): void
   /** Pods anywhere that carry required anti-affinity: every other pod must be checked against them. */
   readonly withAntiAffinity: ReadonlyMap<string, { readonly info: PodInfo; readonly node: NodeInfo }>
+  /** Pods anywhere that wish others near or far, or must have them near: it speaks for or against nodes for those. */
+  readonly withAffinity: ReadonlyMap<string, { readonly info: PodInfo; readonly node: NodeInfo }>
 }
 
 export function createCluster(): Cluster {
   const nodes = new Map<string, NodeInfo>()
   const whereabouts = new Map<string, NodeInfo>()
   const withAntiAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
+  const withAffinity = new Map<string, { info: PodInfo; node: NodeInfo }>()
   let existing: readonly NodeInfo[] | undefined
 
   const entry = (name: string): NodeInfo => {
@@ -62,12 +65,14 @@ export function createCluster(): Cluster {
     if (node === undefined || info === undefined) return
     whereabouts.delete(key)
     withAntiAffinity.delete(key)
+    withAffinity.delete(key)
     takeOff(node, info)
     if (node.node === undefined && node.pods.size === 0) nodes.delete(node.name)
   }
   return {
     nodes,
     withAntiAffinity,
+    withAffinity,
     ready: () => {
       existing ??= [...nodes.values()].filter((info) => info.node !== undefined)
       return existing
@@ -90,6 +95,7 @@ export function createCluster(): Cluster {
       const node = entry(nodeName)
       whereabouts.set(info.key, node)
       if (info.antiAffinity.length) withAntiAffinity.set(info.key, { info, node })
+      if (info.preferred.length || info.affinity.length) withAffinity.set(info.key, { info, node })
       putOn(node, info)
     },
     removePod,

@@ -3,81 +3,98 @@
  * and taints that would rather not have it. Each is 0 to 100; weights are those of Kubernetes' default plugins.
  */
 import type { Fields } from '../api/object.ts'
-import { addInt64 } from '../api/objects/integers.ts'
+import { addInt64, type Int64 } from '../api/objects/integers.ts'
 import { nodeTermMatches } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { countByTopology } from './filters.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
-import { type PodInfo, termMatches } from './pod-info.ts'
+import { type Amounts, type PodInfo, termMatches } from './pod-info.ts'
 
 const MAX = 100
 const MEASURED = ['cpu', 'memory']
 
-/** Raw values, later spread over 0 to 100; `reversed`: less is better. */
+/** Raw values, later spread over 0 to 100. `reversed`: less is better; `spread`: less is better, and none is no node's score. */
 interface Score {
   readonly weight: number
   readonly raw: (node: NodeInfo) => number
-  readonly normalize: 'none' | 'to max' | 'reversed'
+  readonly normalize: 'none' | 'to max' | 'between' | 'reversed' | 'spread'
 }
 
 function leastAllocated(info: PodInfo): Score {
+  const free = (node: NodeInfo, name: string) => {
+    const capacity = Number(node.allocatable.get(name) ?? 0)
+    const used = sum(node.assumed.get(name), info.assumed.get(name))
+    return capacity === 0 ? 0 : Math.floor((MAX * Math.max(0, capacity - used)) / capacity)
+  }
   return {
     weight: 1,
     normalize: 'none',
-    raw: (node) => {
-      const free = MEASURED.map((name) => MAX * (1 - fractionUsed(info, node, name)))
-      return free.reduce((sum, share) => sum + share, 0) / MEASURED.length
-    },
+    raw: (node) => Math.floor(MEASURED.reduce((all, name) => all + free(node, name), 0) / MEASURED.length),
   }
 }
 
+/** Whether the pod makes the use of cpu and memory more alike, or less: 75 when neither. */
 function balanced(info: PodInfo): Score {
+  const balance = (node: NodeInfo, more: Amounts) => {
+    const [cpu = 0, memory = 0] = MEASURED.map((name) =>
+      fraction(node, name, sum(node.requested.get(name), more.get(name))),
+    )
+    return Math.floor(MAX * (1 - Math.abs(cpu - memory) / 2))
+  }
   return {
     weight: 1,
     normalize: 'none',
+    raw: (node) => Math.floor(75 + (balance(node, info.requests) - balance(node, new Map())) / 2),
+  }
+}
+
+const sum = (a: Int64 | undefined, b: Int64 | undefined): number => Number(addInt64(a ?? 0, b ?? 0))
+
+function fraction(node: NodeInfo, name: string, used: number): number {
+  const capacity = Number(node.allocatable.get(name) ?? 0)
+  return capacity === 0 ? 1 : Math.min(1, used / capacity)
+}
+
+/** Pods of one controller over the nodes, as the default constraint for them has it (skew 3). */
+function siblings(info: PodInfo, nodes: readonly NodeInfo[]): Score {
+  const weight = domainWeight(nodes.length)
+  return {
+    weight: 2,
+    normalize: 'spread',
+    raw: (node) => Math.round((node.byController.get(info.controller) ?? 0) * weight + 2),
+  }
+}
+
+/** The more domains, the more one pod counts. */
+const domainWeight = (domains: number) => Math.log(domains + 2)
+
+function softSpread(info: PodInfo, nodes: readonly NodeInfo[], cluster: Cluster): Score {
+  const constraints = info.spread
+    .filter((constraint) => !constraint.hard)
+    .map(({ topologyKey, selector, maxSkew }) => {
+      const domains = new Set(nodes.map((node) => labelsOf(node)[topologyKey]).filter((value) => value !== undefined))
+      const counts = countByTopology(
+        cluster,
+        topologyKey,
+        () => true,
+        (other) =>
+          other.pod.metadata.namespace === info.pod.metadata.namespace && selector.matches(other.pod.metadata.labels),
+        true,
+      )
+      return { topologyKey, maxSkew, counts, weight: domainWeight(domains.size) }
+    })
+  return {
+    weight: 2,
+    normalize: 'spread',
     raw: (node) => {
-      const [cpu = 0, memory = 0] = MEASURED.map((name) => fractionUsed(info, node, name))
-      return MAX * (1 - Math.abs(cpu - memory) / 2)
+      let crowd = 0
+      for (const { topologyKey, maxSkew, counts, weight } of constraints) {
+        const value = labelsOf(node)[topologyKey]
+        if (value === undefined) return Number.NaN
+        crowd += (counts.get(value) ?? 0) * weight + maxSkew - 1
+      }
+      return Math.round(crowd)
     },
-  }
-}
-
-function fractionUsed(info: PodInfo, node: NodeInfo, name: string): number {
-  const capacity = node.allocatable.get(name) ?? 0
-  if (capacity === 0) return 1
-  const used = Number(addInt64(node.assumed.get(name) ?? 0, info.assumed.get(name) ?? 0))
-  return Math.min(1, used / Number(capacity))
-}
-
-function siblings(info: PodInfo): Score {
-  return {
-    weight: 2,
-    normalize: 'reversed',
-    raw: (node) => (info.controller === '' ? 0 : (node.byController.get(info.controller) ?? 0)),
-  }
-}
-
-function softSpread(info: PodInfo, cluster: Cluster): Score {
-  const constraints = info.spread.filter((constraint) => !constraint.hard)
-  const counts = constraints.map((constraint) =>
-    countByTopology(
-      cluster,
-      constraint.topologyKey,
-      () => true,
-      (other) =>
-        other.pod.metadata.namespace === info.pod.metadata.namespace &&
-        constraint.selector.matches(other.pod.metadata.labels),
-      true,
-    ),
-  )
-  return {
-    weight: 2,
-    normalize: 'reversed',
-    raw: (node) =>
-      constraints.reduce((sum, constraint, i) => {
-        const value = labelsOf(node)[constraint.topologyKey]
-        return sum + (value === undefined ? 0 : (counts[i]!.get(value) ?? 0))
-      }, 0),
   }
 }
 
@@ -109,28 +126,36 @@ function preferredNodes(info: PodInfo): Score {
   }
 }
 
+/** What the pod wishes of others, what others there wish of it, and that others must have it near (which weighs 1). */
 function preferredPods(
   info: PodInfo,
   cluster: Cluster,
   namespaceLabels: (namespace: string) => Fields | undefined,
 ): Score {
-  const byTerm = info.preferred.map((term) =>
-    countByTopology(
-      cluster,
-      term.topologyKey,
-      () => true,
-      (other) => termMatches(term, other.pod, namespaceLabels),
-      false,
-    ),
-  )
+  const byTopology = new Map<string, Map<string, number>>()
+  const add = (key: string, value: string | undefined, weight: number) => {
+    if (value === undefined) return
+    const sums = byTopology.get(key) ?? new Map<string, number>()
+    byTopology.set(key, sums)
+    sums.set(value, (sums.get(value) ?? 0) + weight)
+  }
+  for (const term of info.preferred) {
+    const matches = (other: PodInfo) => termMatches(term, other.pod, namespaceLabels)
+    const counts = countByTopology(cluster, term.topologyKey, () => true, matches, false)
+    for (const [value, count] of counts) add(term.topologyKey, value, count * term.weight)
+  }
+  for (const { info: other, node } of cluster.withAffinity.values())
+    for (const term of [...other.preferred, ...other.affinity])
+      if (termMatches(term, info.pod, namespaceLabels))
+        add(term.topologyKey, labelsOf(node)[term.topologyKey], term.weight)
   return {
     weight: 2,
-    normalize: 'to max',
-    raw: (node) =>
-      info.preferred.reduce((sum, term, i) => {
-        const value = labelsOf(node)[term.topologyKey]
-        return sum + (value === undefined ? 0 : (byTerm[i]!.get(value) ?? 0) * term.weight)
-      }, 0),
+    normalize: 'between',
+    raw: (node) => {
+      let total = 0
+      for (const [key, sums] of byTopology) total += sums.get(labelsOf(node)[key] ?? '') ?? 0
+      return total
+    },
   }
 }
 
@@ -142,28 +167,49 @@ export function bestNodes(
   namespaceLabels: (namespace: string) => Fields | undefined,
 ): readonly NodeInfo[] {
   if (nodes.length <= 1) return nodes
+  const totals = totalScores(info, nodes, cluster, namespaceLabels)
+  const best = Math.max(...totals)
+  return nodes.filter((_, i) => totals[i] === best)
+}
+
+/** The weighted sum of each node's scores, whole numbers. */
+export function totalScores(
+  info: PodInfo,
+  nodes: readonly NodeInfo[],
+  cluster: Cluster,
+  namespaceLabels: (namespace: string) => Fields | undefined,
+): readonly number[] {
   const scores = [
     leastAllocated(info),
-    balanced(info),
-    siblings(info),
+    ...(MEASURED.some((name) => info.requests.get(name)) ? [balanced(info)] : []),
+    ...(info.controller !== '' && info.spread.length === 0 ? [siblings(info, nodes)] : []),
     taints(info),
-    ...(info.spread.some((constraint) => !constraint.hard) ? [softSpread(info, cluster)] : []),
+    ...(info.spread.some((constraint) => !constraint.hard) ? [softSpread(info, nodes, cluster)] : []),
     preferredNodes(info),
-    ...(info.preferred.length ? [preferredPods(info, cluster, namespaceLabels)] : []),
+    ...(info.preferred.length || cluster.withAffinity.size ? [preferredPods(info, cluster, namespaceLabels)] : []),
   ]
   const totals = new Array<number>(nodes.length).fill(0)
   for (const score of scores) {
     const raw = nodes.map(score.raw)
-    const [low, high] = [Math.min(...raw), Math.max(...raw)]
+    const known = raw.filter((value) => !Number.isNaN(value))
+    const [low, high] = [Math.min(...known), Math.max(...known)]
     for (const [i, value] of raw.entries()) totals[i]! += score.weight * normalized(value, low, high, score.normalize)
   }
-  const best = Math.max(...totals)
-  return nodes.filter((_, i) => Math.round(totals[i]!) === Math.round(best))
+  return totals
 }
 
 function normalized(value: number, low: number, high: number, how: Score['normalize']): number {
-  if (how === 'none') return value
-  if (high === low) return how === 'reversed' ? MAX : 0
-  const share = (MAX * (value - Math.min(low, 0))) / (high - Math.min(low, 0))
-  return how === 'reversed' ? MAX - share : share
+  switch (how) {
+    case 'none':
+      return value
+    case 'to max':
+      return high === 0 ? 0 : Math.floor((MAX * value) / high)
+    case 'between':
+      return high === low ? 0 : Math.floor((MAX * (value - low)) / (high - low))
+    case 'reversed':
+      return high === 0 ? MAX : MAX - Math.floor((MAX * value) / high)
+    case 'spread':
+      if (Number.isNaN(value)) return 0
+      return high === 0 ? MAX : Math.floor((MAX * (high + low - value)) / high)
+  }
 }
