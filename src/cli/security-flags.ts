@@ -26,7 +26,7 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--kubelet-certificate-authority <file>', "authorities of kubelets' certificates (default: not verified)"],
     [
       '--kubelet-preferred-address-types <list>',
-      "of a node's addresses, which is asked (default: Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP)",
+      "of a node's addresses, which is asked (default: InternalIP,ExternalIP,Hostname,InternalDNS,ExternalDNS)",
       list,
     ],
   ],

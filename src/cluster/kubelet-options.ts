@@ -13,7 +13,7 @@ export interface KubeletFlags {
   readonly kubeletClientKey?: string
   /** PEM file of the authorities that kubelets' certificates must come from. Default: they are not verified. */
   readonly kubeletCertificateAuthority?: string
-  /** Default: Hostname, InternalDNS, InternalIP, ExternalDNS, ExternalIP. */
+  /** Default: InternalIP, ExternalIP, Hostname, InternalDNS, ExternalDNS. */
   readonly kubeletPreferredAddressTypes?: readonly string[]
 }
 

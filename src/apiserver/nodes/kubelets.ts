@@ -13,7 +13,7 @@ export interface KubeletOptions {
   readonly client?: { readonly cert: string; readonly key: string }
   /** PEM of the authorities that kubelets' certificates must come from. Without it they are not verified. */
   readonly ca?: string
-  /** Types of node addresses, the preferred first. Default: Hostname, InternalDNS, InternalIP, ExternalDNS, ExternalIP. */
+  /** Types of node addresses, the preferred first. Default: addresses before names, as kubeadm sets it. */
   readonly addressTypes?: readonly string[]
   /** Whether the node's kubelet runs in this process with simulated containers, and serves nothing. */
   readonly isSimulated?: (nodeName: string) => boolean
@@ -42,7 +42,8 @@ export interface Kubelets {
   close(): void
 }
 
-export const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const
+/** A node's name need not be known to the machine that this server runs on; kube-apiserver's own default asks it first. */
+export const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS', 'ExternalDNS'] as const
 const DEFAULT_PORT = 10250
 /** Servers whose connections are kept for the next request. */
 const KEPT_CLIENTS = 512

@@ -47,8 +47,9 @@ export function createHeaderWriter(): (headers: SpdyHeaders) => Buffer {
   return (headers) => {
     const pairs = Object.entries(headers)
     const parts: Buffer[] = [word(pairs.length)]
-    for (const pair of pairs)
-      for (const text of pair) {
+    // The draft forbids capitals in names, and Go's reader ends the connection at one.
+    for (const [name, value] of pairs)
+      for (const text of [name.toLowerCase(), value]) {
         const bytes = Buffer.from(text)
         parts.push(word(bytes.length), bytes)
       }

@@ -93,7 +93,7 @@ export function createSpdySession(socket: Duplex, options: SpdySessionOptions): 
         return
       }
       case 'reset':
-        streams.get(frame.stream)?.broken(new SpdyError(`the stream was reset with code ${frame.code}`))
+        streams.get(frame.stream)?.reset(new SpdyError(`the stream was reset with code ${frame.code}`))
         return
       case 'ping':
         // One's own come back; those of the other side are of the other parity.
@@ -171,7 +171,8 @@ interface Held {
   received(bytes: Buffer): Promise<void>
   /** The other side sends no more. */
   finished(): void
-  broken(error: Error): void
+  /** Refused before it was accepted; after that, the other side neither sends nor reads any more, which is how Go's peers end. */
+  reset(refusal: Error): void
   /** The connection has ended: whatever is complete may still be read. */
   cutOff(error: Error): void
 }
@@ -192,6 +193,9 @@ function createStream(id: number, headers: SpdyHeaders, { send, socket, gone }: 
     wanted = undefined
   }
   let heardEnd = false
+  let isAccepted = false
+  /** Whether what is written is thrown away by the other side. */
+  let isUnread = false
 
   const whenDrained = (takesMore: boolean, done: () => void) => {
     if (takesMore || socket.destroyed) return done()
@@ -207,6 +211,7 @@ function createStream(id: number, headers: SpdyHeaders, { send, socket, gone }: 
   const stream = new Duplex({
     read: readOn,
     write(chunk: Buffer, _encoding, done) {
+      if (isUnread) return done()
       const parts: Buffer[] = []
       for (let at = 0; at < chunk.length; at += MAX_DATA_BYTES) {
         const part = chunk.subarray(at, at + MAX_DATA_BYTES)
@@ -215,12 +220,12 @@ function createStream(id: number, headers: SpdyHeaders, { send, socket, gone }: 
       whenDrained(send(...parts), done)
     },
     final(done) {
-      send(dataHead(id, 0, true))
+      if (!isUnread) send(dataHead(id, 0, true))
       done()
     },
     destroy(error, done) {
       // Both sides have said all: there is nothing to break off.
-      if (!(heardEnd && stream.writableFinished)) send(resetFrame(id, RESET.cancel))
+      if (!isUnread && !(heardEnd && stream.writableFinished)) send(resetFrame(id, RESET.cancel))
       gone()
       readOn()
       reject(error ?? new SpdyError('the stream was closed'))
@@ -235,7 +240,10 @@ function createStream(id: number, headers: SpdyHeaders, { send, socket, gone }: 
   return {
     stream: Object.assign(stream, { id, headers }),
     whenAccepted: promise,
-    accepted: resolve,
+    accepted: () => {
+      isAccepted = true
+      resolve()
+    },
     received: (bytes) => {
       if (stream.destroyed || stream.push(bytes)) return Promise.resolve()
       return new Promise((take) => {
@@ -246,7 +254,12 @@ function createStream(id: number, headers: SpdyHeaders, { send, socket, gone }: 
       heardEnd = true
       if (!stream.destroyed) stream.push(null)
     },
-    broken,
+    reset: (refusal) => {
+      if (!isAccepted) return broken(refusal)
+      isUnread = true
+      heardEnd = true
+      if (!stream.destroyed) stream.push(null)
+    },
     cutOff: (error) => {
       if (!heardEnd) broken(error)
     },
