@@ -4,6 +4,7 @@
  * `decodeOptions` for the DeleteOptions of a DELETE. Knows schemas and the scheme's kinds; knows no handlers.
  */
 import { apiVersionOf, asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
+import { annotationReader, ConversionError, withAnnotations } from '../objects/annotated-fields.ts'
 import { isShared } from '../parts.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
@@ -80,8 +81,11 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
     source = exactly(source)
     actual = kindOf(source, expected)
   }
-  const refuse = (message: string) =>
-    badRequest(`${actual.kind} in version "${actual.version}" cannot be handled as a ${expected.kind}: ${message}`)
+  const refuse = (message: string, cause?: unknown) =>
+    badRequest(
+      `${actual.kind} in version "${actual.version}" cannot be handled as a ${expected.kind}: ${message}`,
+      cause,
+    )
 
   if (isSame(actual, expected)) return finish(source, expected, options, refuse)
 
@@ -380,7 +384,7 @@ function finish(
   source: Source,
   expected: ExpectedKind,
   { fieldValidation }: DecodeOptions,
-  refuse: (message: string) => StatusError,
+  refuse: (message: string, cause?: unknown) => StatusError,
 ): Decoded {
   const { quick } = source
   let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, quick)
@@ -393,10 +397,31 @@ function finish(
     object = result.object
     warnings = [...source.strict, ...result.strict]
   }
+  object = withFieldsRead(object, expected.schema, refuse)
   if (fieldValidation === 'Strict' && warnings.length > 0) throw refuse(`strict decoding error: ${warnings.join(', ')}`)
   return {
     object: withKind(object, expected),
     warnings: fieldValidation === 'Warn' ? warnings.flatMap(asWarnings) : [],
+  }
+}
+
+/** What stands for fields in the object's annotations is read before anything that is merely strict is told of. */
+function withFieldsRead(
+  object: Writable,
+  schema: StructSchema,
+  refuse: (message: string, cause: unknown) => StatusError,
+): Writable {
+  const read = annotationReader(schema.definition)
+  const { metadata } = object as { metadata?: JsonObject & { annotations?: Readonly<Record<string, string>> } }
+  if (read === undefined || !metadata?.annotations) return object
+  try {
+    const annotations = read(metadata.annotations)
+    return annotations === metadata.annotations
+      ? object
+      : { ...object, metadata: withAnnotations(metadata, annotations) }
+  } catch (error) {
+    if (!(error instanceof ConversionError)) throw error
+    throw refuse(error.message, error)
   }
 }
 

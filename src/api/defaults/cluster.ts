@@ -1,7 +1,13 @@
 /** Defaults of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control, devices. */
 import type { Fields } from '../object.ts'
+import {
+  AUTOSCALER_FIELDS,
+  AUTOSCALER_METRICS,
+  emptyAutoscalerFields,
+  withoutAnnotations,
+} from '../objects/annotated-fields.ts'
 import { asGiven } from '../schema/canonical.ts'
-import { type Defaulter, missing, unset } from './rule.ts'
+import { type Defaulter, missing, unset, whenAny } from './rule.ts'
 
 const api = (name: string) => `io.k8s.api.${name}`
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
@@ -75,12 +81,19 @@ const autoscaler = ofSpec((spec) =>
 /** What a v1 autoscaler asks for in an annotation counts as metrics too. */
 const autoscalerV1: Defaulter = (value) => {
   const spec: Fields = value['spec'] ?? {}
-  const annotated = value['metadata']?.annotations?.['autoscaling.alpha.kubernetes.io/metrics'] !== undefined
+  const annotated = value['metadata']?.annotations?.[AUTOSCALER_METRICS] !== undefined
   const added = unset(spec, {
     minReplicas: 1,
     ...(annotated ? {} : { targetCPUUtilizationPercentage: DEFAULT_UTILIZATION }),
   })
-  return added && { spec: { ...spec, ...added } }
+  const metadata = withoutAnnotations(value, emptyAutoscalerFields(value['metadata']?.annotations ?? {}))
+  return whenAny({ ...(added ? { spec: { ...spec, ...added } } : {}), ...(metadata ? { metadata } : {}) })
+}
+
+/** In v2 the annotations of v1 mean nothing. */
+const autoscalerV2: Defaulter = (value) => {
+  const metadata = withoutAnnotations(value, AUTOSCALER_FIELDS)
+  return metadata ? { ...autoscaler(value), metadata } : autoscaler(value)
 }
 
 /** A list that was given empty stays so: the rules refuse it. */
@@ -162,7 +175,7 @@ export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
     unset(value, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
   [api('storage.v1.CSIDriver')]: csiDriver,
   [api('autoscaling.v1.HorizontalPodAutoscaler')]: autoscalerV1,
-  [api('autoscaling.v2.HorizontalPodAutoscaler')]: autoscaler,
+  [api('autoscaling.v2.HorizontalPodAutoscaler')]: autoscalerV2,
   [api('autoscaling.v2.HorizontalPodAutoscalerBehavior')]: scalingBehavior,
   [api('admissionregistration.v1.ValidatingWebhook')]: webhook({}),
   [api('admissionregistration.v1.MutatingWebhook')]: webhook({ reinvocationPolicy: 'Never' }),

@@ -1,7 +1,7 @@
 /** Defaults of Job and CronJob. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing, unset } from './rule.ts'
-import { labelsFromTemplate, whenAny } from './workloads.ts'
+import { type Defaulter, missing, unset, whenAny } from './rule.ts'
+import { labelsFromTemplate } from './workloads.ts'
 
 const batch = (name: string) => `io.k8s.api.batch.v1.${name}`
 const MAX_INT32 = 2147483647

@@ -1,5 +1,6 @@
 /** Defaults of Pod, PodSpec and the containers in it. */
 import type { Fields } from '../object.ts'
+import { INIT_CONTAINERS, withoutAnnotations } from '../objects/annotated-fields.ts'
 import { imageTag } from '../objects/image.ts'
 import { partFrom } from '../parts.ts'
 import { type Defaulter, missing } from './rule.ts'
@@ -9,7 +10,14 @@ const core = (name: string) => `io.k8s.api.core.v1.${name}`
 function pod(value: Fields): Fields | undefined {
   const spec: Fields = value['spec'] ?? {}
   const completed = completedSpec(spec)
-  return completed === spec ? undefined : { spec: completed }
+  const metadata = withoutAnnotations(value, INIT_CONTAINERS)
+  if (completed === spec && metadata === undefined) return undefined
+  return { ...(completed === spec ? {} : { spec: completed }), ...(metadata === undefined ? {} : { metadata }) }
+}
+
+const podTemplate: Defaulter = (value) => {
+  const metadata = withoutAnnotations(value, INIT_CONTAINERS)
+  return metadata && { metadata }
 }
 
 /** What a pod's spec has and a template's has not. */
@@ -105,6 +113,7 @@ const podStatus: Defaulter = ({ podIP, podIPs }) => {
 export const podDefaults: Readonly<Record<string, Defaulter>> = {
   [core('PodStatus')]: podStatus,
   [core('Pod')]: pod,
+  [core('PodTemplateSpec')]: podTemplate,
   [core('PodSpec')]: podSpec,
   [core('Container')]: container,
   [core('EphemeralContainer')]: container,

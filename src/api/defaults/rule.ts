@@ -31,3 +31,6 @@ export function missing(value: Fields, wanted: Fields): Fields | undefined {
   }
   return added
 }
+
+/** What was added, undefined when that is nothing. */
+export const whenAny = (added: Fields): Fields | undefined => (Object.keys(added).length === 0 ? undefined : added)

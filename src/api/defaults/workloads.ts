@@ -1,6 +1,7 @@
 /** Defaults of what runs pods until further notice: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController. */
 import type { Fields } from '../object.ts'
-import { type Defaulter, missing, unset } from './rule.ts'
+import { TEMPLATE_GENERATION } from '../objects/annotated-fields.ts'
+import { type Defaulter, missing, unset, whenAny } from './rule.ts'
 
 const apps = (name: string) => `io.k8s.api.apps.v1.${name}`
 
@@ -46,8 +47,6 @@ const deployment = ofSpec((spec) =>
   ),
 )
 
-const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
-
 const daemonSetSpec = ofSpec((spec) =>
   withStrategy(
     missing(spec, { revisionHistoryLimit: 10 }),
@@ -92,8 +91,6 @@ function replicationController(value: Fields): Fields | undefined {
     ...labelsFromTemplate(value, labels),
   })
 }
-
-export const whenAny = (added: Fields): Fields | undefined => (Object.keys(added).length === 0 ? undefined : added)
 
 export function labelsFromTemplate(value: Fields, labels: Fields | undefined): Fields {
   const metadata: Fields = value['metadata'] ?? {}

@@ -72,7 +72,7 @@ export function applyServerSide(options: ApplyOptions): Applied {
     throw new StatusError(
       500,
       '',
-      `failed to create typed patch object (${text(metadata?.['namespace'])}/${text(metadata?.['name'])}; ${printKind(applied)}): ${joinErrors(errors)}`,
+      `failed to create typed patch object (${nameOfApplied(applied)}): ${joinErrors(errors)}`,
     )
   }
   let outcome = mergeable('', () => tryApply(options))
@@ -85,6 +85,12 @@ export function applyServerSide(options: ApplyOptions): Applied {
     object: withManagedFields(synced, writeManaged(outcome.managed)),
     changed: outcome.changed || synced !== outcome.object,
   }
+}
+
+/** A configuration in messages: `namespace/name; group/version, Kind=kind`, with nothing for what it leaves out. */
+export function nameOfApplied(applied: JsonObject): string {
+  const metadata = applied['metadata'] as JsonObject | undefined | null
+  return `${text(metadata?.['namespace'])}/${text(metadata?.['name'])}; ${printKind(applied)}`
 }
 
 /** kubectl takes over, without force, what its client-side apply had set. */

@@ -1,5 +1,6 @@
 /** DaemonSet. */
 import type { Fields, KubeObject } from '../object.ts'
+import { TEMPLATE_GENERATION } from '../objects/annotated-fields.ts'
 import { parseInt64 } from '../objects/integers.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
@@ -15,9 +16,6 @@ import {
   notMoreThanAll,
   validateRunningTemplate,
 } from './templates.ts'
-
-/** Of the template, once a field of the spec and still told as one; the strategy counts it. */
-export const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
 export function validateDaemonSet(object: KubeObject, old?: KubeObject): FieldError[] {
   const errors: FieldError[] = []

@@ -1,5 +1,7 @@
 /** Deployment, ReplicaSet, ReplicationController, PodTemplate and ControllerRevision. `old` is given at an update. */
 import type { Fields, KubeObject } from '../object.ts'
+import { ROLLBACK_TO } from '../objects/annotated-fields.ts'
+import { parseInt64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
 import { IMMUTABLE, isEmpty } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
@@ -33,6 +35,7 @@ export function validateDeployment(object: KubeObject, old?: KubeObject): FieldE
   validateDeploymentStrategy(spec['strategy'] ?? {}, 'spec.strategy', errors)
   nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
   nonNegativeField(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit', errors)
+  nonNegativeField(parseInt64(object.metadata.annotations?.[ROLLBACK_TO]), 'spec.rollback.version', errors)
   const deadline: number | undefined = spec['progressDeadlineSeconds'] ?? undefined
   if (deadline !== undefined) {
     nonNegativeField(deadline, 'spec.progressDeadlineSeconds', errors)

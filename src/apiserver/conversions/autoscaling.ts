@@ -3,13 +3,16 @@
  * (autoscaling.alpha.kubernetes.io/…), so nothing is lost on the way there and back.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import {
+  AUTOSCALER_FIELDS,
+  AUTOSCALER_BEHAVIOR as BEHAVIOR,
+  AUTOSCALER_CONDITIONS as CONDITIONS,
+  AUTOSCALER_CURRENT as CURRENT,
+  annotatedList as listIn,
+  AUTOSCALER_METRICS as METRICS,
+  annotatedObject as objectIn,
+} from '../../api/objects/annotated-fields.ts'
 import { withMetadata } from '../registry/deletion.ts'
-
-const PREFIX = 'autoscaling.alpha.kubernetes.io/'
-const METRICS = `${PREFIX}metrics`
-const CURRENT = `${PREFIX}current-metrics`
-const CONDITIONS = `${PREFIX}conditions`
-const BEHAVIOR = `${PREFIX}behavior`
 
 export function convertAutoscaling(object: KubeObject, apiVersion: string): KubeObject {
   return apiVersion.endsWith('/v1') ? toV1(object, apiVersion) : toV2(object, apiVersion)
@@ -41,7 +44,7 @@ function toV2(object: KubeObject, apiVersion: string): KubeObject {
   const currentMetrics = [...listIn(annotations, CURRENT).map(currentToV2), ...currentCpu]
   const conditions = listIn(annotations, CONDITIONS)
   const behavior = objectIn(annotations, BEHAVIOR)
-  const kept = Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.startsWith(PREFIX)))
+  const kept = Object.fromEntries(Object.entries(annotations).filter(([name]) => !AUTOSCALER_FIELDS.includes(name)))
   return {
     ...withAnnotations(object, kept),
     apiVersion,
@@ -107,25 +110,6 @@ function withAnnotations(object: KubeObject, annotations: Readonly<Record<string
   const none = Object.keys(annotations).length === 0
   if (none && object.metadata.annotations === undefined) return object
   return withMetadata(object, { annotations: none ? undefined : annotations })
-}
-
-function listIn(annotations: Readonly<Record<string, string>>, name: string): readonly Fields[] {
-  const value = parsed(annotations, name)
-  return Array.isArray(value) ? value : []
-}
-
-function objectIn(annotations: Readonly<Record<string, string>>, name: string): Fields | undefined {
-  const value = parsed(annotations, name)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
-}
-
-function parsed(annotations: Readonly<Record<string, string>>, name: string): unknown {
-  if (!Object.hasOwn(annotations, name)) return undefined
-  try {
-    return JSON.parse(annotations[name] as string)
-  } catch {
-    return undefined
-  }
 }
 
 /** A metric target's two forms: v2's `target`, and v1's flat fields. */

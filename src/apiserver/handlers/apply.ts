@@ -3,10 +3,11 @@ import { decodeBody } from '../../api/codec/decode.ts'
 import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/codec/json.ts'
 import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
-import { applyServerSide } from '../../api/fields/apply.ts'
+import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
 import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
-import { badRequest, conflict } from '../../api/status.ts'
+import { badRequest, conflict, StatusError } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
@@ -47,11 +48,22 @@ export function applier(
       }),
     )
     refuseDuplicates()
-    const decoded = decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore', applied: true }).object
+    const decoded = decodeApplied(object, applied, row)
     const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
     checkName(placed, info.name)
     const timed = write.kindStrategy.timedDefaults?.(placed, write.now) ?? placed
     return dedupeOwnerReferences(timed, false, write.warn)
+  }
+}
+
+/** @throws StatusError 500, as Kubernetes has it, for what cannot be converted */
+function decodeApplied(object: KubeObject, applied: JsonObject, row: ResourceRow): KubeObject {
+  try {
+    return decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore', applied: true }).object
+  } catch (error) {
+    if (!(error instanceof StatusError && error.cause instanceof ConversionError)) throw error
+    const message = `failed to convert to unversioned (${nameOfApplied(applied)}): ${error.cause.message}`
+    throw new StatusError(500, '', message, undefined, { cause: error.cause })
   }
 }
 

@@ -1,12 +1,14 @@
 /** An object's metadata as it is shown without the object: in tables and as PartialObjectMetadata. */
 import type { KubeObject } from '../../api/object.ts'
+import { ROLLBACK_TO, TEMPLATE_GENERATION } from '../../api/objects/annotated-fields.ts'
 
-const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
+const FIELDS: Readonly<Record<string, string>> = { DaemonSet: TEMPLATE_GENERATION, Deployment: ROLLBACK_TO }
 
-/** A DaemonSet's template generation is a field inside Kubernetes, and an annotation only in whole objects. */
+/** What is a field inside Kubernetes is an annotation only in whole objects. */
 export function ownMetadata({ kind, metadata }: KubeObject): KubeObject['metadata'] {
-  if (kind !== 'DaemonSet' || metadata.annotations?.[TEMPLATE_GENERATION] === undefined) return metadata
-  const { [TEMPLATE_GENERATION]: _, ...annotations } = metadata.annotations
+  const field = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
+  if (field === undefined || metadata.annotations?.[field] === undefined) return metadata
+  const { [field]: _, ...annotations } = metadata.annotations
   const { annotations: __, ...rest } = metadata
   return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations }
 }

@@ -4,6 +4,7 @@ import { parseExactly } from '../../api/codec/json.ts'
 import { unsupportedBody } from '../../api/codec/media-type.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
+import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { CustomVersion } from '../../api/scheme/resource.ts'
@@ -115,6 +116,9 @@ function patched(
     })
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
+    // A strategic merge is of decoded objects: what only then cannot be converted is no fault of the patch.
+    if (type === 'strategic' && error.cause instanceof ConversionError)
+      throw new StatusError(500, '', error.cause.message, undefined, { cause: error.cause })
     const wrong = decoderWords(error.message, target.kind)
     throw wrong === undefined ? error : invalid(wrong)
   }

@@ -1,12 +1,12 @@
 /** Which nodes a DaemonSet's pods belong on (API concept: how daemon pods are scheduled), and the pod for a node. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { TEMPLATE_GENERATION } from '../../api/objects/annotated-fields.ts'
 import { selectsNode } from '../../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../../api/objects/taints.ts'
 import { podFromTemplate } from '../pods/pod.ts'
 
 export const hashLabel = 'controller-revision-hash'
 const generationLabel = 'pod-template-generation'
-const generationAnnotation = 'deprecated.daemonset.template.generation'
 
 /** A daemon's node may be in trouble: the daemon stays. */
 const tolerations: readonly Fields[] = [
@@ -98,8 +98,7 @@ export function podFor(set: KubeObject, node: string, hash: string): KubeObject 
   }
 }
 
-const templateGeneration = ({ metadata }: KubeObject): string | undefined =>
-  metadata.annotations?.[generationAnnotation]
+const templateGeneration = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[TEMPLATE_GENERATION]
 
 /** Made of the set's present template. */
 export function isUpdated(set: KubeObject, pod: KubeObject, hash: string): boolean {

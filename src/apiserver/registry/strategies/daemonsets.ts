@@ -1,8 +1,9 @@
 /** DaemonSet. Its template's generation, once a field, lives on in an annotation that only the server counts. */
 import type { KubeObject } from '../../../api/object.ts'
+import { TEMPLATE_GENERATION } from '../../../api/objects/annotated-fields.ts'
 import { addInt64, type Int64, maxInt64, parseInt64 } from '../../../api/objects/integers.ts'
 import { same } from '../../../api/validation/common.ts'
-import { TEMPLATE_GENERATION, validateDaemonSet, validateDaemonSetStatus } from '../../../api/validation/daemonsets.ts'
+import { validateDaemonSet, validateDaemonSetStatus } from '../../../api/validation/daemonsets.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { createdWith, nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'

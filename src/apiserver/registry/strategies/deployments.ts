@@ -1,4 +1,6 @@
 /** Deployment. */
+import type { KubeObject } from '../../../api/object.ts'
+import { ROLLBACK_TO } from '../../../api/objects/annotated-fields.ts'
 import { same } from '../../../api/validation/common.ts'
 import {
   podNameWarnings,
@@ -8,6 +10,15 @@ import {
 import { validateDeployment, validateDeploymentStatus } from '../../../api/validation/workloads.ts'
 import type { Strategy } from '../strategy.ts'
 import { createdWith, nextGeneration, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+
+/** The revision to go back to belongs to the spec, annotation though it is. */
+function withRollbackOf(object: KubeObject, old: KubeObject): KubeObject {
+  const wanted = old.metadata.annotations?.[ROLLBACK_TO]
+  if (object.metadata.annotations?.[ROLLBACK_TO] === wanted) return object
+  const { [ROLLBACK_TO]: _, ...annotations } = object.metadata.annotations ?? {}
+  const kept = wanted === undefined ? annotations : { ...annotations, [ROLLBACK_TO]: wanted }
+  return withMeta(object, { annotations: Object.keys(kept).length === 0 ? undefined : kept })
+}
 
 export const deployments: Strategy = {
   prepareForCreate: (object) => createdWith(object, {}),
@@ -27,7 +38,8 @@ export const deployments: Strategy = {
   resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
-    prepareForUpdate: (object, old) => withMeta(withFieldOf(object, old, 'spec'), { labels: old.metadata.labels }),
+    prepareForUpdate: (object, old) =>
+      withRollbackOf(withMeta(withFieldOf(object, old, 'spec'), { labels: old.metadata.labels }), old),
     validateUpdate: (object, old) => validateDeploymentStatus(object, old),
     resetFields: [['f:spec'], ['f:metadata', 'f:labels']],
   },
