@@ -29,6 +29,8 @@ export interface Target {
   /** The issuer's real signing key, which only a test has: for tokens that are right but for one thing. */
   readonly signingKey: KeyObject
   readonly admin: { readonly cert: string; readonly key: string }
+  /** The cluster's own authority, which signs certificates of clients. */
+  readonly authority: { readonly cert: string; readonly key: string }
   /** What only a proxy in front of the server has. */
   readonly frontProxy: { readonly cert: string; readonly key: string }
   /** A real token of a service account with no rights, and its parts. */
@@ -131,6 +133,7 @@ export async function startTarget(args: readonly string[] = []): Promise<Target>
     host,
     port,
     admin,
+    authority: { cert: pki('ca.crt'), key: pki('ca.key') },
     frontProxy: { cert: pki('front-proxy-client.crt'), key: pki('front-proxy-client.key') },
     attempt,
     asAdmin,

@@ -1,30 +1,19 @@
 /** Certificate requests whose subject is to say one thing to who signs, and another to who believes the certificate. */
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { certificateRequestParts } from '../../src/api/validation/certificate-request.ts'
 import { certificateIdentity } from '../../src/apiserver/auth/x509.ts'
 import { liveRuntime } from '../../src/base/live.ts'
 import { issue, issueForRequest } from '../../src/cluster/certificate.ts'
-import {
-  bitString,
-  type Der,
-  der,
-  integer,
-  objectIdentifier,
-  sequence,
-  set,
-  tagged,
-  utf8String,
-} from '../../src/cluster/der.ts'
+import { type Der, der, sequence, set, utf8String } from '../../src/cluster/der.ts'
+import { COMMON_NAME, ORGANIZATION, requestOf } from './certificate-request.ts'
 
 const runtime = liveRuntime()
 const authority = issue(runtime, { commonName: 'kubernetes', usage: 'ca', validDays: 1 })
-const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-const [GROUP, NAME] = [objectIdentifier('2.5.4.10'), objectIdentifier('2.5.4.3')]
-const group = (value: Der) => set(sequence(GROUP, value))
-const name = (value: string) => set(sequence(NAME, utf8String(value)))
+const group = (value: Der) => set(sequence(ORGANIZATION, value))
+const name = (value: string) => set(sequence(COMMON_NAME, utf8String(value)))
 const ofNodes = group(utf8String('system:nodes'))
 const me = name('system:node:me')
 const masters = 'system:masters'
@@ -34,15 +23,6 @@ const endless = (tag: number, ...contents: readonly Uint8Array[]): Der =>
 const bmp = der(0x1e, Buffer.from(masters, 'utf16le').swap16())
 const universal = der(0x1c, Buffer.from([...masters].flatMap((c) => [0, 0, 0, c.charCodeAt(0)])))
 const pieces = [utf8String('system:'), utf8String('masters')]
-
-function requestOf(subject: Der): string {
-  const key = publicKey.export({ type: 'spki', format: 'der' })
-  const info = sequence(integer(Buffer.alloc(1)), subject, key, tagged(0, Buffer.alloc(0)))
-  const signature = bitString(sign('sha256', info, privateKey))
-  const body = sequence(info, sequence(objectIdentifier('1.2.840.10045.4.3.2')), signature).toString('base64')
-  const text = `-----BEGIN CERTIFICATE REQUEST-----\n${body}\n-----END CERTIFICATE REQUEST-----\n`
-  return Buffer.from(text).toString('base64')
-}
 
 /** Whom the signer finds named, and whom the API server takes the certificate's owner for; undefined: nothing is signed. */
 function readings(subject: Der) {
@@ -67,12 +47,21 @@ const twofold: Readonly<Record<string, readonly [subject: Der, read: readonly st
   'two names in one set': [
     sequence(
       ofNodes,
-      set(sequence(NAME, utf8String('system:kube-scheduler')), sequence(NAME, utf8String('system:node:me'))),
+      set(
+        sequence(COMMON_NAME, utf8String('system:kube-scheduler')),
+        sequence(COMMON_NAME, utf8String('system:node:me')),
+      ),
     ),
     ['system:node:me', 'system:nodes'],
   ],
-  'a set without a length': [sequence(ofNodes, me, endless(0x31, sequence(GROUP, utf8String(masters)))), undefined],
-  'an attribute without a length': [sequence(ofNodes, me, set(endless(0x30, GROUP, utf8String(masters)))), undefined],
+  'a set without a length': [
+    sequence(ofNodes, me, endless(0x31, sequence(ORGANIZATION, utf8String(masters)))),
+    undefined,
+  ],
+  'an attribute without a length': [
+    sequence(ofNodes, me, set(endless(0x30, ORGANIZATION, utf8String(masters)))),
+    undefined,
+  ],
   'a group in pieces': [sequence(ofNodes, me, group(der(0x2c, ...pieces))), undefined],
   'a group in pieces without a length': [sequence(ofNodes, me, group(endless(0x2c, ...pieces))), undefined],
   'a group of two bytes a letter': [sequence(group(bmp), name('jane')), ['jane', masters]],
