@@ -27,3 +27,12 @@ test('after a quiet time of twice the longest wait it begins anew', async () => 
   backOff.next('c', runtime.clock.now())
   assert.equal(backOff.current('c'), 10_000)
 })
+
+test('a quiet time shorter than that goes on where it was', async () => {
+  const runtime = simulatedRuntime(1)
+  const backOff = createBackOff(runtime.clock, 10_000, 300_000)
+  backOff.next('c', runtime.clock.now())
+  await runtime.advance(600_000)
+  backOff.next('c', runtime.clock.now())
+  assert.equal(backOff.current('c'), 20_000)
+})

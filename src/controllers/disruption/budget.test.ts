@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { budgetStatus, disruptedOf, expectedOf } from './budget.ts'
+import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './budget.ts'
 
 const budget = (spec: Fields, status: Fields = {}): KubeObject =>
   ({
@@ -51,4 +51,33 @@ test('pods that are not ready, being deleted or just evicted are not healthy', (
   )
   assert.deepEqual([status['currentHealthy'], status['disruptionsAllowed'], status['expectedPods']], [2, 1, 5])
   assert.equal(status['conditions'][0].reason, 'SufficientPods')
+})
+
+test('an eviction is given up after two minutes to the millisecond', () => {
+  const own = budget({ minAvailable: 1 }, { disruptedPods: { a: '2026-01-01T00:08:00Z' } })
+  assert.deepEqual(disruptedOf(own, [pod('a', true)], now - 1), { pods: { a: '2026-01-01T00:08:00Z' }, recheckMs: 1 })
+  assert.deepEqual(disruptedOf(own, [pod('a', true)], now), { pods: {}, recheckMs: undefined })
+})
+
+test('where no pods are expected none may be evicted, healthy or not', () => {
+  const own = budget({ maxUnavailable: 1 })
+  const pods = [pod('a', true), pod('b', true)]
+  const expected = expectedOf(own, pods.length, () => 0)
+  const status = budgetStatus(own, expected, pods, { pods: {}, recheckMs: undefined }, now)
+  assert.deepEqual([status['currentHealthy'], status['disruptionsAllowed'], status['expectedPods']], [2, 0, 0])
+  assert.equal(status['conditions'][0].reason, 'InsufficientPods')
+})
+
+test("the condition's time is that of its last change of status, and others are left alone", () => {
+  const before = '2026-01-01T00:00:00Z'
+  const other = { type: 'Other', status: 'True' }
+  const old = [
+    other,
+    { type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods', lastTransitionTime: before },
+  ]
+  const next = (status: string) => withAllowed(old, { status, reason: 'r', message: '' }, 3, now)
+  assert.deepEqual(next('True')[0], other)
+  assert.equal(next('True')[1]?.['lastTransitionTime'], before)
+  assert.equal(next('True')[1]?.['observedGeneration'], 3)
+  assert.equal(next('False')[1]?.['lastTransitionTime'], '2026-01-01T00:10:00Z')
 })

@@ -78,3 +78,11 @@ test('a pod that is being deleted still serves, but is not ready', () => {
   assert.deepEqual(create[0]?.['endpoints'][0].conditions, { ready: false, serving: true, terminating: true })
   assert.equal(create[0]?.['endpoints'][0].zone, 'zone-1')
 })
+
+test('what fills a slice to the last place makes no new one, and one more does', () => {
+  const existing = stored(plan([], pods(99)).create)
+  const filled = plan(existing, pods(100))
+  assert.deepEqual([sizes(filled.update), sizes(filled.create)], [[100], []])
+  const beyond = plan(existing, pods(101))
+  assert.deepEqual([sizes(beyond.update), sizes(beyond.create)], [[], [2]])
+})

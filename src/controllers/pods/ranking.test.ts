@@ -66,3 +66,11 @@ test('more restarts go first; what is equal is told apart by uid', () => {
   ]
   assert.deepEqual(order(pods), ['restarted', 'a', 'b'])
 })
+
+test('ages of one order of magnitude are alike: the uid decides between 24 and 20 hours', () => {
+  const old = pod('a', { node: 'n', created: '2026-01-01T00:00:00Z' })
+  const younger = pod('b', { node: 'n', created: '2026-01-01T04:00:00Z' })
+  const youngest = pod('c', { node: 'n', created: '2026-01-01T12:00:00Z' })
+  assert.deepEqual(podsToDelete([younger, old], [], 1, now), [old])
+  assert.deepEqual(podsToDelete([younger, old, youngest], [], 1, now), [youngest])
+})

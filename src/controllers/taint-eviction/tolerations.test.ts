@@ -13,6 +13,7 @@ const toleration = (key: string, tolerationSeconds?: number | bigint) => ({
 test('the shortest time of all taints counts, and a taint that is not tolerated ends it at once', () => {
   const taints = [taint('a'), taint('b')]
   assert.equal(toleratedMs(taints, [toleration('a', 5), toleration('b', 3)]), 3000)
+  assert.equal(toleratedMs(taints, [toleration('a', 3), toleration('b', 5)]), 3000)
   assert.equal(toleratedMs(taints, [toleration('a', 5), toleration('b')]), 5000)
   assert.equal(toleratedMs(taints, [toleration('a'), toleration('b')]), Number.POSITIVE_INFINITY)
   assert.equal(toleratedMs(taints, [toleration('a', 5)]), 0)
