@@ -65,8 +65,9 @@ export async function exploreOnAllCores(story: URL, options: ExploreOptions = {}
         if (message.happened) for (const [what, count] of message.happened) add(happened, what, count)
         if (message.broken !== undefined) broken.push(message.broken)
         if (message.reached !== undefined) {
+          const before = Math.min(...reached)
           reached[offset] = message.reached
-          tellReached(range, Math.min(...reached))
+          if (Math.min(...reached) > before) tellReached(range, Math.min(...reached))
         }
       }),
     ),

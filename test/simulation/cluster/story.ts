@@ -281,8 +281,9 @@ export async function tell(runtime: SimulatedRuntime): Promise<Happenings> {
   async function act(): Promise<void> {
     const dead = candidates().filter(isMarked)
     const held = candidates().filter(({ metadata }) => metadata.finalizers?.includes(USER_FINALIZER))
+    const claims = candidates().filter(({ kind }) => kind === 'PersistentVolumeClaim')
     const which = runtime.random.float()
-    if (which < 0.42) return remove()
+    if (which < 0.42) return remove(claims.length > 0 && chance(0.2) ? oneOf(claims) : something())
     if (which < 0.5 && dead.length > 0) return remove(oneOf(dead))
     if (which < 0.62) return create()
     if (which < 0.67) return createAgain()

@@ -14,6 +14,8 @@ interface Eviction {
   /** Its budgets allowed it without being charged, or there were none, at some moment since it came. */
   free: boolean
   charged: boolean
+  /** Its own work from here on: what becomes of the pod excuses nothing any more. */
+  decided: boolean
 }
 
 /** The test's budgets select by one label. */
@@ -30,11 +32,15 @@ export function budgetLaw({ truth, failed }: LawParts): Law {
     if (pod === undefined || isMarked(pod) || ['Pending', 'Succeeded', 'Failed'].includes(pod['status']?.phase))
       return true
     const budgets = truth.list('poddisruptionbudgets').filter((budget) => covers(budget, pod))
-    return budgets.every((budget) => !isReady(pod) && sparesUnready(budget))
+    return budgets.every((budget) => isNoted(budget, pod) || (!isReady(pod) && sparesUnready(budget)))
   }
 
-  function look(): void {
-    for (const eviction of underWay.values()) eviction.free ||= isFree(eviction.pod)
+  function look(resource: string, before: KubeObject | undefined): void {
+    for (const eviction of underWay.values()) {
+      const isOwn = resource === 'pods' && before?.metadata.uid === eviction.pod.metadata.uid
+      if (isOwn && before !== undefined && isTarget(before)) eviction.decided = true
+      if (!eviction.decided) eviction.free ||= isFree(eviction.pod)
+    }
   }
 
   function spent(before: KubeObject, after: KubeObject): void {
@@ -59,7 +65,7 @@ export function budgetLaw({ truth, failed }: LawParts): Law {
     arrives(passing) {
       if (passing.subresource !== 'eviction') return
       const pod = truth.find(passing.place)
-      if (pod !== undefined) underWay.set(passing, { pod, free: isFree(pod), charged: false })
+      if (pod !== undefined) underWay.set(passing, { pod, free: isFree(pod), charged: false, decided: false })
     },
     done(passing, response) {
       const eviction = underWay.get(passing)
@@ -72,7 +78,7 @@ export function budgetLaw({ truth, failed }: LawParts): Law {
         if ((after['status']?.disruptionsAllowed ?? 0) < 0) failed(`${describe(after)} allows less than nothing`)
         if (before !== undefined) spent(before, after)
       }
-      if (underWay.size > 0 && (resource === 'poddisruptionbudgets' || resource === 'pods')) look()
+      if (underWay.size > 0 && (resource === 'poddisruptionbudgets' || resource === 'pods')) look(resource, before)
     },
   }
 }
@@ -82,6 +88,14 @@ function sparesUnready({ spec, status }: KubeObject): boolean {
   const { currentHealthy = 0, desiredHealthy = 0 }: Record<string, number> = status ?? {}
   return currentHealthy >= desiredHealthy && desiredHealthy > 0
 }
+
+/** It was charged for this pod already, a moment ago. */
+const isNoted = ({ status }: KubeObject, { metadata }: KubeObject): boolean =>
+  status?.disruptedPods?.[metadata.name ?? ''] !== undefined
+
+/** An eviction has said so of a pod that was not going: it asked the budget before. */
+const isTarget = (pod: KubeObject): boolean =>
+  !isMarked(pod) && (pod['status']?.conditions ?? []).some(({ reason }: Fields) => reason === 'EvictionByEvictionAPI')
 
 const isReady = (pod: KubeObject): boolean =>
   (pod['status']?.conditions ?? []).some(({ type, status }: Fields) => type === 'Ready' && status === 'True')
