@@ -40,10 +40,12 @@ export interface Attempt {
   readonly endpoint: Pick<WebhookEndpoint, 'server' | 'serverName' | 'ca'> | undefined
   readonly nowMs: number
   readonly timeout: AbortSignal
+  /** A proxy passes requests on without Go's HTTP client, which alone looks whether the other side spoke plain HTTP. */
+  readonly proxied?: boolean
 }
 
 export async function networkError(thrown: unknown, attempt: Attempt): Promise<string> {
-  const { endpoint, timeout, nowMs } = attempt
+  const { endpoint, timeout, nowMs, proxied = false } = attempt
   if (timeout.aborted) return 'context deadline exceeded'
   const whole = thrown as NetworkError
   const error = whole.errors?.[0] ?? whole
@@ -75,7 +77,7 @@ export async function networkError(thrown: unknown, attempt: Attempt): Promise<s
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
     case 'EPROTO':
       if (error.message?.includes('alert protocol version')) return 'remote error: tls: protocol version not supported'
-      return endpoint !== undefined && (await speaksHttp(endpoint, timeout))
+      return !proxied && endpoint !== undefined && (await speaksHttp(endpoint, timeout))
         ? 'http: server gave HTTP response to HTTPS client'
         : 'tls: first record does not look like a TLS handshake'
     default:

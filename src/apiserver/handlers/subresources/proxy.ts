@@ -105,6 +105,7 @@ async function sent<T>({ context, request }: ResourceRequest, target: ProxyTarge
       endpoint: { server, serverName: target.host, ca: undefined },
       nowMs: context.runtime.clock.now(),
       timeout: request.signal,
+      proxied: true,
     }
     throw serviceUnavailable(`error trying to reach service: ${await networkError(error, attempt)}`)
   }

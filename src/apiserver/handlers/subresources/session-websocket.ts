@@ -112,16 +112,21 @@ async function flow(stream: SpdyStream | undefined, channel: number, channels: C
 /** At once: the kubelet writes it whenever the command ends. */
 const whole = (stream: SpdyStream): Promise<Uint8Array> => limitedBytes(stream, MAX_STATUS_BYTES)
 
-/** The kubelet's Status as it is; nothing said is success. */
-function statusText(bytes: Uint8Array): Buffer {
+/** Success and exit codes as the kubelet tells them, any other failure as one of this server; nothing said is success. */
+export function statusText(bytes: Uint8Array): Buffer {
   if (bytes.length === 0) return Buffer.from(JSON.stringify({ metadata: {}, status: 'Success' }))
   const text = Buffer.from(bytes)
+  const failure = failureOf(text.toString())
+  return failure === undefined ? text : Buffer.from(JSON.stringify(internalError(new Error(failure)).toStatus()))
+}
+
+function failureOf(text: string): string | undefined {
   try {
-    JSON.parse(text.toString()) as Json
-    return text
+    const { status, reason, message } = JSON.parse(text) as Partial<Record<string, Json>>
+    return status === 'Success' || reason === 'NonZeroExitCode' ? undefined : String(message ?? '')
   } catch {
     // Of a kubelet that speaks an older form.
-    return Buffer.from(JSON.stringify(internalError(new Error(text.toString())).toStatus()))
+    return text
   }
 }
 

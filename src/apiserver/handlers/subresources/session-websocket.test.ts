@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { statusText } from './session-websocket.ts'
+
+const told = (text: string) => JSON.parse(statusText(Buffer.from(text)).toString())
+
+test('success and exit codes are told as the kubelet tells them', () => {
+  const exited = { metadata: {}, status: 'Failure', reason: 'NonZeroExitCode', details: { causes: [{ message: '3' }] } }
+  assert.deepEqual(told(JSON.stringify(exited)), exited)
+  assert.deepEqual(told(''), { metadata: {}, status: 'Success' })
+})
+
+test('any other failure is an internal error, as kube-apiserver tells it', () => {
+  const failed = {
+    status: 'Failure',
+    reason: 'InternalError',
+    message: 'Internal error occurred: no such command',
+    code: 500,
+  }
+  const { reason, message, code } = told(JSON.stringify(failed))
+  assert.deepEqual(
+    [reason, message, code],
+    ['InternalError', 'Internal error occurred: Internal error occurred: no such command', 500],
+  )
+  assert.equal(told('plain words').message, 'Internal error occurred: plain words')
+})
