@@ -343,6 +343,35 @@ test('only a certificate of the client CA is an identity; another is told apart 
   assert.deepEqual(await seen(serving), { cert: false, error: true })
 })
 
+test('an upgrade that comes while earlier requests of its socket are answered waits for them', async () => {
+  const held: (() => void)[] = []
+  await using it = await started(async (request) => {
+    if (request.path !== '/exec') {
+      await new Promise<void>((resolve) => {
+        held.push(resolve)
+        if (held.length === 2) for (const answer of held.reverse()) answer()
+      })
+      return json(request, { path: request.path })
+    }
+    return { kind: 'upgrade', status: 101, takeOver: (socket) => (socket as NodeJS.WritableStream).end('taken over') }
+  })
+  const received = await new Promise<string>((resolve, reject) => {
+    let all = ''
+    const head = 'HTTP/1.1\r\nHost: a\r\n'
+    const socket = connectTls({ port: it.server.port, host: '127.0.0.1', ca: ca.cert }, () =>
+      socket.write(
+        `GET /one ${head}\r\nGET /two ${head}\r\nGET /exec ${head}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`,
+      ),
+    )
+    socket.on('data', (chunk) => {
+      all += chunk.toString()
+    })
+    socket.on('close', () => resolve(all))
+    socket.on('error', reject)
+  })
+  assert.match(received, /"path":"\/one".*"path":"\/two".*taken over$/s)
+})
+
 test('an upgrade hands the socket over; one that is refused is answered on it', async () => {
   await using it = await started(async (request) => {
     if (request.path !== '/exec') throw notFound({ group: '', resource: 'pods' }, 'x')

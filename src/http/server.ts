@@ -15,7 +15,7 @@ import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
 import { createGathering } from './gather.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
-import { ServerResponse as PlainResponse } from './node-http.ts'
+import { answerOn, ServerResponse as PlainResponse } from './node-http.ts'
 import { hasBody, originForm, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
@@ -163,11 +163,13 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   // Only HTTP/1.1 upgrades. A handler that answers with anything but an upgrade answers on the same socket, then closes it.
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     socket.on('error', () => {})
-    const response = new PlainResponse(incoming)
-    response.shouldKeepAlive = false
-    response.assignSocket(socket)
-    response.on('finish', () => socket.destroySoon())
-    serve(incoming, response, socket, { incoming, socket, head, response })
+    whenFree(socket, () => {
+      const response = new PlainResponse(incoming)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      response.on('finish', () => socket.destroySoon())
+      serve(incoming, response, socket, { incoming, socket, head, response })
+    })
   })
 
   await listen(server, options)
@@ -268,6 +270,22 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       })
     },
   }
+}
+
+/**
+ * An upgrade may come while answers to earlier requests of its socket are on their way, or just sent: it waits for them, as every
+ * request does.
+ */
+function whenFree(socket: TLSSocket, begin: () => void): void {
+  const before = answerOn(socket)
+  if (before === undefined) begin()
+  else
+    before.once('close', () => {
+      if (socket.destroyed) return
+      // Set for the next request of a connection that is kept.
+      socket.setTimeout(0)
+      whenFree(socket, begin)
+    })
 }
 
 function handOver({ response, socket }: HeldUpgrade, controller: AbortController): void {
