@@ -115,6 +115,36 @@ test('what is not held is not granted, by role, binding or aggregation', async (
   }
 })
 
+test('a role that gathers rules is only changed by an account that holds everything, also to gather none', async () => {
+  const roles = `${RBAC}/clusterroles`
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'gatherer' }]
+  const rules = [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], verbs: ['get', 'update'] }]
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { 'attack.example.com/gathered': 'true' } }] }
+  for (const [path, object] of [
+    [roles, rbac('ClusterRole', 'gatherer', { rules })],
+    [
+      `${RBAC}/clusterrolebindings`,
+      rbac('ClusterRoleBinding', 'gatherer', { roleRef: roleRef('ClusterRole', 'gatherer'), subjects }),
+    ],
+    [roles, rbac('ClusterRole', 'gathering', { aggregationRule })],
+    [roles, rbac('ClusterRole', 'plain', { rules: [] })],
+  ] as const)
+    assert.equal((await target.asAdmin('POST', path, object)).code, 201)
+  const put = (name: string, more: object, headers = {}) =>
+    target.asAdmin('PUT', `${roles}/${name}`, rbac('ClusterRole', name, more), headers)
+  const user = { 'impersonate-user': 'gatherer' }
+  assert.equal((await put('plain', { rules }, user)).code, 200)
+  for (const [name, more] of [
+    ['gathering', { rules }],
+    ['plain', { rules, aggregationRule }],
+  ] as const) {
+    const refused = await put(name, more, user)
+    assert.equal(refused.code, 403, said(refused))
+    assert.match(JSON.parse(refused.body).message, /must have cluster-admin privileges to use the aggregationRule/)
+    assert.equal((await put(name, more)).code, 200)
+  }
+})
+
 test('a group with a comma in its name is one group, behind a proxy and impersonated', async () => {
   const whoami = async (attempt: Partial<Attempt>) => {
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
