@@ -17,6 +17,9 @@ const csr = (name: string, request: string, signerName: string, spec: Any = {}):
 const asks = (name: string, request: string, signerName: string, spec: Any = {}): Step =>
   post(path, csr(`$NS-${name}`, request, signerName, spec))
 const condition = (type: string, status = 'True', more: Any = {}): Any => ({ type, status, reason: 'r', ...more })
+/** With its times said: left out, they are those of the moment, and whether the write changes anything depends on it. */
+const timed = (type: string): Any =>
+  condition(type, 'True', { lastUpdateTime: '2026-01-01T00:00:00Z', lastTransitionTime: '2026-01-01T00:00:01Z' })
 const approval = (name: string, ...conditions: Any[]): Step =>
   merge(`${path}/$NS-${name}/approval`, { status: { conditions } })
 const signed = (name: string, status: Any): Step => merge(`${path}/$NS-${name}/status`, { status })
@@ -126,7 +129,7 @@ export function identityCertificates(): readonly Case[] {
           token(5),
           signed('a', { certificate: encoded('-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n') }),
         ),
-        by(token(5), signed('a', { conditions: [condition('Approved'), condition('Failed')] })),
+        by(token(5), signed('a', { conditions: [timed('Approved'), timed('Failed')] })),
         by(token(5), signed('a', { conditions: [condition('Failed')] })),
         by(token(5), get(`${path}/$NS-a/status`)),
         by(token(5), get(`${path}/$NS-a`)),

@@ -78,6 +78,14 @@ function timedConditions(object: KubeObject, old: KubeObject, now: string): read
   })
 }
 
+/** Whether a request is approved or denied is written by …/approval alone: in …/status what was decided stays. */
+function decisionsOf(old: KubeObject, conditions: readonly Fields[] | undefined): readonly Fields[] | undefined {
+  const decided = ((old['status']?.conditions ?? []) as readonly Fields[]).filter(
+    ({ type }) => type === 'Approved' || type === 'Denied',
+  )
+  return conditions?.map((condition) => decided.find(({ type }) => type === condition['type']) ?? condition)
+}
+
 /** Who asks is written into the request by the server, never by the one who asks. */
 const certificateSigningRequests: Strategy = {
   ...kind({
@@ -104,7 +112,7 @@ const certificateSigningRequests: Strategy = {
   status: {
     prepareForUpdate(object, old, { now }) {
       const kept = withFieldOf(object, old, 'spec')
-      const conditions = timedConditions(kept, old, now)
+      const conditions = decisionsOf(old, timedConditions(kept, old, now))
       return conditions === undefined ? kept : { ...kept, status: { ...kept['status'], conditions } }
     },
     validateUpdate: certificates.validateCertificateSigningRequestStatus,
