@@ -9,6 +9,7 @@ import {
   integer,
   list,
   merge,
+  named,
   object,
   path,
   post,
@@ -62,6 +63,68 @@ const wanted = (replicas: unknown, more: object = {}) => ({
   metadata: { name: 'a', namespace: '$NS', ...more },
   spec: { replicas },
 })
+
+const anywhere = object({ size: integer, deep: object({ n: integer }), mode: text })
+const scaledAt = (name: string, specReplicasPath?: string) =>
+  version(
+    name,
+    anywhere,
+    specReplicasPath === undefined ? {} : { subresources: { scale: { ...scale, specReplicasPath } } },
+  )
+const inVersion = (name: string, manager: string, more = '') => `${path(name)}/a?fieldManager=${manager}${more}`
+const scaled = (name: string, manager: string, more = '') => `${path(name)}/a/scale?fieldManager=${manager}${more}`
+const everywhere = (name: string) => widget({ size: 1, deep: { n: 2 } }, {}, name)
+
+/** Versions that keep the replicas at one path, at another, and nowhere. */
+const acrossVersions = about(
+  'scale: owners in several versions',
+  definition([
+    scaledAt('v1', '.spec.size'),
+    scaledAt('v2', '.spec.deep.n'),
+    scaledAt('v3'),
+    scaledAt('v4', '.spec.size'),
+  ]),
+  [
+    post(`${path('v1')}?fieldManager=maker`, widget({ size: 1, deep: { n: 2 }, mode: 'x' })),
+    ...['v2', 'v3', 'v4'].map((name) => apply(inVersion(name, `applies-${name}`, '&force=true'), everywhere(name))),
+    merge(scaled('v2', 'scaler'), { spec: { replicas: 7 } }),
+    get(a),
+    merge(scaled('v1', 'scaler'), { spec: { replicas: 8 } }),
+    get(a),
+    put(scaled('v4', 'putter'), wanted(9)),
+    get(a),
+    merge(inVersion('v3', 'other'), { spec: { size: 10, deep: { n: 11 } } }),
+    apply(scaled('v1', 'applier'), wanted(12)),
+    apply(scaled('v3', 'applier'), wanted(12)),
+    apply(inVersion('v1', 'owner', '&force=true'), widget({ size: 1, deep: { n: 2 } })),
+    apply(scaled('v1', 'applier'), wanted(12)),
+    apply(scaled('v2', 'applier'), wanted(12)),
+    apply(scaled('v1', 'owner'), wanted(12)),
+    apply(scaled('v1', 'applier', '&force=true'), wanted(12)),
+    apply(scaled('v1', 'applier', '&force=true&dryRun=All'), wanted(12, { labels: { a: 'b' } })),
+    apply(scaled('v1', 'applier'), wanted(1, { name: 'other' })),
+    apply(scaled('v1', 'applier'), wanted(1, { namespace: 'other' })),
+    apply(scaled('v1', 'applier'), wanted(1, { uid: 'other' })),
+    apply(scaled('v1', 'applier'), wanted(1, { managedFields: [{ manager: 'm' }] })),
+    apply(scaled('v1', 'applier'), wanted('x')),
+    apply(scaled('v1', 'applier'), { ...wanted(1), more: 1 }),
+    apply(scaled('v1', 'applier'), widget({ size: 1 })),
+    apply(`${path('v1')}/none/scale?fieldManager=applier`, wanted(1, { name: 'none' })),
+    get(a),
+    merge(scaled('v1', 'scaler'), { spec: { replicas: 1 } }),
+    merge(scaled('v1', 'scaler'), { spec: { replicas: 3 } }),
+    get(a),
+    apply(inVersion('v1', 'owner'), widget({ size: 1, deep: { n: 2 } })),
+    merge(inVersion('v4', 'last'), { spec: { size: 20, mode: 'y' } }),
+    merge(named('widgets'), {
+      spec: { versions: [scaledAt('v1', '.spec.size'), scaledAt('v2', '.spec.deep.n'), scaledAt('v3')] },
+    }),
+    { ...get(`${path('v4')}/a`), until: 'page not found' },
+    get(a),
+    merge(scaled('v1', 'scaler'), { spec: { replicas: 4 } }),
+    get(a),
+  ],
+)
 
 export function managerCases(): readonly Case[] {
   return [
@@ -213,6 +276,7 @@ export function managerCases(): readonly Case[] {
       merge(`${a}/scale`, { spec: { replicas: 2 } }),
       put(`${a}/scale?dryRun=All`, wanted(3)),
     ]),
+    acrossVersions,
     about('scale: paths that lead nowhere', definition([counted({ labelSelectorPath: '.spec.other' })]), [
       post(path('v1'), widget({ size: -1 })),
       post(path('v1'), widget({ size: 2147483648 })),

@@ -31,6 +31,11 @@ export interface ApplyOptions {
   readonly time: string
   /** Paths that this endpoint never owns (`[['f:status']]`). */
   readonly resetFields?: readonly (readonly string[])[]
+  /**
+   * false: Kubernetes has no conversion of what the request is for (a custom resource's Scale). Conflicts are told, but only an
+   * apply that changes nothing goes well.
+   */
+  readonly convertible?: false
   /** As in UpdateManagedFieldsOptions. */
   readonly convert?: (object: KubeObject, apiVersion: string) => VersionedObject | undefined
 }
@@ -58,7 +63,8 @@ export interface Conflict {
  * Applies a configuration.
  *
  * @throws StatusError 400 for a body that names another kind or carries managedFields; 409 with a cause per field and owner
- * for conflicts without `force`; 500, as Kubernetes has it, for a body that does not fit the schema
+ * for conflicts without `force`; 500, as Kubernetes has it, for a body that does not fit the schema and for what cannot be
+ * converted
  */
 export function applyServerSide(options: ApplyOptions): Applied {
   const { live, applied, schema, apiVersion, kind, manager } = options
@@ -67,6 +73,17 @@ export function applyServerSide(options: ApplyOptions): Applied {
     throw badRequest(`invalid object type: ${printKind(applied)}`)
   }
   if (metadata?.['managedFields'] != null) throw badRequest('metadata.managedFields must be nil')
+  const unconverted = (what: string, name: string) =>
+    new StatusError(
+      500,
+      '',
+      `${what} (${name}) to proper version: request to convert CR to an invalid group/version: ${apiVersion}`,
+    )
+  if (options.convertible === false && readManaged(live?.metadata.managedFields).length === 0)
+    throw unconverted(
+      'failed to create manager for existing fields: failed to convert live object',
+      `/; ${printKind(applied)}`,
+    )
   const errors = configurationErrors(applied, schema)
   if (errors.length > 0) {
     throw new StatusError(
@@ -80,6 +97,10 @@ export function applyServerSide(options: ApplyOptions): Applied {
     outcome = resolveByLastApplied(options, outcome)
   }
   if (outcome.conflicts.length > 0) throw conflictError(outcome.conflicts)
+  if (options.convertible === false && live !== undefined) {
+    if (outcome.changed) throw unconverted('failed to convert new object', nameOfApplied(applied))
+    return { object: live, changed: false }
+  }
   const synced = manager === KUBECTL ? withLastApplied(outcome.object, applied) : outcome.object
   return {
     object: withManagedFields(synced, writeManaged(outcome.managed)),

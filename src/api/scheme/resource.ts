@@ -36,10 +36,14 @@ export interface CustomVersion {
   readonly replaced: AbortSignal
 }
 
-/** The schema of one version of a custom resource, in both forms; undefined structure: the definition gives none. */
+/**
+ * The schema of one version of a custom resource, in both forms, and where it keeps what a Scale shows; undefined: the
+ * definition gives none.
+ */
 export interface VersionSchemas {
   readonly structural: Structural | undefined
   readonly schema: StructSchema
+  readonly scale: ScalePaths | undefined
 }
 
 /** Where a custom resource keeps what autoscaling/v1 Scale shows. */

@@ -77,6 +77,7 @@ function schemasOfVersions(versions: readonly Fields[], unstructured: boolean): 
         schema ??= customResourceSchema(structural)
         return schema
       },
+      scale: scalePaths(version['subresources']?.scale),
     }
     made.set(name, schemas)
     return schemas
@@ -123,7 +124,7 @@ function rowOf(
         ...served.map((one) => one['name'] as string).filter((name) => name !== storage['name']),
       ],
       status: version['subresources']?.status !== undefined,
-      scale: scalePaths(version['subresources']?.scale),
+      scale: schemas.scale,
       columnPaths: columns.map((column) => column['jsonPath'] as string),
       selectableFields: ((version['selectableFields'] ?? []) as readonly Fields[]).map(
         (one) => one['jsonPath'] as string,

@@ -1,8 +1,10 @@
 /** A custom resource seen as autoscaling/v1 Scale, by the paths of its definition. */
-import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
+import { fieldSetOfPaths } from '../../api/fields/fieldset.ts'
+import type { ReplicasOf } from '../../api/fields/scale.ts'
+import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { scaleWith } from '../../api/objects/scale.ts'
-import type { ScalePaths } from '../../api/scheme/resource.ts'
+import type { CustomVersion, ScalePaths } from '../../api/scheme/resource.ts'
 import { internalError } from '../../api/status.ts'
 import { nested } from './strategy.ts'
 
@@ -27,6 +29,17 @@ export function customScaleOf(object: KubeObject, paths: ScalePaths, absent?: nu
 export function withCustomReplicas(object: KubeObject, paths: ScalePaths, replicas: number): KubeObject {
   const names = dottedPath(paths.specReplicasPath) ?? []
   return asKubeObject(set(asJson(object), names, replicas))
+}
+
+/** Where the versions of a custom resource keep their wanted replicas, for field management. */
+export function customReplicas(group: string, { schemasOf }: Pick<CustomVersion, 'schemasOf'>): ReplicasOf {
+  return (apiVersion) => {
+    const named = parseApiVersion(apiVersion)
+    const version = named.group === group ? schemasOf(named.version) : undefined
+    if (version === undefined) return undefined
+    const names = version.scale === undefined ? undefined : dottedPath(version.scale.specReplicasPath)
+    return names === undefined ? 'none' : (fieldSetOfPaths([names.map((name) => `f:${name}`)]) ?? 'none')
+  }
 }
 
 function set(object: JsonObject, [name, ...rest]: readonly string[], value: Json): JsonObject {

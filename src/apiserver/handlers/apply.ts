@@ -90,6 +90,7 @@ export function scaleApplier(
       subresource: 'scale',
       time: formatTime(clock.now()),
       resetFields: SCALE_STATUS,
+      ...(resource.row.custom === undefined ? {} : { convertible: false }),
     })
     refuseDuplicates()
     return decodeBody({ kind: 'object', object }, target, { fieldValidation: 'Ignore', applied: true }).object

@@ -3,17 +3,17 @@
  * rules of its own update.
  */
 
-import { withScaleManagers, workloadManagers } from '../../../api/fields/scale.ts'
+import { builtinReplicas, withScaleManagers, workloadManagers } from '../../../api/fields/scale.ts'
 import { updateManagedFields } from '../../../api/fields/update.ts'
-import type { Fields, KubeObject, ManagedFieldsEntry } from '../../../api/object.ts'
+import type { Fields, KubeObject } from '../../../api/object.ts'
 import { apiVersionOf } from '../../../api/object.ts'
 import { formatLabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import { scaleWith } from '../../../api/objects/scale.ts'
 import type { ApiResponse, StoredObject } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
-import { badRequest, isBadRequest, notFound, StatusError } from '../../../api/status.ts'
+import { badRequest, isBadRequest, notFound } from '../../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
-import { customScaleOf, withCustomReplicas } from '../../customresources/scale.ts'
+import { customReplicas, customScaleOf, withCustomReplicas } from '../../customresources/scale.ts'
 import { checkOwnPreconditions, withMetadata } from '../../registry/deletion.ts'
 import { checkName, inNamespace } from '../../registry/metadata.ts'
 import { groupResource, namedKey, storageKey } from '../../registry/registry.ts'
@@ -87,18 +87,8 @@ function decodedScale({ row }: ResourceRequest, decode: () => KubeObject): KubeO
 }
 
 export async function patchScale(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, row, request, info } = resource
-  if (row.custom !== undefined && request.body?.contentType?.startsWith('application/apply-patch')) {
-    if (context.registry.current(row, namedKey(row, info.namespace, info.name)) === undefined)
-      throw notFound(groupResource(row), info.name)
-    throw new StatusError(
-      500,
-      '',
-      'failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1',
-    )
-  }
   const { options, type, next } = patchedScale(resource)
-  const { group, resource: name } = groupResource(row)
+  const { group, resource: name } = groupResource(resource.row)
   const sameObject = (scale: KubeObject) => {
     const made = next(scale)
     const { uid } = made.metadata
@@ -130,14 +120,12 @@ async function writeScale(
     subresource: 'scale',
   }
   const version = apiVersionOf(row.group, row.version)
-  /** A custom resource's Scale has no managers of its own: the resource's are moved. */
-  const managing =
-    row.custom === undefined && subresource !== undefined
-      ? { schema: subresource.schema, apiVersion: apiVersionOf(subresource.group, subresource.version) }
-      : { schema: row.schema, apiVersion: version }
+  const replicasOf = row.custom === undefined ? builtinReplicas : customReplicas(row.group, row.custom)
+  const target = subresource ?? row
   const tracked = (live: KubeObject, changed: KubeObject) =>
     updateManagedFields({
-      ...managing,
+      schema: target.schema,
+      apiVersion: apiVersionOf(target.group, target.version),
       live,
       next: changed,
       manager: managerOf(request, options),
@@ -148,8 +136,7 @@ async function writeScale(
     ...(uid === undefined ? {} : { uid }),
     async next(existing) {
       if (existing === undefined) throw notFound(groupResource(row), info.name)
-      const seen = lenientScale(existing, row)
-      const before = row.custom === undefined ? withScaleManagers(seen, existing) : seen
+      const before = withScaleManagers(lenientScale(existing, row), existing, replicasOf)
       const made = await next(before)
       const scale = await admitUpdate(resource, attributes, made, before, write.warn)
       // A custom resource's own rules say what it may be scaled to.
@@ -161,11 +148,8 @@ async function writeScale(
           : withCustomReplicas(existing, row.custom.scale, replicas),
         { resourceVersion: scale.metadata.resourceVersion || existing.metadata.resourceVersion },
       )
-      const managedFields =
-        row.custom === undefined
-          ? workloadManagers(existing, applies === true ? scale : tracked(before, scale), version)
-          : unscaled(tracked(existing, scaled).metadata.managedFields)
-      return withMetadata(scaled, { managedFields })
+      const managed = applies === true ? scale : tracked(before, scale)
+      return withMetadata(scaled, { managedFields: workloadManagers(existing, managed, version, replicasOf) })
     },
     validateCreate: () => {},
     validateUpdate: (object, old) =>
@@ -178,11 +162,6 @@ async function writeScale(
   const key = storageKey(row, info.namespace, info.name)
   const written = await readObject(resource, { key, revision, object })
   return respondScale(resource, lenientScale(written, row), representation)
-}
-
-/** Who scales a custom resource takes the field from its owners and does not come to own it. */
-function unscaled(entries: readonly ManagedFieldsEntry[] | undefined): readonly ManagedFieldsEntry[] | undefined {
-  return entries?.filter((entry) => entry.subresource !== 'scale')
 }
 
 function validateScale(scale: KubeObject): void {
