@@ -1,6 +1,7 @@
 /** Where a Service leads (API concept: Services and EndpointSlices): asked for webhooks and aggregated APIs. */
 import type { Fields } from '../api/object.ts'
 import type { CacheReads } from './admission/plugin.ts'
+import { isSimulatedNode } from './nodes/kubelets.ts'
 
 export type ServiceAddress =
   /** `host:port` of a ready endpoint, or of the external name. `simulated`: of a pod that has no network. */
@@ -39,9 +40,7 @@ export function serviceAddress(reads: CacheReads, namespace: string, name: strin
   return { kind: 'no endpoints', portName }
 }
 
-/** Its node's kubelet runs containers in simulation: what has the pod's address on a real network is something else. */
 function isSimulated(reads: CacheReads, endpoint: Fields): boolean {
   if (endpoint['targetRef']?.kind !== 'Pod' || endpoint['nodeName'] === undefined) return false
-  const node = reads.get('', 'nodes', '', endpoint['nodeName'])
-  return String(node?.['status']?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
+  return isSimulatedNode(reads.get('', 'nodes', '', endpoint['nodeName']))
 }

@@ -35,8 +35,6 @@ export interface ControlPlaneOptions {
   readonly enableAdmissionPlugins: readonly string[]
   readonly allowPrivileged: boolean
   readonly security: SecurityOptions
-  /** Whether the node runs in this process, with simulated containers. */
-  readonly isSimulated: (nodeName: string) => boolean
   /** What runs in this process beside the API server. */
   readonly components: readonly Component[]
   /** Where the audit log is when nobody says otherwise. */
@@ -128,7 +126,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       judgeFlowSchemas: true,
       components: () => componentHealth(options.components, storage),
       frontProxy: pki.frontProxy.client,
-      kubelets: { ...kubelets, isSimulated: options.isSimulated },
+      kubelets,
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
       paths: () => [(request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, url, request))],

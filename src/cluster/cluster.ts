@@ -21,7 +21,6 @@ import { startComponents } from './components.ts'
 import { type ClusterDirectory, clusterDirectory, hold, writeState } from './directory.ts'
 import { StartError } from './errors.ts'
 import { kubeconfig } from './kubeconfig.ts'
-import { nodeName } from './nodes.ts'
 import { COMPONENTS, type Component, DEFAULT_HOST } from './options.ts'
 import { loadPki, type Pki, write } from './pki.ts'
 import type { SecurityOptions } from './security.ts'
@@ -154,7 +153,6 @@ async function start(
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
   const pki = loadPki(runtime, directory.pki, host)
 
-  const simulated = new Set(Array.from({ length: nodes }, (_, index) => nodeName(index)))
   progress('opening the store')
   const control = await startControlPlane(runtime, {
     pki,
@@ -164,7 +162,6 @@ async function start(
     enableAdmissionPlugins: options.enableAdmissionPlugins ?? [],
     allowPrivileged: options.allowPrivileged ?? true,
     security: options.security ?? {},
-    isSimulated: (name) => simulated.has(name),
     components,
     auditLog: join(directory.path, 'audit.log'),
     onStoreState: options.onStoreState ?? (() => {}),

@@ -155,7 +155,13 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         throw error
       }),
     upgrade: (request) =>
-      exchange(request, (socket, { rawHeaders }, head): Upgraded => ({ status: 101, rawHeaders, socket, head })),
+      exchange(request, (socket, { rawHeaders }, head): Upgraded => {
+        // It may break before it is taken over, and has no use once its request has ended.
+        socket.on('error', () => {})
+        request.signal?.addEventListener('abort', () => socket.destroy(), { once: true })
+        if (request.signal?.aborted === true) socket.destroy()
+        return { status: 101, rawHeaders, socket, head }
+      }),
     close: () => agent.destroy(),
   }
 }

@@ -37,6 +37,7 @@ export function join(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
       [other, one],
     ] as const) {
       from.on('error', cut)
+      from.on('data', idle.heard)
       from.on('close', () => {
         // What the other side has not taken yet may still be on its way.
         if (!to.writableEnded) to.end()
@@ -48,20 +49,24 @@ export function join(clock: Clock, one: Duplex, other: Duplex): Promise<void> {
   })
 }
 
-/** Destroys the sockets once nothing has come on any of them for SESSION_IDLE_MS. */
-export function cutWhenIdle(clock: Clock, ...sockets: readonly Duplex[]): Timer {
+export interface IdleTimer extends Timer {
+  /** To be called for whatever comes. */
+  heard(): void
+}
+
+/** Destroys the sockets once nothing has been heard for SESSION_IDLE_MS. */
+export function cutWhenIdle(clock: Clock, ...sockets: readonly Duplex[]): IdleTimer {
   let heardAt = clock.now()
   const heard = () => {
     heardAt = clock.now()
   }
-  for (const socket of sockets) socket.on('data', heard)
   const check = () => {
     const left = heardAt + SESSION_IDLE_MS - clock.now()
     if (left > 0) timer = clock.setTimer(left, 'idle session', check)
     else for (const socket of sockets) socket.destroy()
   }
   let timer = clock.setTimer(SESSION_IDLE_MS, 'idle session', check)
-  return { cancel: () => timer.cancel() }
+  return { heard, cancel: () => timer.cancel() }
 }
 
 /** Lines of a head. Values from a parsed head hold no line ends. */

@@ -20,14 +20,13 @@ export interface StandIn {
   readonly clients: (string | undefined)[]
   /** Connections of sessions that are open. */
   readonly open: Set<Duplex>
-  /** What was refused because its server had not been asked yet is answered from now on. */
   close(): void
 }
 
 /** Answers plain requests; undefined: 404. */
 export type Page = (request: IncomingMessage, response: ServerResponse) => boolean
 
-export async function startKubeletStandIn(page: Page = () => false): Promise<StandIn> {
+export async function startKubeletStandIn(page: Page = () => false, host = '127.0.0.1'): Promise<StandIn> {
   const runtime = liveRuntime()
   const ca = issue(runtime, { commonName: 'stand-in', usage: 'ca', validDays: 1 })
   const serving = issue(runtime, { commonName: 'stand-in', usage: 'server', hosts: ['127.0.0.1'], validDays: 1 }, ca)
@@ -79,7 +78,7 @@ export async function startKubeletStandIn(page: Page = () => false): Promise<Sta
       },
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
     port: (server.address() as AddressInfo).port,
     asked,

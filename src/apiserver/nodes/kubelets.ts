@@ -15,8 +15,6 @@ export interface KubeletOptions {
   readonly ca?: string
   /** Types of node addresses, the preferred first. Default: addresses before names, as kubeadm sets it. */
   readonly addressTypes?: readonly string[]
-  /** Whether the node's kubelet runs in this process with simulated containers, and serves nothing. */
-  readonly isSimulated?: (nodeName: string) => boolean
 }
 
 export interface KubeletLocation {
@@ -29,14 +27,14 @@ export interface KubeletLocation {
 }
 
 export interface Kubelets {
-  readonly isSimulated: (nodeName: string) => boolean
   /** For what is reached through a proxy: connections kept for the next request. */
   clientOf(endpoint: HttpsEndpoint): HttpsClient
   /**
-   * The kubelet of this node; `insecure` leaves its certificate unverified, where the request asks so.
+   * The kubelet of this node; `insecure` leaves its certificate unverified, where the request asks so, and `address` is connected
+   * to instead of looking the node's own up again.
    * @throws StatusError 500 when the node's status tells no address of a preferred type
    */
-  locate(node: KubeObject, options?: { readonly insecure?: boolean }): KubeletLocation
+  locate(node: KubeObject, options?: { readonly insecure?: boolean; readonly address?: string }): KubeletLocation
   /** The node's addresses, the preferred first. @throws as `locate` */
   addressesOf(node: KubeObject): readonly string[]
   close(): void
@@ -49,15 +47,15 @@ const DEFAULT_PORT = 10250
 const KEPT_CLIENTS = 512
 
 export function createKubelets(options: KubeletOptions = {}): Kubelets {
-  const { client, ca, addressTypes = ADDRESS_TYPES, isSimulated = () => false } = options
+  const { client, ca, addressTypes = ADDRESS_TYPES } = options
   const pool = createClientPool(KEPT_CLIENTS)
   const addressesOf = (node: KubeObject) => preferredAddresses(node, addressTypes)
   return {
-    isSimulated,
     addressesOf,
     clientOf: pool.clientOf,
-    locate(node, { insecure = false } = {}) {
-      const [host = ''] = addressesOf(node)
+    locate(node, { insecure = false, address } = {}) {
+      const [named = ''] = addressesOf(node)
+      const host = address ?? named
       const port = kubeletPort(node)
       const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
       return {
@@ -67,6 +65,7 @@ export function createKubelets(options: KubeletOptions = {}): Kubelets {
         client: pool.clientOf({
           server,
           ...(client ?? {}),
+          ...(host === named ? {} : { serverName: named }),
           ...(ca === undefined || insecure ? { insecureSkipTlsVerify: true } : { ca }),
         }),
       }
@@ -74,6 +73,13 @@ export function createKubelets(options: KubeletOptions = {}): Kubelets {
     close: () => pool.close(),
   }
 }
+
+/**
+ * Whether the node's kubelet runs containers in simulation: it serves nothing, and what has its pods' addresses on a real network is
+ * something else.
+ */
+export const isSimulatedNode = (node: KubeObject | undefined): boolean =>
+  String(node?.['status']?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
 
 export const kubeletPort = (node: KubeObject): number =>
   (node['status']?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) || DEFAULT_PORT

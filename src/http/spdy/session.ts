@@ -4,6 +4,7 @@
  * nothing more is read for any, and so no more than a chunk is held for each.
  */
 import { Duplex } from 'node:stream'
+import { drained } from '../respond.ts'
 import {
   createFrameParser,
   dataHead,
@@ -97,7 +98,7 @@ export function createSpdySession(socket: Duplex, options: SpdySessionOptions): 
         return
       case 'ping':
         // One's own come back; those of the other side are of the other parity.
-        if (frame.id % 2 === (role === 'client' ? 0 : 1)) send(pingFrame(frame.id))
+        if (frame.id % 2 === (role === 'client' ? 0 : 1)) return answer(pingFrame(frame.id))
         return
       case 'go-away':
       case 'other':
@@ -105,15 +106,18 @@ export function createSpdySession(socket: Duplex, options: SpdySessionOptions): 
     }
   }
 
-  function opened(id: number, fin: boolean, headers: SpdyHeaders): void {
+  /** Nothing more is read until the other side takes the answers it asks for. */
+  async function answer(frame: Buffer): Promise<void> {
+    if (!send(frame)) await drained(socket)
+  }
+
+  function opened(id: number, fin: boolean, headers: SpdyHeaders): void | Promise<void> {
     if (id % 2 !== (role === 'client' ? 0 : 1) || id <= lastOfOther) {
-      send(resetFrame(id, RESET.protocolError))
-      return
+      return answer(resetFrame(id, RESET.protocolError))
     }
     lastOfOther = id
     if (onStream === undefined || streams.size >= maxStreams) {
-      send(resetFrame(id, RESET.refusedStream))
-      return
+      return answer(resetFrame(id, RESET.refusedStream))
     }
     const held = streamOf(id, headers)
     held.accepted()

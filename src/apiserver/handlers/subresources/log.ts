@@ -5,7 +5,7 @@ import { badRequest, internalError, notFound, StatusError } from '../../../api/s
 import { type FieldError, forbiddenField, invalid, invalidError } from '../../../api/validation/errors.ts'
 import type { HttpsAnswer } from '../../../http/client.ts'
 import { limitedBytes } from '../../../http/fetch.ts'
-import type { KubeletLocation } from '../../nodes/kubelets.ts'
+import { isSimulatedNode, type KubeletLocation } from '../../nodes/kubelets.ts'
 import { networkError } from '../../webhooks/network-error.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
 import { int64Parameter } from '../options.ts'
@@ -30,7 +30,7 @@ function locate({ context, request }: ResourceRequest, pod: KubeObject): Kubelet
   const node = nodeOf(context.reads, pod)
   const name = node.metadata.name ?? ''
   const location = context.kubelets.locate(node, { insecure: isOn(request.query, 'insecureSkipTLSVerifyBackend') })
-  if (!context.kubelets.isSimulated(name)) return location
+  if (!isSimulatedNode(node)) return location
   // Not 503, on which clients ask again and again.
   const message = `the logs of node ${name} cannot be read from this server: simulated containers write none`
   throw new StatusError(501, 'NotImplemented', message)

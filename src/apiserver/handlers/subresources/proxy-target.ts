@@ -6,8 +6,8 @@ import { lookup } from 'node:dns/promises'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseIPv4, parseIPv6 } from '../../../api/objects/ip.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
+import type { CacheReads } from '../../admission/plugin.ts'
 import { kubeletPort } from '../../nodes/kubelets.ts'
-import { serviceAddress } from '../../service-address.ts'
 import type { ResourceRequest } from '../context.ts'
 
 export interface ProxyTarget {
@@ -17,6 +17,8 @@ export interface ProxyTarget {
   readonly port: number
   /** What the request says in its Host header: the name or address as the object gives it. */
   readonly authority: string
+  /** Where what is meant runs, if that is known. */
+  readonly node?: KubeObject | undefined
   /** The node itself, where its kubelet is meant. */
   readonly kubeletOf?: KubeObject
 }
@@ -34,16 +36,16 @@ export const PROXIED: Readonly<Record<string, Locate>> = {
     const declared = ports.find((one) => (byNumber ? one['port'] === Number(port) : (one['name'] ?? '') === port))
     if (byNumber && declared === undefined)
       throw serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
-    const found = declared && serviceAddress(context.reads, info.namespace, name, declared['port'])
-    if (found?.kind !== 'found') throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
-    const url = new URL(`${scheme}://${found.address}`)
-    return target(scheme, url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || (scheme === 'https' ? 443 : 80)))
+    const found = declared && endpointOf(context.reads, info.namespace, name, declared['name'] ?? '')
+    if (found === undefined) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+    return target(scheme, found.address, found.port).then((located) => ({ ...located, node: found.node }))
   },
   pods({ context, info }) {
     const { scheme, name, port } = partsOf('pod', info.name)
     const pod = context.reads.get('', 'pods', info.namespace, name)
     if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, name)
-    return target(scheme, pod['status']?.podIP ?? '', podPort(pod, scheme, port))
+    const node = context.reads.get('', 'nodes', '', pod['spec']?.nodeName ?? '')
+    return target(scheme, pod['status']?.podIP ?? '', podPort(pod, scheme, port)).then((at) => ({ ...at, node }))
   },
   nodes({ context, info }) {
     const { scheme, name, port } = partsOf('node', info.name)
@@ -52,8 +54,34 @@ export const PROXIED: Readonly<Record<string, Locate>> = {
     const host = context.kubelets.addressesOf(node)[0] ?? ''
     const own = kubeletPort(node)
     if (port !== '' && Number(port) !== own) return target(scheme, host, Number(port) || 80)
-    return target('https', host, own).then((located) => ({ ...located, kubeletOf: node }))
+    return target('https', host, own).then((located) => ({ ...located, node, kubeletOf: node }))
   },
+}
+
+/**
+ * A ready endpoint of the Service that is a pod's own address. What an EndpointSlice or an external name says beyond that is its author's
+ * word, and would lead this server wherever that is.
+ */
+function endpointOf(reads: CacheReads, namespace: string, service: string, portName: string) {
+  for (const slice of reads.list('discovery.k8s.io', 'endpointslices', namespace)) {
+    if (slice.metadata.labels?.['kubernetes.io/service-name'] !== service) continue
+    const ports: readonly Fields[] = slice['ports'] ?? []
+    const port: number | undefined = ports.find((one) => (one['name'] ?? '') === portName)?.['port']
+    if (port === undefined) continue
+    for (const endpoint of (slice['endpoints'] ?? []) as readonly Fields[]) {
+      const address: string = endpoint['addresses']?.[0] ?? ''
+      const pod = podOf(reads, namespace, endpoint['targetRef'])
+      const own: readonly Fields[] = pod?.['status']?.podIPs ?? []
+      if (endpoint['conditions']?.ready === false || !own.some(({ ip }) => ip === address)) continue
+      return { address, port, node: reads.get('', 'nodes', '', pod?.['spec']?.nodeName ?? '') }
+    }
+  }
+  return undefined
+}
+
+function podOf(reads: CacheReads, namespace: string, ref: Fields | undefined): KubeObject | undefined {
+  if (ref?.['kind'] !== 'Pod' || (ref['namespace'] ?? namespace) !== namespace) return undefined
+  return reads.get('', 'pods', namespace, ref['name'] ?? '')
 }
 
 /** Without a port the first that a container declares. */
@@ -76,7 +104,7 @@ function partsOf(what: string, text: string) {
 /** The name is resolved once, here, so that what was judged is what is asked. @throws StatusError 400 */
 async function target(scheme: ProxyTarget['scheme'], name: string, port: number): Promise<ProxyTarget> {
   const host = isAddress(name) || name === '' ? name : await resolved(name)
-  if (host === '' || isOwn(host) || !(port > 0 && port < 65536)) throw badRequest('address not allowed')
+  if (!isAddress(host) || isOwn(host) || !(port > 0 && port < 65536)) throw badRequest('address not allowed')
   const bracketed = name.includes(':') ? `[${name}]` : name
   return { scheme, host, port, authority: `${bracketed}:${port}` }
 }

@@ -7,6 +7,7 @@ import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
 import { serviceUnavailable } from '../../../api/status.ts'
 import type { HttpsAnswer, HttpsClient } from '../../../http/client.ts'
 import { passUpgrade } from '../../../http/join.ts'
+import { isSimulatedNode } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
 import { networkError } from '../../webhooks/network-error.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
@@ -14,16 +15,21 @@ import { PROXIED, type ProxyTarget } from './proxy-target.ts'
 import { admitConnect } from './session-options.ts'
 
 export const proxy: ResourceHandler = async (resource) => {
-  const { request, row, context } = resource
+  const { request, row } = resource
   const rest = restOf(request.path)
   await admitConnect(resource, rest === '' ? {} : { path: rest })
   const target = await (PROXIED[row.resource] as (typeof PROXIED)[string])(resource)
-  if (target.kubeletOf !== undefined && context.kubelets.isSimulated(target.kubeletOf.metadata.name ?? ''))
-    throw serviceUnavailable('no node can be reached from this server')
+  if (isSimulatedNode(target.node)) throw serviceUnavailable(unreached(target))
   if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) return toSlash(request)
   const client = clientOf(resource, target)
   return asksForUpgrade(request) ? upgraded(resource, target, client, rest) : passed(resource, target, client, rest)
 }
+
+/** Whatever has a simulated pod's address on a real network is not the pod. */
+const unreached = ({ kubeletOf, authority }: ProxyTarget): string =>
+  kubeletOf === undefined
+    ? `error trying to reach service: dial tcp ${authority}: connect: connection refused`
+    : 'no node can be reached from this server'
 
 /** What stands behind `/proxy`, as it was sent. */
 function restOf(path: string): string {
@@ -45,7 +51,7 @@ function toSlash(request: ApiRequest): ApiResponse {
 }
 
 function clientOf({ context }: ResourceRequest, { scheme, host, port, kubeletOf }: ProxyTarget): HttpsClient {
-  if (kubeletOf !== undefined) return context.kubelets.locate(kubeletOf).client
+  if (kubeletOf !== undefined) return context.kubelets.locate(kubeletOf, { address: host }).client
   const server = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   // Pods have no certificates that this server could know.
   return context.kubelets.clientOf({ server, ...(scheme === 'https' ? { insecureSkipTlsVerify: true } : {}) })

@@ -9,7 +9,7 @@ import { messageOf } from '../../../base/errors.ts'
 import { acceptMessages, type ChannelPeer, channelsOf, type MessagePeer } from '../../../http/channels.ts'
 import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
 import { limitedBytes } from '../../../http/fetch.ts'
-import { cutWhenIdle } from '../../../http/join.ts'
+import { cutWhenIdle, type IdleTimer } from '../../../http/join.ts'
 import { drained } from '../../../http/respond.ts'
 import { createSpdySession, type SpdyStream } from '../../../http/spdy/session.ts'
 import type { ResourceRequest } from '../context.ts'
@@ -39,10 +39,12 @@ export async function translate(
   } catch {
     return
   }
+  const idle = cutWhenIdle(resource.context.runtime.clock, socket)
   const ready = Promise.withResolvers<Streams | undefined>()
   // What the client says before the kubelet has answered waits, and the client's connection with it.
   const channels = channelsOf(peer, {
     data: async (channel, bytes) => {
+      idle.heard()
       const streams = await ready.promise
       const stream =
         channel === CHANNEL.stdin ? streams?.stdin : channel === CHANNEL.resize ? streams?.resize : undefined
@@ -52,11 +54,10 @@ export async function translate(
       if (channel === CHANNEL.stdin) void ready.promise.then((streams) => streams?.stdin?.end())
     },
   })
-  const idle = cutWhenIdle(resource.context.runtime.clock, socket)
   try {
     const upstream = await connect()
     if (!('socket' in upstream)) throw new Error(`unable to upgrade connection: ${await refusalOf(upstream)}`)
-    await run(upstream, channels, options, ready)
+    await run(upstream, { ...channels, send: heardToo(channels.send, idle) }, options, ready)
   } catch (error) {
     ready.resolve(undefined)
     const status = error instanceof StatusError ? error : internalError(new Error(messageOf(error)))
@@ -66,6 +67,13 @@ export async function translate(
     channels.close()
   }
 }
+
+const heardToo =
+  (send: ChannelPeer['send'], idle: IdleTimer): ChannelPeer['send'] =>
+  (channel, bytes) => {
+    idle.heard()
+    return send(channel, bytes)
+  }
 
 interface Streams {
   readonly stdin: SpdyStream | undefined
@@ -94,9 +102,12 @@ async function run(
     // Whatever stdin is answered says nothing.
     stdin?.resume()
     resize?.resume()
-    const outcome = whole(error)
-    await Promise.all([flow(stdout, CHANNEL.stdout, channels), flow(stderr, CHANNEL.stderr, channels)])
-    await channels.send(CHANNEL.error, statusText(await outcome))
+    const [outcome] = await Promise.all([
+      whole(error),
+      flow(stdout, CHANNEL.stdout, channels),
+      flow(stderr, CHANNEL.stderr, channels),
+    ])
+    await channels.send(CHANNEL.error, statusText(outcome))
   } finally {
     channels.closed.removeEventListener('abort', cut)
     session.close()
@@ -157,11 +168,17 @@ export async function tunnel(
     return
   }
   const idle = cutWhenIdle(resource.context.runtime.clock, socket, kubelet)
-  peer.onMessage((bytes) => (kubelet.write(bytes) || kubelet.destroyed ? undefined : drained(kubelet)))
+  peer.onMessage((bytes) => {
+    idle.heard()
+    return kubelet.write(bytes) || kubelet.destroyed ? undefined : drained(kubelet)
+  })
   peer.closed.addEventListener('abort', () => kubelet.destroy(), { once: true })
   try {
     if (upstream.head.length > 0) await peer.send(upstream.head)
-    for await (const bytes of kubelet as AsyncIterable<Buffer>) await peer.send(bytes)
+    for await (const bytes of kubelet as AsyncIterable<Buffer>) {
+      idle.heard()
+      await peer.send(bytes)
+    }
   } catch {
     // The kubelet's connection broke; the client's ends with it.
   } finally {

@@ -11,7 +11,7 @@ import { subprotocolsOf } from '../../../http/channels.ts'
 import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
 import { passUpgrade } from '../../../http/join.ts'
 import { asksForWebSocket } from '../../../http/websocket.ts'
-import type { KubeletLocation } from '../../nodes/kubelets.ts'
+import { isSimulatedNode, type KubeletLocation } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
 import { networkError } from '../../webhooks/network-error.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
@@ -63,7 +63,7 @@ interface Session {
 export function kubeletOf({ context }: ResourceRequest, pod: KubeObject, insecure = false): KubeletLocation {
   const node = nodeOf(context.reads, pod)
   const location = context.kubelets.locate(node, { insecure })
-  if (context.kubelets.isSimulated(node.metadata.name ?? '')) throw serviceUnavailable(UNREACHED)
+  if (isSimulatedNode(node)) throw serviceUnavailable(UNREACHED)
   return location
 }
 
