@@ -28,8 +28,8 @@ function checkout(t: TestContext, files: Readonly<Record<string, string>>) {
   git('init', '-q')
   git('add', '-A')
   git('commit', '-qm', 'as it was')
-  // Without it a test runner inside a test runner reports to the outer one instead.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  // A test runner inside a test runner reports to the outer one instead; and what CI allows is each test's own to say.
+  const { NODE_TEST_CONTEXT: _, SKIFF_NO_SKIP: _inherited, ...env } = process.env
   const run = (script: string, args: readonly string[] = [], more: Record<string, string> = {}) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
       cwd: folder,
