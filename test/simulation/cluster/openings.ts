@@ -7,15 +7,18 @@ export interface Opening {
   readonly first: readonly KubeObject[]
   /** Made when the others have had some time. */
   readonly later: readonly KubeObject[]
+  /** Of the first of them, so many milliseconds from the beginning. */
+  readonly changes?: readonly { readonly atMs: number; readonly spec: Fields }[]
 }
 
 const NAMESPACE = 'one'
 
 export function openingOf(die: Dice): Opening {
-  const which = die.below(8)
+  const which = die.below(9)
   if (which === 0) return { first: guarded(die), later: [] }
   if (which === 1) return crowded(die)
   if (which === 2) return { first: claiming(die), later: [] }
+  if (which === 3) return rolling(die)
   return { first: [], later: [] }
 }
 
@@ -56,6 +59,34 @@ function crowded(die: Dice): Opening {
   return {
     first: [named('PriorityClass', 'o110', { value: 1000 }), big('o111', {}), big('o112', {})],
     later: [big('o113', { priorityClassName: 'o110' })],
+  }
+}
+
+/** A deployment whose template changes when its pods have run for a while, and are slow to come and to go; some are paused. */
+function rolling(die: Dice): Opening {
+  const deployment = make(die, 'Deployment', 'o130', NAMESPACE, [], '')
+  const { strategy } = deployment['spec']
+  const template: Fields = {
+    metadata: {
+      labels: { app: 'o130' },
+      annotations: {
+        'sim.skiff.dev/start-delay': die.oneOf(['0s', '2s', '15s']),
+        'sim.skiff.dev/stop-delay': die.oneOf(['0s', '10s']),
+      },
+    },
+    spec: { containers: [{ name: 'c', image: 'i:1' }], automountServiceAccountToken: false },
+  }
+  const changed = { template: { spec: { containers: [{ name: 'c', image: 'i:9' }] } } }
+  const recreates = die.chance(0.3) ? { type: 'Recreate' } : strategy
+  return {
+    first: [
+      { ...deployment, spec: { ...deployment['spec'], strategy: recreates, replicas: 2 + die.below(3), template } },
+    ],
+    later: [],
+    changes: [
+      ...(die.chance(0.4) ? [{ atMs: 1000, spec: { paused: true } }] : []),
+      { atMs: 22_000 + die.below(8000), spec: changed },
+    ],
   }
 }
 

@@ -11,6 +11,7 @@ import { describe, isMarked } from './laws/laws.ts'
 import { USER_FINALIZER } from './laws/objects.ts'
 import { openingOf } from './openings.ts'
 import { comesToRest } from './rest.ts'
+import type { Place } from './truth.ts'
 import { isKubelet } from './wire.ts'
 import { clusterScoped, dice, isKind, type Kind, kinds, make, ownersAmong } from './workload.ts'
 import { type Component, startWorld, type World } from './world.ts'
@@ -85,6 +86,12 @@ export async function tell(runtime: SimulatedRuntime): Promise<Happenings> {
   await runtime.advance(1000)
   const opening = openingOf(die)
   for (const object of opening.first) await done(resourceOf(object).create(object))
+  const [begun] = opening.first
+  for (const { atMs, spec } of opening.changes ?? [])
+    runtime.clock.setTimer(atMs, 'change', () => {
+      const object = begun && truth.find(placeOf(begun))
+      if (!calm && object !== undefined) pending.push(patch(object, {}, spec).catch(() => {}))
+    })
   for (let count = 2 + below(4); count > 0; count--) await done(create())
   for (let count = below(3); count > 0; count--) await done(adopt())
   await runtime.advance(oneOf([0, 1000, 15_000]))
@@ -146,6 +153,10 @@ export async function tell(runtime: SimulatedRuntime): Promise<Happenings> {
   function resourceOf({ kind, metadata }: KubeObject): ResourceClient {
     const resource = user.resource(kinds[kind as Kind])
     return clusterScoped.has(kind) ? resource : resource.namespace(metadata.namespace ?? '')
+  }
+
+  function placeOf({ kind, metadata: { name = '', namespace = '' } }: KubeObject): Place {
+    return { resource: kinds[kind as Kind].resource, name, namespace }
   }
 
   /** Of all there is, with a preference for what others made of the user's objects. */

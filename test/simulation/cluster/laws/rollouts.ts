@@ -78,7 +78,8 @@ export function rolloutLaw({ runtime, truth, failed }: LawParts): Law {
       Math.max(...[one, ...recent(one.metadata.uid ?? '')].map(({ status }) => status?.availableReplicas ?? 0))
     const had = available(set)
     if (to >= had) return
-    const left = to + others.reduce((sum, one) => sum + available(one), 0)
+    // By the counts as told: that of a set may be from before it was last resized, and count what goes already.
+    const left = to - set['spec'].replicas + [set, ...others].reduce((sum, one) => sum + available(one), 0)
     const least = Math.min(...specs.map((one) => desired - unavailableOf(one)))
     if (left < least) failed(`${what} leaves ${left} available of at least ${least}`)
   }

@@ -1,6 +1,6 @@
 /**
  * The long check: stories of a whole cluster under seeds that were never tried, and how often what happened in them. Exits with 1
- * when a law is broken. `node test/simulation/long.ts` (SKIFF_FIRST, SKIFF_SEEDS: explore.ts; default: 5,000 from anywhere).
+ * when a law is broken. `node test/simulation/stories.ts` (SKIFF_FIRST, SKIFF_SEEDS: explore.ts; default: 5,000 from anywhere).
  */
 import { happenings } from './cluster/happenings.ts'
 import { exploreOnAllCores } from './explore.ts'
