@@ -19,7 +19,7 @@ export interface MessagePeer {
   readonly closed: AbortSignal
   /** One binary message. Resolves when the socket takes more, or is gone. */
   send(...parts: readonly Uint8Array[]): Promise<void>
-  /** Takes messages; while what it returns is pending no other is read. To be called at once. */
+  /** Takes messages; while anything that it returned is pending no more is read from the socket. To be called at once. */
   onMessage(take: (bytes: Buffer) => void | Promise<void>): void
   /** The end, with code 1000. */
   close(): void
@@ -63,6 +63,8 @@ function peerOf(peer: WebSocket, socket: Duplex): MessagePeer {
   const closed = new AbortController()
   peer.on('close', () => closed.abort())
   peer.on('error', () => {})
+  /** Messages that are not taken yet. Those that had come with the first of them are given all the same. */
+  let pending = 0
   return {
     closed: closed.signal,
     send: async (...parts) => {
@@ -74,8 +76,15 @@ function peerOf(peer: WebSocket, socket: Duplex): MessagePeer {
       peer.on('message', (data: Buffer) => {
         const taken = take(data)
         if (taken === undefined) return
+        pending++
         peer.pause()
-        taken.then(() => peer.resume()).catch(() => peer.terminate())
+        taken.then(
+          () => {
+            pending--
+            if (pending === 0) peer.resume()
+          },
+          () => peer.terminate(),
+        )
       })
     },
     close: () => peer.close(1000),
