@@ -2,6 +2,8 @@
  * A kubelet's server for tests of the API server's way to it: logs are text, exec runs a few words of its own, port-forward echoes.
  * It speaks SPDY/3.1 as kubelets do, and asks for a client certificate.
  */
+
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -20,6 +22,10 @@ export interface StandIn {
   readonly clients: (string | undefined)[]
   /** Connections of sessions that are open. */
   readonly open: Set<Duplex>
+  /** Bytes that its connections have taken from `zeros`. */
+  written(): number
+  /** Lets every `deaf` that has begun read. */
+  letRead(): void
   close(): void
 }
 
@@ -33,6 +39,14 @@ export async function startKubeletStandIn(page: Page = () => false, host = '127.
   const asked: string[] = []
   const clients: (string | undefined)[] = []
   const open = new Set<Duplex>()
+  let reading = Promise.withResolvers<void>()
+  let written = 0
+  const shared: Shared = {
+    mayRead: () => reading.promise,
+    wrote: (bytes) => {
+      written += bytes
+    },
+  }
   const note = (request: IncomingMessage) => {
     asked.push(`${request.method} ${request.url}`)
     clients.push((request.socket as TLSSocket).getPeerCertificate().subject?.CN as string | undefined)
@@ -74,7 +88,7 @@ export async function startKubeletStandIn(page: Page = () => false, host = '127.
         streams.set(type, stream)
         const wanted = ['error', ...streamsOf(url.searchParams)]
         if (wanted.every((name) => streams.has(name)))
-          void run(url.searchParams.getAll('command'), streams).then(() => session.close())
+          void run(url.searchParams.getAll('command'), streams, shared).then(() => session.close())
       },
     })
   })
@@ -84,6 +98,11 @@ export async function startKubeletStandIn(page: Page = () => false, host = '127.
     asked,
     clients,
     open,
+    written: () => written,
+    letRead: () => {
+      reading.resolve()
+      reading = Promise.withResolvers()
+    },
     close: () => {
       server.close()
       server.closeAllConnections()
@@ -113,10 +132,21 @@ function streamsOf(query: URLSearchParams): readonly string[] {
   ]
 }
 
-/** `cat`, `exit N`, `both` (a word on each stream), `size` (the terminal's first size), `zeros N` (so many bytes), `wait`. */
+/** What the commands of all sessions share. */
+interface Shared {
+  /** Resolves when `deaf` may read. */
+  mayRead(): Promise<void>
+  wrote(bytes: number): void
+}
+
+/**
+ * `cat`, `exit N`, `both` (a word on each stream), `size` (the terminal's first size), `zeros N` (so many bytes), `sum` (the SHA-256 of
+ * its input), `deaf` (the same, but it reads nothing until it may), `wait`.
+ */
 async function run(
   [name = '', argument = '']: readonly string[],
   streams: ReadonlyMap<string, SpdyStream>,
+  { mayRead, wrote }: Shared,
 ): Promise<void> {
   const [stdin, stdout, stderr, error, resize] = ['stdin', 'stdout', 'stderr', 'error', 'resize'].map((type) =>
     streams.get(type),
@@ -135,10 +165,18 @@ async function run(
       break
     }
   } else if (name === 'zeros' && stdout !== undefined) {
-    const part = Buffer.alloc(64 * 1024)
-    for (let left = Number(argument); left > 0; left -= part.length)
-      if (!stdout.write(part.subarray(0, Math.min(left, part.length))))
-        await new Promise((resolve) => stdout.once('drain', resolve))
+    const zeros = Buffer.alloc(64 * 1024)
+    for (let left = Number(argument); left > 0; left -= zeros.length) {
+      const bytes = zeros.subarray(0, Math.min(left, zeros.length))
+      await new Promise((resolve) => stdout.write(bytes, resolve))
+      if (stdout.destroyed) break
+      wrote(bytes.length)
+    }
+  } else if ((name === 'sum' || name === 'deaf') && stdin !== undefined) {
+    if (name === 'deaf') await mayRead()
+    const hash = createHash('sha256')
+    for await (const bytes of stdin as AsyncIterable<Buffer>) hash.update(bytes)
+    stdout?.write(hash.digest('hex'))
   } else if (name === 'wait' && stdin !== undefined) await text(stdin).catch(() => {})
   const last = (stream: SpdyStream | undefined, text = '') =>
     new Promise<void>((resolve) => (stream === undefined ? resolve() : stream.end(text, resolve)))

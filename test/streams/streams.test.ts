@@ -9,55 +9,30 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createAsker } from '../../conformance/ask.ts'
-import { type StartedCluster, startSkiff } from '../../conformance/server.ts'
-import { type Kubectl, kubectlFor, kubectlPath, withoutKubectl } from '../kubectl.ts'
-import { type StandIn, startKubeletStandIn } from './kubelet-stand-in.ts'
+import type { StartedCluster } from '../../conformance/server.ts'
+import { kubectlPath, withoutKubectl } from '../kubectl.ts'
+import { type KubeletBehind, PROTOCOLS, speaking, startKubeletBehind } from './kubelet-behind.ts'
+import type { StandIn } from './kubelet-stand-in.ts'
 
 describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
+  let behind: KubeletBehind
   let cluster: StartedCluster
   let kubelet: StandIn
   let asker: ReturnType<typeof createAsker>
-  const kubectls = new Map<string, Kubectl>()
 
   before(async () => {
-    kubelet = await startKubeletStandIn()
-    cluster = await startSkiff(['--components', 'apiserver', '--disable-admission-plugins', 'ServiceAccount'])
+    behind = await startKubeletBehind()
+    cluster = behind.cluster
+    kubelet = behind.kubelet
     asker = createAsker(cluster.kubeconfig)
-    for (const by of ['websocket', 'spdy'])
-      kubectls.set(
-        by,
-        kubectlFor(cluster.kubeconfig, 'default', {
-          KUBECTL_REMOTE_COMMAND_WEBSOCKETS: String(by === 'websocket'),
-          KUBECTL_PORT_FORWARD_WEBSOCKETS: String(by === 'websocket'),
-        }),
-      )
-    const kubectl = kubectls.get('spdy') as Kubectl
-    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'real' } }
-    await kubectl.send('create', node)
-    const status = {
-      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
-      daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
-    }
-    await kubectl('patch', 'node', 'real', '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
-    const pod = (name: string, ...containers: readonly string[]) => ({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name },
-      spec: { nodeName: 'real', containers: containers.map((container) => ({ name: container, image: 'i' })) },
-    })
-    await kubectl.send('create', pod('p', 'c'), pod('two', 'a', 'b'))
-    const running = { status: { phase: 'Running', podIP: '10.0.0.9', conditions: [{ type: 'Ready', status: 'True' }] } }
-    for (const name of ['p', 'two'])
-      await kubectl('patch', 'pod', name, '--subresource=status', '--type=merge', '-p', JSON.stringify(running))
   })
   after(async () => {
     asker?.close()
-    await cluster?.stop()
-    kubelet?.close()
+    await behind?.stop()
   })
 
   test('logs are asked of it with the options given, as the API server', async () => {
-    const kubectl = kubectls.get('websocket') as Kubectl
+    const kubectl = behind.kubectls.websocket
     const text = await kubectl('logs', 'p', '--tail=5', '--since=1m', '--timestamps', '--limit-bytes=100')
     assert.equal(text, 'asked limitBytes=100&sinceSeconds=60&tailLines=5&timestamps=true\nthe end\n')
     assert.equal(kubelet.asked.at(-1)?.split('?')[0], 'GET /containerLogs/default/p/c')
@@ -74,14 +49,14 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
   })
 
   test('what the kubelet refuses about a log is said in its words', async () => {
-    const { code, err } = await (kubectls.get('websocket') as Kubectl).run(['logs', 'p', '--previous'])
+    const { code, err } = await behind.kubectls.websocket.run(['logs', 'p', '--previous'])
     assert.equal(code, 1)
     assert.match(err, /\(BadRequest\): previous terminated container "c" in pod "p" not found/)
   })
 
-  for (const by of ['websocket', 'spdy'] as const)
+  for (const by of PROTOCOLS)
     describe(`by ${by}`, () => {
-      const kubectl = () => kubectls.get(by) as Kubectl
+      const kubectl = () => behind.kubectls[by]
 
       test('exec gives both streams and the exit code', async () => {
         const both = await kubectl().run(['exec', 'p', '--', 'both'])
@@ -115,7 +90,7 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
         const forward = spawn(
           kubectlPath,
           ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/p', ':80', '--address=127.0.0.1'],
-          { env: { ...process.env, KUBECTL_PORT_FORWARD_WEBSOCKETS: String(by === 'websocket') } },
+          { env: { ...process.env, ...speaking(by) } },
         )
         const port = await forwardedPort(forward)
         const echoes = await Promise.all([1, 2, 3, 4].map((n) => echo(port, randomBytes(n * 100_000))))
@@ -126,7 +101,7 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
 
       test('a client that goes leaves nothing open', async () => {
         const child = spawn(kubectlPath, ['--kubeconfig', cluster.kubeconfig, 'exec', '-i', 'p', '--', 'wait'], {
-          env: { ...process.env, KUBECTL_REMOTE_COMMAND_WEBSOCKETS: String(by === 'websocket') },
+          env: { ...process.env, ...speaking(by) },
         })
         while (kubelet.open.size === 0) await new Promise((resolve) => setImmediate(resolve))
         const [socket] = [...kubelet.open]
@@ -136,19 +111,6 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
         assert.equal(kubelet.open.size, 0)
       })
     })
-
-  test('megabytes pass without being held', async () => {
-    const before = await residentOf(cluster)
-    const child = spawn('sh', [
-      '-c',
-      '"$0" --kubeconfig "$1" exec p -- zeros 200000000 | wc -c',
-      kubectlPath,
-      cluster.kubeconfig,
-    ])
-    const [count] = (await once(child.stdout, 'data')) as [Buffer]
-    assert.equal(count.toString().trim(), '200000000')
-    assert.ok((await residentOf(cluster)) - before < 64, 'less than 64 MiB more')
-  })
 
   test('without a change of protocol, of a container that is not there, or on no node, a session is refused', async () => {
     const ask = async (path: string, h: Record<string, string> = {}) => {
@@ -187,12 +149,4 @@ async function echo(port: number, bytes: Buffer): Promise<boolean> {
     parts.push(part)
   }
   return Buffer.concat(parts).equals(bytes)
-}
-
-/** MiB of the API server's process. */
-async function residentOf({ dataDir }: StartedCluster): Promise<number> {
-  const { readFile } = await import('node:fs/promises')
-  const state = await readFile(`${dataDir}/pid`, 'utf8')
-  const status = await readFile(`/proc/${/\d+/.exec(state)?.[0]}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
 }
