@@ -7,7 +7,7 @@ export interface Figure {
   /** Which of the runs it belongs to: components, or the server that was given. */
   readonly subject: string
   readonly value: number
-  readonly unit: '/s' | 's' | 'ms' | 'MiB'
+  readonly unit: '/s' | 's' | 'ms' | 'MiB' | '%'
   /** The bare server's, doing the same for the same client in the same run. */
   readonly bare?: number
   /** Processor time the server's process took for one of what is counted, in microseconds. */

@@ -6,6 +6,7 @@
  *   npm run bench -- --components all         only one of the two (apiserver, all)
  *   npm run bench -- --only create,get        some of the measurements, and those they need
  *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
+ *   npm run bench -- --scale                  how cost grows with nodes and pods (scale/scale.ts)
  *   npm run bench -- --audit                  the skiff processes it starts write an audit event (level Metadata) per request
  *   npm run bench -- --node-args="--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
  *   npm run bench -- --json FILE              figures as JSON into a file (- for standard output)
@@ -45,6 +46,9 @@ const { values } = parseArgs({
     json: { type: 'string' },
     'node-args': { type: 'string' },
     audit: { type: 'boolean', default: false },
+    scale: { type: 'boolean', default: false },
+    sizes: { type: 'string', default: '10x1000,100x1000,1000x5000,1000x10000' },
+    steps: { type: 'string' },
   },
 })
 const chosen = values.only?.split(',')
@@ -108,14 +112,26 @@ function withPids(subject: Subject): Subject {
   return {
     ...subject,
     usage: () =>
-      pids
-        .map(usageOf)
-        .reduce((a, b) => ({ residentMiB: a.residentMiB + b.residentMiB, cpuSeconds: a.cpuSeconds + b.cpuSeconds })),
+      pids.map(usageOf).reduce((a, b) => ({
+        residentMiB: a.residentMiB + b.residentMiB,
+        anonymousMiB: a.anonymousMiB + b.anonymousMiB,
+        cpuSeconds: a.cpuSeconds + b.cpuSeconds,
+      })),
   }
 }
 
 const figures: Figure[] = []
-if (values.against !== undefined) {
+const nodeArgs = values['node-args']?.split(' ') ?? []
+if (values.scale) {
+  const { runScale, sizesOf, stepsOf } = await import('./scale/scale.ts')
+  await runScale({
+    sizes: sizesOf(values.sizes),
+    steps: stepsOf(values.steps),
+    nodeArgs,
+    ...(values.against === undefined ? {} : { against: withPids(existing(values.against)) }),
+    report: (figure) => figures.push(figure),
+  })
+} else if (values.against !== undefined) {
   const all = [...MEASURES, cascade]
   const without = values.components === 'apiserver' ? MEASURES : all
   await measure(withPids(existing(values.against)), wanted(chosen === undefined ? without : all), figures)
@@ -128,11 +144,7 @@ if (values.against !== undefined) {
     if (values.components !== undefined && values.components !== components) continue
     const some = wanted(measures)
     if (some.length > 0 || chosen?.includes('start'))
-      await measure(
-        await startSkiff(components, { nodeArgs: values['node-args']?.split(' ') ?? [], audit: values.audit }),
-        some,
-        figures,
-      )
+      await measure(await startSkiff(components, { nodeArgs, audit: values.audit }), some, figures)
   }
 }
 const result = {

@@ -19,6 +19,8 @@ export interface Subject {
 
 export interface Usage {
   readonly residentMiB: number
+  /** What of it is no file's: without the store's map. */
+  readonly anonymousMiB: number
   /** Seconds of processor time, all threads. */
   readonly cpuSeconds: number
 }
@@ -51,14 +53,19 @@ export interface SkiffOptions {
   readonly nodeArgs?: readonly string[]
   /** Whether it writes an audit log, at level Metadata. */
   readonly audit?: boolean
+  /** How many simulated nodes; one where they are left out. */
+  readonly nodes?: number
+  /** Where its objects are and stay; a directory of its own, removed at the end, where it is left out. */
+  readonly directory?: string
 }
 
-/** A skiff process of its own on an empty directory. */
+/** A skiff process of its own. */
 export async function startSkiff(components: Components, options: SkiffOptions = {}): Promise<Subject> {
   const { nodeArgs = [], audit = false } = options
-  const directory = mkdtempSync(join(tmpdir(), 'skiff-bench-'))
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'skiff-bench-'))
   const parts = components === 'all' ? 'apiserver,controllers,scheduler,kubelet' : 'apiserver'
   const args = [...nodeArgs, BIN, 'up', '--data-dir', directory, '--port', '0', '--components', parts]
+  if (options.nodes !== undefined) args.push('--nodes', String(options.nodes))
   if (audit) {
     const policy = join(directory, 'audit-policy.json')
     writeFileSync(policy, JSON.stringify(AUDIT_POLICY))
@@ -74,7 +81,7 @@ export async function startSkiff(components: Components, options: SkiffOptions =
     usage: () => usageOf(child.pid as number),
     stop: async () => {
       await stop()
-      rmSync(directory, { recursive: true, force: true })
+      if (options.directory === undefined) rmSync(directory, { recursive: true, force: true })
     },
   }
 }
@@ -130,9 +137,10 @@ export function usageOf(pid: number): Usage {
     const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return {
       residentMiB: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024,
+      anonymousMiB: Number(/RssAnon:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024,
       cpuSeconds: (Number(ticks[11]) + Number(ticks[12])) / 100,
     }
   } catch {
-    return { residentMiB: Number.NaN, cpuSeconds: Number.NaN }
+    return { residentMiB: Number.NaN, anonymousMiB: Number.NaN, cpuSeconds: Number.NaN }
   }
 }

@@ -26,6 +26,7 @@ const isNumber = (column: number) => column >= 1 && column <= 3
 
 function show(value: number, unit: Figure['unit']): string {
   if (unit === '/s') return `${Math.round(value).toLocaleString('en-US')}/s`
+  if (unit === '%') return `${value.toFixed(1)}%`
   if (unit === 'MiB') return `${Math.round(value)} MiB`
   if (unit === 'ms') return `${value.toFixed(value < 10 ? 2 : 1)} ms`
   return `${value.toFixed(3)} s`

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../src/api/object.ts'
+import { parseFieldSelector } from '../../src/api/objects/field-selector.ts'
+import { everything } from '../../src/api/objects/label-selector.ts'
 import { createCaches } from '../../src/apiserver/cache/caches.ts'
 import { sleep } from '../../src/base/clock.ts'
 import type { SimulatedRuntime } from '../../src/base/simulated.ts'
@@ -9,13 +11,19 @@ import { openStorage } from '../../src/storage/open.ts'
 import { explore } from './explore.ts'
 
 /** Two writers at work on a few keys, and a watcher that keeps a copy from events alone, sometimes starting anew. */
-async function watchersCopy(runtime: SimulatedRuntime): Promise<void> {
+async function watchersCopy(runtime: SimulatedRuntime, fieldSelector: string): Promise<void> {
   const { random, clock } = runtime
   const storage = await openStorage({ runtime, driver: 'memory' })
   const stop = startCompactor(runtime, storage, { keepMs: 3000, everyMs: 1000 })
   const caches = await createCaches(runtime, storage)
   const maps = caches.resource('configmaps')
   const matches = (object: KubeObject) => object['data'].n % 3 !== 0
+  const selection = {
+    labels: everything,
+    fields: parseFieldSelector(fieldSelector),
+    fieldsOf: (object: KubeObject) => ({ chosen: String(matches(object)) }),
+    namespaced: true,
+  }
 
   async function writer(): Promise<void> {
     for (let i = 0; i < 25; i++) {
@@ -44,8 +52,7 @@ async function watchersCopy(runtime: SimulatedRuntime): Promise<void> {
       const cut = new AbortController()
       const signal = AbortSignal.any([end.signal, cut.signal])
       if (from === 'initial') copy.clear()
-      const predicate = (stored: { readonly object: KubeObject }) => matches(stored.object)
-      const reader = maps.watch({ from, kind: 'ConfigMap', apiVersion: 'v1', bookmarks: true, predicate, signal })
+      const reader = maps.watch({ from, kind: 'ConfigMap', apiVersion: 'v1', bookmarks: true, selection, signal })
       for (let event = await reader.next(); event; event = await reader.next()) {
         if (event.type === 'ERROR') {
           from = 'initial'
@@ -84,6 +91,10 @@ async function watchersCopy(runtime: SimulatedRuntime): Promise<void> {
   )
 }
 
-test('a watcher that keeps a copy has the truth in the end, in every order', async () => {
-  await explore((runtime) => runtime.complete(watchersCopy(runtime)), { seeds: 300, twiceEvery: 30 })
-})
+for (const [found, fieldSelector] of [
+  ['by what its selector fixes', 'chosen=true'],
+  ['by the log', 'chosen!=false'],
+] as const)
+  test(`a watcher that keeps a copy has the truth in the end, told ${found}, in every order`, async () => {
+    await explore((runtime) => runtime.complete(watchersCopy(runtime, fieldSelector)), { seeds: 300, twiceEvery: 30 })
+  })

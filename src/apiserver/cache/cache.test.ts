@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
+import { parseFieldSelector } from '../../api/objects/field-selector.ts'
+import { everything, parseLabelSelector } from '../../api/objects/label-selector.ts'
 import type { StoredObject, WatchEvent } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import type { StreamReader } from '../../base/stream.ts'
@@ -9,6 +11,7 @@ import { FutureRevisionError } from '../../storage/storage.ts'
 import { createCaches } from './caches.ts'
 import { decodeStored, encodeStored } from './entry.ts'
 import { byNodeName } from './indexes.ts'
+import type { EntrySelection } from './selected.ts'
 import type { CacheWatchOptions } from './watch.ts'
 
 type Labels = Record<string, string>
@@ -19,8 +22,11 @@ const configMap = (name: string, data: Labels = {}, labels: Labels = {}, namespa
   data,
 })
 const keyOf = (name: string, namespace = 'default') => `/registry/configmaps/${namespace}/${name}`
-const hasLabel = (name: string, value: string) => (stored: StoredObject) =>
-  stored.object.metadata.labels?.[name] === value
+const selects = (labels: string, fields = ''): EntrySelection => ({
+  labels: labels === '' ? everything : parseLabelSelector(labels),
+  fields: parseFieldSelector(fields),
+  namespaced: true,
+})
 
 async function fixture(seed = 1) {
   const runtime = simulatedRuntime(seed)
@@ -209,7 +215,7 @@ test('a watch of one namespace sees no other, not even one whose name begins ali
 
 test('what comes to match is added, what no longer does is deleted with its last matching state', async () => {
   const { write, remove, watch, told } = await fixture()
-  const reader = watch({ predicate: hasLabel('x', '1') })
+  const reader = watch({ selection: selects('x=1') })
   let revision = await write(configMap('a', { data: 'first' }, { x: '1' })) // 2
   revision = await write(configMap('a', { data: 'second' }, { x: '2' }), revision) // 3
   revision = await write(configMap('a', { data: 'third' }, { x: '2' }), revision) // 4
@@ -217,7 +223,7 @@ test('what comes to match is added, what no longer does is deleted with its last
   revision = await write(configMap('a', { data: 'fifth' }, { x: '1' }), revision) // 6
   await remove(keyOf('a'), revision) // 7
   assert.deepEqual(await told(reader), ['ADDED a@2', 'DELETED a@3', 'ADDED a@5', 'MODIFIED a@6', 'DELETED a@7'])
-  const again = watch({ from: 2, predicate: hasLabel('x', '1') })
+  const again = watch({ from: 2, selection: selects('x=1') })
   const left = await again.next()
   assert.equal(left?.object['data'].data, 'first')
   assert.equal(left?.object.metadata.resourceVersion, '3')
@@ -225,7 +231,7 @@ test('what comes to match is added, what no longer does is deleted with its last
 
 test('an event is encoded once for all watchers of a representation', async () => {
   const { write, watch, runtime } = await fixture()
-  const readers = [watch(), watch(), watch({ predicate: () => true })]
+  const readers = [watch(), watch(), watch({ selection: selects('') })]
   const representation = { name: 'v2', convert: (object: KubeObject) => ({ ...object, apiVersion: 'v2' }) }
   const converted = [watch({ representation }), watch({ representation })]
   await write(configMap('a'))
@@ -246,7 +252,7 @@ test('what is older than the log comes out of storage, and what is compacted is 
   // A server that starts anew has an empty log.
   const maps = (await done(createCaches(runtime, storage))).resource('configmaps')
   const options = { kind: 'ConfigMap', apiVersion: 'v1', signal: new AbortController().signal }
-  const reader = maps.watch({ ...options, from: 2, predicate: hasLabel('x', '1') })
+  const reader = maps.watch({ ...options, from: 2, selection: selects('x=1') })
   const seen: string[] = []
   while (seen.length < 699) {
     const event = await done(reader.next())

@@ -11,6 +11,7 @@ import { asKubeObject, type KubeObject } from '../../api/object.ts'
 import { isShared } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
 import type { Holder, Recent } from './recent.ts'
+import type { SelectedFields, SelectedValues } from './selected.ts'
 import { allocateKept } from './slab.ts'
 import { partText, storedText } from './stored-text.ts'
 
@@ -27,6 +28,8 @@ export interface CacheEntry extends StoredObject {
   as(representation: Representation): CacheEntry
   /** The same object as of another revision: what a DELETED event carries. */
   at(revision: number): CacheEntry
+  /** What selectors ask of it: taken once, and kept without the object. */
+  selected(fields: SelectedFields): SelectedValues
 }
 
 /** How objects are served when not in the storage version. Compared by identity: make it once per resource and version. */
@@ -120,6 +123,7 @@ class Entry implements CacheEntry, Holder {
   #weak: WeakRef<KubeObject> | undefined
   #others: Map<Representation, CacheEntry> | undefined
   #message: Uint8Array | undefined
+  #selected: SelectedValues | undefined
 
   constructor(key: string, revision: number, value: Uint8Array, options: EntryOptions, known: KubeObject | undefined) {
     this.key = key
@@ -204,6 +208,14 @@ class Entry implements CacheEntry, Holder {
 
   at(revision: number): CacheEntry {
     return new Entry(this.key, revision, this.#storedBytes(), this.#options, this.#object)
+  }
+
+  selected(fields: SelectedFields): SelectedValues {
+    if (!fields.holds(this.#selected)) {
+      // The object is not kept for it, as for a message.
+      this.#selected = fields.take(this.#object ?? this.#weak?.deref() ?? this.#parsed())
+    }
+    return this.#selected
   }
 
   #storedBytes(): Uint8Array {

@@ -15,8 +15,8 @@ export interface Woken {
 }
 
 export interface Fanout {
-  /** There is something new for these; the same set each time. */
-  notify(watchers: ReadonlySet<Woken>): void
+  /** There is something new for these; the same set each time. With `once` they are taken out of it when they are told. */
+  notify(watchers: Set<Woken>): void
 }
 
 const FEW = 50
@@ -29,7 +29,7 @@ const QUIET = 0.125
 /** After a pass, so that those who ask are served too. */
 const restMs = (watchers: number) => Math.min(4 + watchers / 64, 24)
 
-export function createFanout(runtime: Runtime): Fanout {
+export function createFanout(runtime: Runtime, { once = false } = {}): Fanout {
   const { scheduler, clock } = runtime
   /** Watchers that have a hand-over coming. */
   const handed = new WeakSet<Woken>()
@@ -39,7 +39,7 @@ export function createFanout(runtime: Runtime): Fanout {
   let oldest: number | undefined
   let newest = 0
 
-  function gather(watchers: ReadonlySet<Woken>): void {
+  function gather(watchers: Set<Woken>): void {
     if (oldest === undefined) {
       busy = false
       return
@@ -52,9 +52,10 @@ export function createFanout(runtime: Runtime): Fanout {
     else pass(watchers)
   }
 
-  function pass(watchers: ReadonlySet<Woken>): void {
+  function pass(watchers: Set<Woken>): void {
     oldest = undefined
     const all = [...watchers]
+    if (once) watchers.clear()
     let next = 0
     const some = () => {
       for (const end = Math.min(next + PER_TURN, all.length); next < end; next++) all[next]!.wake()
@@ -84,6 +85,7 @@ export function createFanout(runtime: Runtime): Fanout {
           watcher,
         )
       }
+      if (once) watchers.clear()
     },
   }
 }

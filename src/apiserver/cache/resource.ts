@@ -8,8 +8,10 @@ import { prefixEnd } from '../../storage/tables.ts'
 import { type CacheEntry, createEntry, type EntryOptions } from './entry.ts'
 import { createFanout, type Woken } from './fanout.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
+import { createInterests, interestOf } from './interests.ts'
 import { type Change, createChange, createEventLog } from './log.ts'
-import { type CacheWatchOptions, createWatch } from './watch.ts'
+import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
+import { type CacheWatchOptions, createWatch, type WatchSource } from './watch.ts'
 
 const BTree = sortedBTree.default
 
@@ -48,6 +50,8 @@ export interface ResourceCache {
   byIndex(name: string, value: string): readonly CacheEntry[]
   /** The same in no particular order, for those who stop at the first that fits. */
   eachByIndex(name: string, value: string): Iterable<CacheEntry>
+  /** Whether entries are selected; their objects are not parsed for it but the first time. */
+  matcher(selection: EntrySelection): (entry: CacheEntry) => boolean
   /**
    * Events in revision order; see CacheWatchOptions. A revision that is compacted, or from before `beginAt`, gives one ERROR event (410 Expired), as
    * the API does. The reader's drain() gives what is ready, for one write to carry it.
@@ -71,6 +75,7 @@ export interface OwnedResourceCache extends ResourceCache {
   close(error?: unknown): void
 }
 
+const MOST_SELECTED = 8
 const compareKeys = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const laterKey = (a: string, b: string) => (compareKeys(a, b) < 0 ? b : a)
 
@@ -86,8 +91,14 @@ export function createResourceCache(
   let log = createEventLog(clusterRevision())
   const indexes = new Map<string, { readonly values: IndexValues; index: Index | undefined }>()
   const listeners = new Set<(change: Change) => void>()
+  /** Those who read the log, and those found by what they fix: the latter are told when something was offered to them. */
   const watchers = new Set<Woken>()
   const fanout = createFanout(runtime)
+  const interests = createInterests(prefix)
+  const interested = new Set<Woken>()
+  const due = new Set<Woken>()
+  const dueFanout = createFanout(runtime, { once: true })
+  const selectedBy = new Map<FieldsOf | undefined, SelectedFields>()
   let begin = 0
   let generation = 0
   let changed = false
@@ -125,6 +136,7 @@ export function createResourceCache(
     for (const { index } of indexes.values()) index?.change(entry, previous)
     const change = createChange(key, revision, entry, previous, runtime.clock.now())
     log.append(change)
+    interests.offer(change, log.end - 1, due)
     generation++
     changed = true
     for (const listener of listeners) {
@@ -141,6 +153,17 @@ export function createResourceCache(
     if (!named) throw new Error(`the cache of ${prefix} has no index ${name}`)
     named.index ??= createIndex(named.values, byKey.values())
     return named.index
+  }
+
+  function selectedFor(fieldsOf: FieldsOf | undefined): SelectedFields {
+    let selected = selectedBy.get(fieldsOf)
+    if (!selected) {
+      selected = createSelectedFields(fieldsOf)
+      // A definition that changes brings a function of its own; its watches have ended then.
+      if (selectedBy.size >= MOST_SELECTED) selectedBy.clear()
+      selectedBy.set(fieldsOf, selected)
+    }
+    return selected
   }
 
   async function history(wanted: string, afterRevision: number) {
@@ -192,9 +215,29 @@ export function createResourceCache(
     byIndex: (name, value) => indexNamed(name).get(value),
     eachByIndex: (name, value) => indexNamed(name).each(value),
 
+    matcher: (selection) => matcherOf(selection, selectedFor(selection.fieldsOf)),
     watch(watchOptions) {
-      const source = { runtime, log, begin, revision: clusterRevision, snapshot: under, history, watchers }
-      return createWatch(source, watchOptions.prefix ?? prefix, watchOptions)
+      const source: WatchSource = {
+        runtime,
+        log,
+        begin,
+        revision: clusterRevision,
+        snapshot: under,
+        history,
+        add(watcher, interest) {
+          if (interest) interests.add(watcher, interest)
+          ;(interest ? interested : watchers).add(watcher)
+        },
+        remove(watcher, interest) {
+          if (interest) interests.remove(watcher, interest)
+          ;(interest ? interested : watchers).delete(watcher)
+          due.delete(watcher)
+        },
+      }
+      const { prefix: wanted = prefix, selection } = watchOptions
+      const selected = selectedFor(selection?.fieldsOf)
+      const matches = selection === undefined ? () => true : matcherOf(selection, selected)
+      return createWatch(source, wanted, watchOptions, matches, interestOf(prefix, wanted, selection, selected))
     },
     beginAt(revision) {
       begin = revision
@@ -212,9 +255,10 @@ export function createResourceCache(
       if (!changed) return
       changed = false
       if (watchers.size > 0) fanout.notify(watchers)
+      if (due.size > 0) dueFanout.notify(due)
     },
     close(error) {
-      for (const watcher of [...watchers]) watcher.close(error)
+      for (const watcher of [...watchers, ...interested]) watcher.close(error)
     },
   }
 }

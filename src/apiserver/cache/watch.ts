@@ -1,17 +1,19 @@
 /**
  * One watch: a cursor that goes through the initial state, then storage's history as far as the log does not reach back,
- * then the log. It holds no events of its own; one that falls off the log's old end is closed, and its client lists again.
+ * then the log, or, when its selectors fix something, the changes it was offered. Those are in the log too: one that falls
+ * off the log's old end is closed, and its client lists again.
  */
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
-import type { StoredObject, WatchEvent } from '../../api/request.ts'
+import type { WatchEvent } from '../../api/request.ts'
 import { expired, StatusError } from '../../api/status.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import { CompactedError } from '../../storage/storage.ts'
 import type { CacheEntry, Representation } from './entry.ts'
-import type { Woken } from './fanout.ts'
+import type { Interest, Offered } from './interests.ts'
 import { type Change, type EventLog, eventOf, plainEvent } from './log.ts'
+import type { EntrySelection } from './selected.ts'
 
 export interface CacheWatchOptions {
   /** Only objects whose key begins with this; it lies under the resource's own prefix. Default: all. */
@@ -22,7 +24,7 @@ export interface CacheWatchOptions {
    */
   readonly from: number | 'now' | 'initial'
   /** Label and field selectors. An object that comes to match is ADDED, one that no longer does is DELETED. */
-  readonly predicate?: (object: StoredObject) => boolean
+  readonly selection?: EntrySelection
   /** Send a bookmark about once a minute. */
   readonly bookmarks?: boolean
   /** With `initial`: a bookmark with the annotation k8s.io/initial-events-end after the last of the initial events. */
@@ -47,7 +49,9 @@ export interface WatchSource {
   snapshot(prefix: string): readonly CacheEntry[]
   /** Changes after a revision out of storage, a page at a time; `revision` is the last one looked at. */
   history(prefix: string, afterRevision: number): Promise<{ changes: readonly Change[]; revision: number }>
-  readonly watchers: Set<Woken>
+  /** Told of every change, or, with an interest, offered those it may be about. */
+  add(watcher: Offered, interest: Interest | undefined): void
+  remove(watcher: Offered, interest: Interest | undefined): void
 }
 
 const BOOKMARK_MS = 60_000
@@ -57,10 +61,11 @@ export function createWatch(
   source: WatchSource,
   prefix: string,
   options: CacheWatchOptions,
-): StreamReader<WatchEvent> & Woken {
+  matches: (entry: CacheEntry) => boolean,
+  interest: Interest | undefined,
+): StreamReader<WatchEvent> & Offered {
   const { log, runtime } = source
-  const { predicate, representation } = options
-  const matches = (entry: CacheEntry) => predicate === undefined || predicate(entry)
+  const { representation } = options
 
   let closed = false
   let failure: unknown
@@ -72,6 +77,12 @@ export function createWatch(
   let history: { changes: readonly Change[]; next: number; revision: number; readonly upTo: number } | undefined
   let reading = false
   let cursor = log.end
+  /** With an interest the log is read up to here; what comes later is offered. */
+  const until = interest === undefined ? Number.POSITIVE_INFINITY : log.end
+  /** Changes offered and not yet looked at, the oldest of them with this sequence number. */
+  let offered: Change[] = []
+  let offeredNext = 0
+  let oldestOffered = 0
   /** Changes up to this revision are not for this watch: it began in the future, or its initial state had them. */
   let floor = 0
   let bookmarkDue = false
@@ -114,14 +125,22 @@ export function createWatch(
         return undefined
       } else history = undefined
     }
-    if (cursor < log.first) {
+    if (cursor < log.first && cursor < until) {
       // Too slow: what it has not seen is no longer kept.
       close()
       return undefined
     }
-    while (cursor < log.end) {
+    while (cursor < log.end && cursor < until) {
       const event = told(log.at(cursor++))
       if (event) return event
+    }
+    while (offeredNext < offered.length) {
+      const event = told(offered[offeredNext++] as Change)
+      if (event) return event
+    }
+    if (offeredNext > 0) {
+      offered = []
+      offeredNext = 0
     }
     if (endDue || bookmarkDue) {
       const annotations = endDue ? INITIAL_EVENTS_END : undefined
@@ -193,8 +212,10 @@ export function createWatch(
     failure = error
     initial = undefined
     history = undefined
+    offered = []
+    offeredNext = 0
     bookmarkTimer?.cancel()
-    source.watchers.delete(watch)
+    source.remove(watch, interest)
     options.signal.removeEventListener('abort', onAbort)
     if (!waiting) return
     const { resolve, reject } = waiting
@@ -204,11 +225,18 @@ export function createWatch(
   }
   const onAbort = () => close()
 
-  const watch: StreamReader<WatchEvent> & Woken = {
+  const watch: StreamReader<WatchEvent> & Offered = {
     get closed() {
       return closed
     },
     wake,
+    offer(change, sequence) {
+      // A label may lead here by its old value and by its new one.
+      if (closed || offered.at(-1) === change) return
+      if (offeredNext === offered.length) oldestOffered = sequence
+      else if (oldestOffered < log.first) return close()
+      offered.push(change)
+    },
     next() {
       if (waiting) return Promise.reject(new Error('next() called while another next() is pending'))
       const event = lastEvents.shift() ?? (closed ? undefined : take())
@@ -229,7 +257,7 @@ export function createWatch(
     close,
   }
 
-  source.watchers.add(watch)
+  source.add(watch, interest)
   if (options.signal.aborted) close()
   else if (typeof options.from === 'number' && options.from < source.begin) fail(tooOld(options.from, source.begin))
   else {

@@ -77,7 +77,7 @@ export async function list(resource: ResourceRequest, options: ListOptions): Pro
 function one(cache: ResourceCache, selection: Selection, key: string, revision: number): Listed {
   const entry = cache.get(key)
   return {
-    items: entry !== undefined && selection.matches(entry.object) ? [entry] : [],
+    items: entry !== undefined && cache.matcher(selection)(entry) ? [entry] : [],
     metadata: { resourceVersion: String(revision) },
   }
 }
@@ -91,6 +91,7 @@ async function select(
   start: string | undefined,
 ): Promise<Listed> {
   const items: CacheEntry[] = []
+  const matches = cache.matcher(selection)
   let from = start
   let at = exact
   for (;;) {
@@ -100,7 +101,7 @@ async function select(
     if (selection.all) return withContinue(page, page.items, prefix, page.more, page.remaining)
     for (let i = 0; i < page.items.length; i++) {
       const entry = page.items[i] as CacheEntry
-      if (!selection.matches(entry.object)) continue
+      if (!matches(entry)) continue
       items.push(entry)
       if (limit > 0 && items.length === limit)
         return withContinue(page, items, prefix, page.more || i < page.items.length - 1, undefined)

@@ -5,6 +5,7 @@ import { type FieldTerm, fieldsMatch, parseFieldSelector } from '../../api/objec
 import { everything, type LabelSelector, parseLabelSelector, SelectorError } from '../../api/objects/label-selector.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest } from '../../api/status.ts'
+import type { FieldsOf } from '../cache/selected.ts'
 import type { Strategy } from '../registry/strategy.ts'
 
 export interface Selection {
@@ -14,6 +15,9 @@ export interface Selection {
   readonly name: string | undefined
   readonly labels: LabelSelector
   readonly fields: readonly FieldTerm[]
+  /** The kind's own selectable fields, where the selector asks for one of them. */
+  readonly fieldsOf?: FieldsOf | undefined
+  readonly namespaced: boolean
   matches(object: KubeObject): boolean
 }
 
@@ -39,6 +43,8 @@ export function selectionOf(
       name,
       labels,
       fields,
+      fieldsOf: extra,
+      namespaced: row.namespaced,
       matches(object) {
         if (labels !== everything && !labels.matches(object.metadata.labels)) return false
         if (fields.length === 0) return true
@@ -53,7 +59,14 @@ export function selectionOf(
   }
 }
 
-const selectAll: Selection = { all: true, name: undefined, labels: everything, fields: [], matches: () => true }
+const selectAll: Selection = {
+  all: true,
+  name: undefined,
+  labels: everything,
+  fields: [],
+  namespaced: true,
+  matches: () => true,
+}
 
 function checkField(row: ResourceRow, strategy: Strategy, field: string): void {
   const { fieldLabels } = strategy

@@ -52,7 +52,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const events = context.caches.resource(row.storagePrefix).watch({
     prefix: storageRange(row, row.namespaced ? info.namespace : ''),
     from: withInitial ? 'initial' : version === 0 ? 'now' : version,
-    ...(selection.all ? {} : { predicate: (stored) => selection.matches(stored.object) }),
+    ...(selection.all ? {} : { selection }),
     bookmarks: options.allowWatchBookmarks,
     initialEventsEnd: options.allowWatchBookmarks,
     ...(view === undefined ? {} : { representation: view }),

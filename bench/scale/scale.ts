@@ -1,0 +1,117 @@
+/**
+ * npm run bench -- --scale: how cost grows with the cluster. For each size a skiff of its own, on an empty directory:
+ * simulated nodes until ready, Deployments until every pod is, memory and processor time when nothing happens, lists, the
+ * namespace deleted, a stop and a start with the pods there.
+ *
+ *   --sizes 1000x2000,1000x10000      nodes x pods
+ *   --steps start,create,delete       some of start (of the cluster, with its idle cost), create, lists, restart, delete
+ *   --against KUBECONFIG              any other cluster with its nodes there already: what is left of the sizes is pods
+ *   --pids 1,2                        also reads that cluster's processes
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createBenchClient } from '../client.ts'
+import type { Figure } from '../figure.ts'
+import { pause } from '../load.ts'
+import { type Subject, startSkiff } from '../subject.ts'
+import { shown } from '../table.ts'
+import { createWorkload, deleteWorkload, listWorkload } from './workload.ts'
+
+export interface Size {
+  readonly nodes: number
+  readonly pods: number
+}
+
+export const STEPS = ['start', 'create', 'lists', 'restart', 'delete'] as const
+export type Step = (typeof STEPS)[number]
+
+export interface ScaleOptions {
+  readonly sizes: readonly Size[]
+  readonly steps: readonly Step[]
+  readonly nodeArgs: readonly string[]
+  /** A cluster that is there already. */
+  readonly against?: Subject
+  report(figure: Figure): void
+}
+
+/** What is idle is looked at for this long, after what the work before left behind has been done. */
+const IDLE_SECONDS = 10
+const SETTLE_MS = 12_000
+
+/** @throws Error for a text that is no list of NODESxPODS */
+export function sizesOf(text: string): Size[] {
+  return text.split(',').map((size) => {
+    const found = /^(\d+)x(\d+)$/.exec(size)
+    if (!found) throw new Error(`--sizes takes NODESxPODS, as 1000x2000: ${size}`)
+    return { nodes: Number(found[1]), pods: Number(found[2]) }
+  })
+}
+
+/** @throws Error for a step that there is not */
+export function stepsOf(text: string | undefined): readonly Step[] {
+  if (text === undefined) return STEPS
+  return text.split(',').map((name) => {
+    const step = STEPS.find((known) => known === name)
+    if (step === undefined) throw new Error(`--steps takes ${STEPS.join(', ')}: ${name}`)
+    return step
+  })
+}
+
+export async function runScale(options: ScaleOptions): Promise<void> {
+  for (const size of options.sizes) await runSize(options, size)
+}
+
+async function runSize({ steps, nodeArgs, against, report }: ScaleOptions, { nodes, pods }: Size): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'skiff-scale-'))
+  const start = () => startSkiff('all', { nodes, directory, nodeArgs })
+  const wants = (step: Step) => steps.includes(step)
+  const tell = (name: string, value: number, unit: Figure['unit'], detail = '') => {
+    const figure: Figure = { name, subject: `${subject.name}, ${nodes} nodes, ${pods} pods`, value, unit, detail }
+    report(figure)
+    process.stderr.write(`${nodes}x${pods} ${name}: ${shown(figure)} ${detail}\n`)
+  }
+  let subject = against ?? (await start())
+  let client = createBenchClient(subject.endpoint)
+  const cost = async (when: string) => {
+    await pause(SETTLE_MS)
+    const before = subject.usage?.()
+    await pause(IDLE_SECONDS * 1000)
+    const after = subject.usage?.()
+    if (before === undefined || after === undefined) return
+    tell(`memory, ${when}`, after.residentMiB, 'MiB', `${Math.round(after.anonymousMiB)} MiB of it anonymous`)
+    tell(`processor, ${when}`, ((after.cpuSeconds - before.cpuSeconds) / IDLE_SECONDS) * 100, '%')
+  }
+  const namespace = `scale-${process.pid.toString(36)}-${pods}`
+  try {
+    if (subject.startSeconds !== undefined) tell('start with all nodes ready', subject.startSeconds, 's')
+    if (wants('start')) await cost('no pods')
+    if (wants('create')) {
+      tell('created to all ready', await createWorkload(client, namespace, pods), 's')
+      await cost('all ready')
+    }
+    if (wants('lists')) {
+      const { all, ofNode } = await listWorkload(client, namespace)
+      tell('list of all pods', all.seconds, 's', `${(all.bytes / 1e6).toFixed(1)} MB`)
+      tell("list of one node's pods", ofNode.seconds, 's')
+    }
+    if (wants('restart') && against === undefined) {
+      client.close()
+      const begin = performance.now()
+      await subject.stop()
+      tell('stop', (performance.now() - begin) / 1000, 's')
+      subject = await start()
+      client = createBenchClient(subject.endpoint)
+      tell('start again', subject.startSeconds ?? Number.NaN, 's')
+      await cost('started again')
+    }
+    if (wants('delete') && wants('create')) {
+      tell('namespace deleted to all gone', await deleteWorkload(client, namespace), 's')
+      await cost('all gone')
+    }
+  } finally {
+    client.close()
+    await subject.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
