@@ -19,8 +19,6 @@ export interface Play {
   readonly isForeign?: (event: SeenEvent) => boolean
   /** How long the recording went on after its last write. */
   readonly lingerMs?: number
-  /** Writes that the recording could have had as well: by whom, how and to what. */
-  readonly mayAlso?: readonly string[]
   /** How long it takes at most until nothing changes any more; two minutes. */
   readonly restMs?: number
   /** Before the recording begins; what it makes comes to rest. */

@@ -154,8 +154,6 @@ export const consumerPlays: Readonly<Record<string, RecordablePlay>> = brief<Rec
     ...two,
     // Said twice: the scheduler tried again before it saw that it had said it.
     isChance: ({ user, uri }) => user === 'kube-scheduler' && uri.endsWith('/status'),
-    // The pod may come before its claim is bound.
-    mayAlso: ['kube-scheduler patch /api/v1/namespaces/$NS/pods/p/status'],
     prepare: withClass({ volumeBindingMode: 'Immediate' }),
     async act(scene) {
       await volume(scene, onNode('elsewhere'))

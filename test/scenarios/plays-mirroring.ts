@@ -61,7 +61,6 @@ export const mirroringPlays: Readonly<Record<string, RecordablePlay>> = brief<Re
   },
   'mirror-waits-for-service': {
     ...alone,
-    mayAlso: ['generic-garbage-collector delete /apis/discovery.k8s.io/v1/namespaces/$NS/endpointslices/s-<5>'],
     async act(scene) {
       await endpoints(scene, [{ addresses: at('192.0.2.10'), ports }])
       await pause(scene, 2000)

@@ -212,7 +212,6 @@ export const statefulSetPlays = brief({
   'statefulset-claims-deleted': {
     nodes: 2,
     // Whether the scheduler looks at the pod between its claim's end and its own.
-    mayAlso: ['kube-scheduler patch /api/v1/namespaces/$NS/pods/s-0/status'],
     isChance: ({ user }) => user === 'kube-scheduler',
     isForeign: isUnschedulable,
     prepare: made({

@@ -1,124 +1,111 @@
 /**
- * How the writes of one scenario may differ with the order in which its components get their turns. Everything that is made,
- * deleted or patched is so as often as recorded. A status is what its author knew when it wrote: it is written once more, or
- * less often, as more or fewer changes fall together; but every value in it is one that was recorded, and a number lies
- * between the recorded ones. What else may vary is in `exceptions`, by scenario.
+ * How the writes of one scenario may differ with the order in which its components get their turns. What is made, deleted
+ * or patched is so as often as recorded, with the recorded values. A status is what its author knew when it wrote: one
+ * in between may be left out as changes fall together, and every one that is written is one of those recorded. What else
+ * the order decides is in exceptions.ts.
  */
 import type { Fields, Json, JsonObject } from '../../src/api/object.ts'
-import { readRecording, type Write } from './recording.ts'
+import type { Exception } from './exceptions.ts'
+import { sorted, type Write } from './recording.ts'
 
-export type KindOf = (write: Write) => string
-
-/** How much more often, and how much less, than recorded a kind of write may occur: kinds by how they begin. */
-const exceptions: Readonly<Record<string, Readonly<Record<string, readonly [less: number, more: number]>>>> = {
-  // The collector comes while dependents go by themselves, and asks once more; or finds that they have gone.
-  'job-goes-foreground': { 'generic-garbage-collector delete /api/v1/namespaces/$NS/pods/': [0, 2] },
-  'S3-foreground': { 'generic-garbage-collector delete ': [1, 1] },
-  'S9-namespace-delete': {
-    'generic-garbage-collector delete ': [1, 0],
-    'namespace-controller deletecollection ': [1, 0],
-  },
-  'statefulset-claims-deleted': { 'generic-garbage-collector delete ': [0, 1] },
-  // Two of them see that a slice is no longer wanted.
-  'mirror-follows': {
-    'generic-garbage-collector delete ': [0, 1],
-    'endpointslicemirroring-controller delete ': [1, 0],
-  },
-  'consumer-elsewhere': {
-    'kube-scheduler patch ': [1, 1],
-    'pvc-protection-controller update ': [1, 0],
-  },
-  'daemonset-adopts': { 'daemon-set-controller patch ': [0, 1] },
-  'service-endpoints': { 'endpointslice-controller update ': [1, 0] },
-  // A budget counts each pod that becomes ready by itself.
-  'pdb-status': { 'disruption-controller update ': [0, 3] },
-  // What admission has counted need not be counted again.
-  'quota-usage': { 'apiserver update ': [2, 0] },
-  'quota-replenished': { 'apiserver update ': [3, 0] },
-  'statefulset-quota': { 'apiserver update ': [1, 0] },
-  // Whether the node is gone before it is found silent.
-  'only-node-goes-silent': { 'node-controller ': [1, 0] },
+export interface Unlike {
+  /** What may not be, in words. */
+  readonly told: readonly string[]
+  /** The parts of the exceptions that were made use of, as `partsOf` names them. */
+  readonly used: ReadonlySet<string>
 }
 
-/** One more status than recorded, between two recorded ones. */
-const MORE_STATUSES = 1
-
-/** What of `writes` may not be, in words; `mayAlso` begin kinds of writes that need not be as recorded. */
+/** Compares the writes of the components, by value, with those of the recording. */
 export function unlikeRecorded(
-  name: string,
+  recorded: readonly Write[],
   writes: readonly Write[],
-  kindOf: KindOf,
-  mayAlso: readonly string[] = [],
-): readonly string[] {
-  const recorded = Map.groupBy(readRecording(name).writes.filter(succeeded), kindOf)
-  const happened = Map.groupBy(writes.filter(succeeded), kindOf)
-  const told: string[] = []
-  for (const kind of new Set([...recorded.keys(), ...happened.keys()])) {
-    if (mayAlso.some((beginning) => kind.startsWith(beginning))) continue
-    const [was, is] = [recorded.get(kind)?.length ?? 0, happened.get(kind)?.length ?? 0]
-    const [least, most] = bounds(name, kind, was)
-    if (is < least || is > most) told.push(`${kind}: ${is} times instead of ${was}`)
-    if (isStatus(kind) && was > 0) told.push(...strangeValues(kind, recorded.get(kind) ?? [], happened.get(kind) ?? []))
-  }
-  return told.sort()
+  exceptions: readonly Exception[] = [],
+): Unlike {
+  const used = new Set<string>()
+  const known = Map.groupBy(recorded.filter(isOfInterest), kindOf)
+  const happened = Map.groupBy(writes.filter(isOfInterest), kindOf)
+  const told = [...new Set([...known.keys(), ...happened.keys()])].flatMap((kind) => {
+    const exception = exceptions.find(({ writes }) => kind.startsWith(writes)) ?? { writes: kind, why: '' }
+    return unlikeKind(kind, known.get(kind) ?? [], happened.get(kind) ?? [], exception, used)
+  })
+  return { told: told.sort(), used }
 }
 
-const succeeded = ({ code, user }: Write): boolean => code < 400 && user !== 'kwok' && user !== 'user'
-const isStatus = (kind: string): boolean => kind.includes(' update ') && kind.endsWith('/status')
+/** Every part of an exception that has to occur in some order. */
+export const partsOf = ({ writes, less, more, counts = {}, also = [] }: Exception): readonly string[] => [
+  ...(less === undefined ? [] : [`${writes}: ${less} less`]),
+  ...(more === undefined ? [] : [`${writes}: ${more} more`]),
+  ...Object.keys(counts).map((field) => `${writes}: ${field}`),
+  ...also.map((body) => `${writes}: ${JSON.stringify(sorted(body))}`),
+]
 
-function bounds(name: string, kind: string, was: number): readonly [number, number] {
-  const own = Object.entries(exceptions[name] ?? {}).find(([beginning]) => kind.startsWith(beginning))?.[1]
-  if (own !== undefined) return [was - own[0], was + own[1]]
-  return isStatus(kind) ? [Math.min(was, 1), was === 0 ? 0 : was + MORE_STATUSES] : [was, was]
-}
+const isOfInterest = ({ code, user }: Write): boolean => code < 400 && user !== 'kwok' && user !== 'user'
 
-type Leaf = string | number | boolean
+const GENERATED = /-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])/g
+export const withoutGenerated = (text: string): string => text.replace(GENERATED, '-<5>')
 
-function strangeValues(kind: string, recorded: readonly Write[], happened: readonly Write[]): readonly string[] {
-  const known = new Map<string, Set<Leaf>>()
-  for (const { body } of recorded)
-    for (const [path, value] of leaves(statusOf(body))) {
-      if (!known.has(path)) known.set(path, new Set(typeof value === 'number' ? [0] : []))
-      known.get(path)?.add(value)
-      // A pod that runs may be seen ready before it is seen to have ended.
-      if (path === '.active') known.set('.ready', new Set([...(known.get('.ready') ?? [0]), value]))
-    }
-  const strange = happened.flatMap(({ body }) =>
-    [...leaves(statusOf(body))]
-      .filter(([path, value]) => !isAmong(value, known.get(path)))
-      .map(([path, value]) => `${kind}: ${path} is ${value}`),
+/** Who did what to which object. */
+const kindOf = ({ user, verb, uri }: Write): string => `${user} ${verb} ${withoutGenerated(uri)}`
+const isStatus = (kind: string): boolean => / update .*\/status$/.test(kind)
+
+/** What a write says: of a status its status alone, of the rest of an object all but its status. */
+function whatIsSaid({ verb, uri, body }: Write): Json {
+  if (verb !== 'update') return body
+  const { status, ...rest } = body as Fields
+  if (!/\/(status|finalize)$/.test(uri)) return rest as JsonObject
+  // Conditions stand in the order in which they came to be true or false.
+  const conditions = (status?.conditions as readonly Fields[] | undefined)?.toSorted((a, b) =>
+    a['type'] < b['type'] ? -1 : 1,
   )
-  return [...new Set(strange)]
+  return (status === undefined || conditions === undefined ? (status ?? null) : { ...status, conditions }) as Json
 }
+const textOf = (write: Write): string => withoutGenerated(JSON.stringify(sorted(whatIsSaid(write))))
 
-function isAmong(value: Leaf, known: ReadonlySet<Leaf> | undefined): boolean {
-  if (known === undefined) return false
-  if (typeof value !== 'number') return known.has(value)
-  const numbers = [...known].filter((one) => typeof one === 'number')
-  return value >= Math.min(...numbers) && value <= Math.max(...numbers)
-}
+function unlikeKind(
+  kind: string,
+  recorded: readonly Write[],
+  happened: readonly Write[],
+  exception: Exception,
+  used: Set<string>,
+): readonly string[] {
+  const { writes, less = 0, more = 0, counts = {}, also = [] } = exception
+  const [was, is] = [recorded.length, happened.length]
+  const least = isStatus(kind) && exception.less === undefined ? Math.min(was, 1) : was - less
+  if (is === was - less) used.add(`${writes}: ${less} less`)
+  if (is === was + more) used.add(`${writes}: ${more} more`)
+  const told = is < least || is > was + more ? [`${kind}: ${is} times instead of ${was}`] : []
 
-const statusOf = (body: Json): Json => ((body as Fields | null)?.['status'] ?? null) as Json
-
-const COUNT = /\d+/g
-const GENERATED = /-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g
-
-const plain = (text: string, path: string): string => {
-  const named = text.replace(GENERATED, '-<5>')
-  return path.endsWith('.message') ? named.replace(COUNT, '<n>') : named
-}
-
-/** Conditions go by their type; counts in messages and generated names are anything. */
-function* leaves(value: Json, path = ''): Generator<readonly [string, Leaf]> {
-  if (value === null) return
-  if (typeof value === 'string') yield [path, plain(value, path)]
-  else if (typeof value !== 'object') yield [path, value as Leaf]
-  else if (Array.isArray(value))
-    for (const item of value) {
-      const type = (item as Fields | null)?.['type']
-      yield* leaves(item as Json, `${path}[${typeof type === 'string' ? type : ''}]`)
+  const left = recorded.map(textOf)
+  const others = also.map((body) => JSON.stringify(sorted(body)))
+  for (const write of happened) {
+    const text = textOf(write)
+    const at = left.indexOf(text)
+    if (at >= 0) left.splice(at, 1)
+    else if (others.includes(text)) used.add(`${writes}: ${text}`)
+    else {
+      // What is the same as recorded is one of the `more`.
+      const differing = is > was + more ? undefined : differingCounts(write, recorded, counts)
+      if (differing === undefined || (differing.length === 0 && more === 0)) told.push(`${kind}: ${text}`)
+      for (const field of differing ?? []) used.add(`${writes}: ${field}`)
     }
-  else
-    for (const [name, inner] of Object.entries(value as JsonObject))
-      if (name !== 'uncountedTerminatedPods') yield* leaves(inner as Json, `${path}.${name}`)
+  }
+  return told
+}
+
+/** The fewest counts in which a recorded value is other than this one; undefined where none differs in counts alone. */
+function differingCounts(
+  write: Write,
+  recorded: readonly Write[],
+  counts: Readonly<Record<string, number>>,
+): readonly string[] | undefined {
+  const own: Fields = JSON.parse(textOf(write)) ?? {}
+  return recorded
+    .map((one): Fields => JSON.parse(textOf(one)) ?? {})
+    .map((other) =>
+      [...new Set([...Object.keys(other), ...Object.keys(own)])].filter(
+        (field) => JSON.stringify(other[field]) !== JSON.stringify(own[field]),
+      ),
+    )
+    .filter((fields) => fields.every((field) => (own[field] ?? 0) <= (counts[field] ?? -1)))
+    .sort((a, b) => a.length - b.length)[0]
 }
