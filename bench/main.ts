@@ -18,6 +18,7 @@ import { createBenchClient } from './client.ts'
 import type { Bench, Figure, Measure } from './figure.ts'
 import { pause } from './load.ts'
 import { cascade } from './measures/cascade.ts'
+import { definitions } from './measures/definitions.ts'
 import { get, getRandom, list } from './measures/reads.ts'
 import { watch, watchLatency } from './measures/watches.ts'
 import { create, createDistinct, createSingle, PODS, patch } from './measures/writes.ts'
@@ -132,13 +133,16 @@ if (values.scale) {
     report: (figure) => figures.push(figure),
   })
 } else if (values.against !== undefined) {
-  const all = [...MEASURES, cascade]
-  const without = values.components === 'apiserver' ? MEASURES : all
+  const all = [...MEASURES, cascade, definitions]
+  const without = values.components === 'apiserver' ? [...MEASURES, definitions] : all
   await measure(withPids(existing(values.against)), wanted(chosen === undefined ? without : all), figures)
 } else {
   const plans: readonly (readonly [Components, readonly Measure[]])[] = [
     ['apiserver', MEASURES],
     ['all', [...MEASURES, cascade]],
+    // On a process of their own: their memory is not that of what was there before.
+    ['apiserver', [definitions]],
+    ['all', [definitions]],
   ]
   for (const [components, measures] of plans) {
     if (values.components !== undefined && values.components !== components) continue
