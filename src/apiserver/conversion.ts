@@ -44,18 +44,11 @@ export interface Conversion {
 export function createConversion(scheme: Scheme, webhook: WebhookConversion): Conversion {
   const views = new WeakMap<ResourceRow, Representation>()
   const to = (objects: Objects, apiVersion: string): Objects => objects.map((object) => convert(object, apiVersion))
-  let counted: { generation: number; byPrefix: ReadonlyMap<string, number> } | undefined
   return {
     hasOtherVersions(row) {
       // Entries may be of a version that the definition has given up.
       if (row.custom !== undefined) return true
-      if (counted?.generation !== scheme.generation) {
-        const byPrefix = new Map<string, number>()
-        for (const { storagePrefix } of scheme.rows())
-          byPrefix.set(storagePrefix, (byPrefix.get(storagePrefix) ?? 0) + 1)
-        counted = { generation: scheme.generation, byPrefix }
-      }
-      return row.storagePrefix !== '' && (counted.byPrefix.get(row.storagePrefix) ?? 0) > 1
+      return scheme.sharing(row).length > 1
     },
     served(objects, row) {
       const apiVersion = apiVersionOf(row.group, row.version)

@@ -1,6 +1,6 @@
 /** The API server's view of its own state: what admission, authorization and loops read. */
 import type { KubeObject } from '../api/object.ts'
-import type { ResourceRow, Scheme } from '../api/scheme/resource.ts'
+import type { Scheme } from '../api/scheme/resource.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { CacheReads } from './admission/plugin.ts'
 import type { Caches } from './cache/caches.ts'
@@ -19,16 +19,7 @@ const NONE: readonly KubeObject[] = Object.freeze([])
 
 /** Objects come in the storage version. A resource that is not served reads as empty. */
 export function createReads(scheme: Scheme, caches: Caches, storage: Storage): ServerReads {
-  /** By resource, then by group: the rows that are stored. Asked several times by every request. */
-  let rows = new Map<string, Map<string, ResourceRow>>()
-  let generation = -1
-  const rowOf = (group: string, resource: string): ResourceRow | undefined => {
-    if (generation !== scheme.generation) {
-      rows = storedRows(scheme)
-      generation = scheme.generation
-    }
-    return rows.get(resource)?.get(group)
-  }
+  const rowOf = scheme.stored
   const pods = caches.resource('pods')
   pods.addIndex('nodeName', byNodeName)
   return {
@@ -68,19 +59,4 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
       }
     },
   }
-}
-
-function storedRows(scheme: Scheme): Map<string, Map<string, ResourceRow>> {
-  const rows = new Map<string, Map<string, ResourceRow>>()
-  for (const row of scheme.rows()) {
-    if (row.storagePrefix === '') continue
-    let groups = rows.get(row.resource)
-    if (groups === undefined) {
-      groups = new Map()
-      rows.set(row.resource, groups)
-    }
-    // Of several versions the preferred one comes first.
-    if (!groups.has(row.group)) groups.set(row.group, row)
-  }
-  return rows
 }

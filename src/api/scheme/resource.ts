@@ -96,8 +96,23 @@ export interface Scheme {
   /** undefined when nothing of that name is served. */
   find(group: string, version: string, resource: string): ResourceRow | undefined
   findKind(group: string, version: string, kind: string): ResourceRow | undefined
+  /** Every row. For what happens at a start, or seldom: it costs the number of rows. */
   rows(): readonly ResourceRow[]
+  /** What is served now, by group. */
+  groups(): ReadonlyMap<string, SchemeGroup>
+  /** Of the versions in which a resource is stored, the row that came first. */
+  stored(group: string, resource: string): ResourceRow | undefined
+  /** Rows of the same objects: other versions of the resource, and Events of the other group. None of what is not stored. */
+  sharing(row: ResourceRow): readonly ResourceRow[]
   /** Rises whenever rows change (custom resources come and go). */
   readonly generation: number
-  onChange(listener: () => void): () => void
+}
+
+export interface SchemeGroup {
+  readonly name: string
+  /** The scheme's generation when a row of this group changed last: the same number means the same rows. */
+  readonly generation: number
+  readonly versions: readonly string[]
+  /** Those of a version; none of one that is not served. */
+  rows(version: string): readonly ResourceRow[]
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import type { ResourceRow } from './resource.ts'
-import { builtinGroups, builtinKind, builtinScheme, createScheme } from './scheme.ts'
+import { builtinGroups, builtinKind, builtinScheme } from './scheme.ts'
 
 test('every served resource is a row with a schema, subresources too', () => {
   const rows = builtinScheme().rows()
@@ -57,29 +56,6 @@ test('subresources carry their own kind', () => {
   const scale = deployments?.subresources.find(({ name }) => name === 'scale')
   assert.equal(`${scale?.group}/${scale?.version} ${scale?.kind}`, 'autoscaling/v1 Scale')
   assert.equal(scale?.schema.goType, 'v1.Scale')
-})
-
-test('custom rows come and go, and whoever listens hears it', () => {
-  const scheme = createScheme()
-  const row: ResourceRow = {
-    ...builtinScheme().find('', 'v1', 'pods')!,
-    group: 'example.com',
-    resource: 'widgets',
-    kind: 'Widget',
-  }
-  let heard = 0
-  const stop = scheme.onChange(() => heard++)
-  scheme.addRows([row])
-  assert.equal(scheme.find('example.com', 'v1', 'widgets'), row)
-  assert.equal(scheme.generation, 1)
-  scheme.removeRows([row])
-  assert.equal(scheme.findKind('example.com', 'v1', 'Widget'), undefined)
-  scheme.removeRows([row])
-  assert.equal(heard, 2)
-  stop()
-  scheme.addRows([row])
-  assert.equal(heard, 2)
-  assert.equal(builtinScheme().find('example.com', 'v1', 'widgets'), undefined)
 })
 
 test('kinds are known by every name a body may give them', () => {

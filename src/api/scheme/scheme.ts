@@ -6,6 +6,7 @@ import { resourceTable } from '../generated/resources.ts'
 import { apiVersionOf } from '../object.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import type { StructSchema } from '../schema/schema.ts'
+import { createMutableScheme, type MutableScheme } from './mutable.ts'
 import type { PrinterColumn, ResourceRow, Scheme, SubresourceRow } from './resource.ts'
 
 interface TableRow {
@@ -151,63 +152,9 @@ function builtinRows(): readonly ResourceRow[] {
   return rows
 }
 
-/** A scheme whose rows may change. A row of the same group, version and resource takes the place of the one before. */
-export interface MutableScheme extends Scheme {
-  addRows(rows: readonly ResourceRow[]): void
-  removeRows(rows: readonly ResourceRow[]): void
-}
-
 /** The built-in rows and, in time, those of custom resources. */
 export function createScheme(initial: readonly ResourceRow[] = builtinRows()): MutableScheme {
-  const byResource = new Map<string, ResourceRow>()
-  const byKind = new Map<string, ResourceRow>()
-  const listeners = new Set<() => void>()
-  let all: readonly ResourceRow[] | undefined
-  let generation = 0
-
-  const resourceKey = (group: string, version: string, resource: string) => `${group}/${version}/${resource}`
-  const add = (row: ResourceRow) => {
-    byResource.set(resourceKey(row.group, row.version, row.resource), row)
-    byKind.set(resourceKey(row.group, row.version, row.kind), row)
-  }
-  const changed = () => {
-    all = undefined
-    generation++
-    for (const listener of [...listeners]) listener()
-  }
-  for (const row of initial) add(row)
-
-  return {
-    find: (group, version, resource) => byResource.get(resourceKey(group, version, resource)),
-    findKind: (group, version, kind) => byKind.get(resourceKey(group, version, kind)),
-    rows() {
-      all ??= [...byResource.values()]
-      return all
-    },
-    get generation() {
-      return generation
-    },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    addRows(added) {
-      if (added.length === 0) return
-      for (const row of added) add(row)
-      changed()
-    },
-    removeRows(removed) {
-      let any = false
-      for (const row of removed) {
-        const resource = resourceKey(row.group, row.version, row.resource)
-        if (byResource.get(resource) !== row) continue
-        any = byResource.delete(resource)
-        const kind = resourceKey(row.group, row.version, row.kind)
-        if (byKind.get(kind) === row) byKind.delete(kind)
-      }
-      if (any) changed()
-    },
-  }
+  return createMutableScheme(initial)
 }
 
 let builtin: Scheme | undefined

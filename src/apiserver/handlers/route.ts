@@ -43,7 +43,7 @@ const PROXY_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
  * @throws StatusError 404 or 405
  */
 export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo): Route | undefined {
-  if (!groupsOf(scheme).has(info.group)) return undefined
+  if (!scheme.groups().has(info.group)) return undefined
   const parts = partsOf(request.path, info)
   const row = scheme.find(info.group, info.version, info.resource)
   if (row === undefined) {
@@ -142,12 +142,4 @@ function partsOf(path: string, info: RequestInfo): Parts {
   if (watch) segments = segments.slice(1)
   const inNamespace = segments[0] === 'namespaces' && info.resource !== 'namespaces'
   return { watch, namespaced: inNamespace, segments: inNamespace ? segments.slice(2) : segments }
-}
-
-let known: { readonly scheme: Scheme; readonly generation: number; readonly groups: ReadonlySet<string> } | undefined
-
-function groupsOf(scheme: Scheme): ReadonlySet<string> {
-  if (known === undefined || known.scheme !== scheme || known.generation !== scheme.generation)
-    known = { scheme, generation: scheme.generation, groups: new Set(scheme.rows().map((row) => row.group)) }
-  return known.groups
 }

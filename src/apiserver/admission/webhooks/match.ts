@@ -60,9 +60,7 @@ export function matchingRow(
 }
 
 const equivalents = (row: ResourceRow, scheme: Scheme): readonly ResourceRow[] =>
-  row.storagePrefix === ''
-    ? [row]
-    : scheme.rows().filter((other) => other.storagePrefix === row.storagePrefix && other.kind === row.kind)
+  row.storagePrefix === '' ? [row] : scheme.sharing(row).filter((other) => other.kind === row.kind)
 
 /** Labels of the namespace the request is in; of a Namespace, its own. undefined: the request is in none. */
 export function namespaceLabels(
