@@ -47,40 +47,61 @@ export const isTrue = (definition: KubeObject, type: string): boolean =>
 
 /**
  * The rows of an established definition, one per served version; none before its names are accepted. `replaced` is aborted by
- * the caller when these rows no longer tell how its objects are served.
+ * the caller when these rows no longer tell how its objects are served. `again` gives this very definition when a schema is asked
+ * for the first time: rows keep no part of it before, since most of the definitions of a large cluster have few objects or none.
  */
-export function rowsOf(definition: KubeObject, replaced: AbortSignal): readonly ResourceRow[] {
+export function rowsOf(
+  definition: KubeObject,
+  replaced: AbortSignal,
+  again: () => KubeObject = () => definition,
+): readonly ResourceRow[] {
   if (!isTrue(definition, 'Established')) return []
   const versions: readonly Fields[] = definition['spec']?.versions ?? []
   const storage = versions.find((version) => version['storage'] === true)
   if (storage === undefined) return []
-  const schemasOf = schemasOfVersions(versions, definition['spec']?.preserveUnknownFields === true)
+  const schemasOf = schemasOfVersions(versions, definition['spec']?.preserveUnknownFields === true, again)
   return versions
     .filter((version) => version['served'] === true)
     .map((version) => rowOf(definition, version, storage, schemasOf, replaced))
 }
 
-/** The schemas of a definition's versions, each made at its first use. */
-function schemasOfVersions(versions: readonly Fields[], unstructured: boolean): CustomVersion['schemasOf'] {
-  const made = new Map<string, VersionSchemas>()
-  return (name) => {
-    const known = made.get(name)
-    if (known !== undefined) return known
-    const version = versions.find((one) => one['name'] === name)
-    if (version === undefined) return undefined
-    const props: JSONSchemaProps | undefined = version['schema']?.openAPIV3Schema
-    const structural = props === undefined || unstructured ? undefined : structuralOf(props)
-    let schema: ResourceRow['schema'] | undefined
-    const schemas = {
-      structural,
-      get schema() {
-        schema ??= customResourceSchema(structural)
-        return schema
-      },
-      scale: scalePaths(version['subresources']?.scale),
-    }
-    made.set(name, schemas)
-    return schemas
+/** The schemas of a definition's versions, each read and compiled at its first use. */
+function schemasOfVersions(
+  versions: readonly Fields[],
+  unstructured: boolean,
+  again: () => KubeObject,
+): CustomVersion['schemasOf'] {
+  const made = new Map(
+    versions.map((version) => {
+      const name: string = version['name']
+      const scale = scalePaths(version['subresources']?.scale)
+      return [name, lazySchemas(scale, () => (unstructured ? undefined : propsOf(again(), name)))]
+    }),
+  )
+  return (name) => made.get(name)
+}
+
+function propsOf(definition: KubeObject, version: string): JSONSchemaProps | undefined {
+  const versions: readonly Fields[] = definition['spec']?.versions ?? []
+  return versions.find((one) => one['name'] === version)?.['schema']?.openAPIV3Schema
+}
+
+function lazySchemas(scale: VersionSchemas['scale'], props: () => JSONSchemaProps | undefined): VersionSchemas {
+  let structural: { readonly of: VersionSchemas['structural'] } | undefined
+  let schema: ResourceRow['schema'] | undefined
+  return {
+    get structural() {
+      if (structural === undefined) {
+        const given = props()
+        structural = { of: given === undefined ? undefined : structuralOf(given) }
+      }
+      return structural.of
+    },
+    get schema() {
+      schema ??= customResourceSchema(this.structural)
+      return schema
+    },
+    scale,
   }
 }
 
@@ -114,7 +135,9 @@ function rowOf(
     storageVersion: storage['name'] as string,
     columns: [NAME_COLUMN, ...columns.map(columnOf)],
     custom: {
-      structural: schemas.structural,
+      get structural() {
+        return schemas.structural
+      },
       schemasOf,
       definition: definition.metadata.uid ?? '',
       definitionGeneration: definition.metadata.generation ?? 0,

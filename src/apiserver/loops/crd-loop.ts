@@ -3,17 +3,20 @@
  * and removes the instances of one that is deleted before it lets it go. Writes go through the server's own handler as
  * `system:apiserver`, so that they are conditional, audited and seen by watchers like anybody's.
  */
+import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
+import type { MutableScheme } from '../../api/scheme/mutable.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
-import type { MutableScheme } from '../../api/scheme/scheme.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { formatTime, type Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Caches } from '../cache/caches.ts'
+import type { CacheEntry } from '../cache/entry.ts'
 import { rowsOf } from '../customresources/rows.ts'
 import { type Loopback, loopbackOf } from '../loopback.ts'
 import { CLEANUP_FINALIZER, withCondition, withEstablished, withNames } from './crd-names.ts'
+import { createNameTable } from './names-in-use.ts'
 
 const PREFIX = 'apiextensions.k8s.io/customresourcedefinitions'
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -26,7 +29,7 @@ interface Served {
   readonly rows: readonly ResourceRow[]
   /** What the rows are made of. */
   readonly key: string
-  /** What a watch depends on: not that the definition is being deleted. */
+  /** What a watch depends on, as a hash: not that the definition is being deleted. */
   readonly manner: string
   readonly replaced: AbortController
 }
@@ -41,6 +44,7 @@ export interface DefinitionLoop {
 export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: MutableScheme): DefinitionLoop {
   const cache = caches.resource(PREFIX)
   const served = new Map<string, Served>()
+  const names = createNameTable()
   const dirty = new Set<string>()
   const ending = new Set<Timer>()
   const stopping = new AbortController()
@@ -49,7 +53,8 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   let running = false
   let retry: Timer | undefined
 
-  function serve(name: string, definition: KubeObject | undefined, revision = 0): void {
+  function serve(name: string, entry: CacheEntry | undefined): void {
+    const definition = entry?.object
     const before = served.get(name)
     // Only what rows are made of counts: another resourceVersion makes no other rows.
     const key = definition === undefined ? '' : servedKey(definition)
@@ -57,14 +62,14 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     const manner = definition === undefined ? '' : mannerOf(definition)
     const isSame = before?.manner === manner
     const replaced = isSame ? before.replaced : new AbortController()
-    const rows = definition === undefined ? [] : rowsOf(definition, replaced.signal)
+    const rows = entry === undefined ? [] : rowsOf(entry.object, replaced.signal, () => entry.object)
     if (before !== undefined && !isSame) endWatches(before.replaced)
     if (before !== undefined) scheme.removeRows(before.rows.filter((row) => !rows.some((next) => sameRow(row, next))))
     if (rows.length === 0) served.delete(name)
     else {
       served.set(name, { rows, key, manner, replaced })
       // After a restart too: the definition's revision is at least that of its last change.
-      for (const row of rows) if (!isSame) caches.resource(row.storagePrefix).beginAt(revision)
+      for (const row of rows) if (!isSame && entry) caches.resource(row.storagePrefix).beginAt(entry.revision)
       scheme.addRows(rows)
     }
   }
@@ -78,20 +83,16 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     ending.add(timer)
   }
 
-  for (const entry of cache.list()) {
-    serve(entry.object.metadata.name ?? '', entry.object, entry.revision)
-    dirty.add(entry.object.metadata.name ?? '')
+  function take(name: string, entry: CacheEntry | undefined): void {
+    serve(name, entry)
+    for (const waiting of names.put(name, entry?.object)) dirty.add(waiting)
+    if (entry !== undefined) dirty.add(name)
   }
-  const unsubscribe = cache.onChange(() => {
-    // What has changed is found by looking: a commit may carry several.
-    const present = new Set<string>()
-    for (const entry of cache.list()) {
-      const name = entry.object.metadata.name ?? ''
-      present.add(name)
-      serve(name, entry.object, entry.revision)
-    }
-    for (const name of [...served.keys()]) if (!present.has(name)) serve(name, undefined)
-    for (const name of present) dirty.add(name)
+
+  const nameOf = (key: string) => key.slice(cache.prefix.length)
+  for (const entry of cache.list()) take(nameOf(entry.key), entry)
+  const unsubscribe = cache.onChange(({ key, entry }) => {
+    take(nameOf(key), entry)
     kick()
   })
 
@@ -104,7 +105,6 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
           if (!stopping.signal.aborted) runtime.log.error('definitions were not brought up to date', error)
           retry ??= runtime.clock.setTimer(RETRY_MS, 'definitions', () => {
             retry = undefined
-            for (const entry of cache.list()) dirty.add(entry.object.metadata.name ?? '')
             kick()
           })
         })
@@ -125,8 +125,8 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       try {
         await sync(definition)
       } catch (error) {
-        if (!isConflict(error) && !isNotFound(error)) throw error
         dirty.add(name)
+        if (!isConflict(error) && !isNotFound(error)) throw error
       }
     }
   }
@@ -137,9 +137,8 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       if (definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)) await cleanUp(definition, now)
       return
     }
-    const all = cache.list().map((entry) => entry.object)
     let current = definition
-    const named = withNames(current, all, now)
+    const named = withNames(current, names, now)
     if (named !== current) current = await put(named, '/status')
     const established = withEstablished(current, now)
     if (established !== current) await put(established, '/status')
@@ -217,7 +216,8 @@ function sameRow(a: ResourceRow, b: ResourceRow): boolean {
 }
 
 function mannerOf(definition: KubeObject): string {
-  return JSON.stringify([definition.metadata.uid, definition['spec'], definition['status']?.acceptedNames ?? null])
+  const manner = [definition.metadata.uid, definition['spec'], definition['status']?.acceptedNames ?? null]
+  return createHash('sha256').update(JSON.stringify(manner)).digest('base64')
 }
 
 function servedKey(definition: KubeObject): string {

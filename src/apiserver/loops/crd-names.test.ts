@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { approvalOf, isProtectedGroup, withCondition, withEstablished, withNames } from './crd-names.ts'
+import { createNameTable } from './names-in-use.ts'
 
 const NOW = '2026-01-01T00:00:00Z'
 const LATER = '2026-01-01T00:00:09Z'
@@ -17,9 +18,15 @@ const definition = (plural: string, names: Fields = {}, more: Fields = {}): Kube
     },
     ...(more['status'] === undefined ? {} : { status: more['status'] }),
   }) as KubeObject
+const tableOf = (definitions: readonly KubeObject[]) => {
+  const names = createNameTable()
+  for (const definition of definitions) names.put(definition.metadata.name ?? '', definition)
+  return names
+}
+
 /** As the loop leaves it: names judged, then established. */
 const settled = (one: KubeObject, others: readonly KubeObject[] = []) =>
-  withEstablished(withNames(one, [one, ...others], NOW), NOW)
+  withEstablished(withNames(one, tableOf([one, ...others]), NOW), NOW)
 const conditions = (one: KubeObject) =>
   Object.fromEntries(
     (one['status'].conditions as Fields[]).map(({ type, status, reason, message }) => [
@@ -69,7 +76,7 @@ for (const [what, [names, reason, message]] of Object.entries(taken))
   })
 
 test('names of another group, and those that were only asked for, are free', () => {
-  const elsewhere = settled(definition('as', {}, { group: 'u.org' }))
+  const elsewhere = settled(definition('as', {}, { group: 'u.org', metadata: { name: 'as.u.org' } }))
   const pending = definition('as')
   const one = settled({ ...definition('as'), metadata: { name: 'as.t.org', uid: 'another' } }, [elsewhere, pending])
   assert.equal(conditions(one)['Established']?.[0], 'True')
@@ -79,7 +86,7 @@ test('a name that is lost to another stays what it was, and what is established 
   const before = settled(definition('bs'))
   const other = settled(definition('as'))
   const changed = { ...before, spec: { ...before['spec'], names: { ...before['spec'].names, kind: 'Kindas' } } }
-  const after = withNames(changed as KubeObject, [changed as KubeObject, other], LATER)
+  const after = withNames(changed as KubeObject, tableOf([changed as KubeObject, other]), LATER)
   assert.equal(after['status'].acceptedNames.kind, 'Kindbs')
   assert.equal(conditions(after)['NamesAccepted']?.[1], 'KindConflict')
   assert.equal(conditions(after)['Established']?.[0], 'True')
@@ -91,7 +98,7 @@ test('what is as it should be stays the very object', () => {
 })
 
 test('a definition that is being deleted is not established', () => {
-  const named = withNames(definition('as', {}, { metadata: { deletionTimestamp: NOW } }), [], NOW)
+  const named = withNames(definition('as', {}, { metadata: { deletionTimestamp: NOW } }), tableOf([]), NOW)
   assert.equal(withEstablished(named, NOW), named)
 })
 

@@ -6,6 +6,7 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { conditionOf, isTrue } from '../customresources/rows.ts'
 import { sameJson } from '../registry/same.ts'
+import type { NamesInUse } from './names-in-use.ts'
 
 export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
@@ -38,9 +39,9 @@ export function withCondition(definition: KubeObject, condition: Condition, now:
 }
 
 /** The next status of a definition's names and conditions among the others; the same object when it is as it should be. */
-export function withNames(definition: KubeObject, all: readonly KubeObject[], now: string): KubeObject {
+export function withNames(definition: KubeObject, inUse: NamesInUse, now: string): KubeObject {
   const spec: Fields = definition['spec'] ?? {}
-  const { accepted, problem } = acceptedNames(definition, all)
+  const { accepted, problem } = acceptedNames(definition, inUse)
   let next = definition
   if (!sameJson(definition['status']?.acceptedNames, accepted))
     next = { ...next, status: { ...next['status'], acceptedNames: accepted } }
@@ -88,38 +89,32 @@ interface Problem {
   readonly message: string
 }
 
-function acceptedNames(definition: KubeObject, all: readonly KubeObject[]) {
+function acceptedNames(definition: KubeObject, inUse: NamesInUse) {
   const group: string = definition['spec']?.group
-  const resources = new Set<string>()
-  const kinds = new Set<string>()
-  for (const other of all) {
-    if (other['spec']?.group !== group || other.metadata.uid === definition.metadata.uid) continue
-    const names: Fields = other['status']?.acceptedNames ?? {}
-    for (const name of [names['plural'], names['singular'], ...(names['shortNames'] ?? [])])
-      if (name) resources.add(name)
-    for (const name of [names['kind'], names['listKind']]) if (name) kinds.add(name)
-  }
+  const own = definition.metadata.name ?? ''
+  const isResource = (name: string) => inUse.isResource(group, name, own)
+  const isKind = (name: string) => inUse.isKind(group, name, own)
   const wanted: Fields = definition['spec']?.names ?? {}
   const before: Fields = definition['status']?.acceptedNames ?? {}
   let problem: Problem | undefined
-  const take = (field: string, used: ReadonlySet<string>, reason: string): string => {
+  const take = (field: string, isUsed: (name: string) => boolean, reason: string): string => {
     const name: string = wanted[field] ?? ''
-    if (name === '' || !used.has(name)) return name
+    if (name === '' || !isUsed(name)) return name
     problem = { reason, message: `${JSON.stringify(name)} is already in use` }
     return before[field] ?? ''
   }
-  const plural = take('plural', resources, 'PluralConflict')
-  const singular = take('singular', resources, 'SingularConflict')
+  const plural = take('plural', isResource, 'PluralConflict')
+  const singular = take('singular', isResource, 'SingularConflict')
   const short: readonly string[] = wanted['shortNames'] ?? []
-  const taken = short.filter((name) => resources.has(name))
+  const taken = short.filter(isResource)
   let shortNames = short
   if (taken.length > 0) {
     const texts = taken.map((name) => `${JSON.stringify(name)} is already in use`)
     problem = { reason: 'ShortNamesConflict', message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` }
     shortNames = before['shortNames'] ?? []
   }
-  const kind = take('kind', kinds, 'KindConflict')
-  const listKind = take('listKind', kinds, 'ListKindConflict')
+  const kind = take('kind', isKind, 'KindConflict')
+  const listKind = take('listKind', isKind, 'ListKindConflict')
   const categories: readonly string[] = wanted['categories'] ?? []
   const accepted: Fields = {
     plural,
