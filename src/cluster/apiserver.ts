@@ -24,7 +24,7 @@ import type { Storage } from '../storage/storage.ts'
 import { transformed } from '../storage/transform.ts'
 import { loadKubeletOptions } from './kubelet-options.ts'
 import type { Component } from './options.ts'
-import type { Pki } from './pki.ts'
+import { KUBELET_CLIENT, type Pki } from './pki.ts'
 import { loadSecurity, SECURITY_OPTIONS, type SecurityOptions } from './security.ts'
 
 export interface ControlPlaneOptions {
@@ -145,7 +145,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         url = at.url
         const { handler, reads } = server
         const authorities = { clients: pki.ca.cert, frontProxies: pki.frontProxy.ca.cert }
-        const wanted = { runtime, handler, reads, scheme, port: at.port, authorities }
+        const kubeletClient = kubelets.client === pki.kubeletClient ? { kubeletClient: KUBELET_CLIENT } : {}
+        const wanted = { runtime, handler, reads, scheme, port: at.port, authorities, ...kubeletClient }
         await ensureBootstrapObjects(wanted)
         keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), stopping.signal)
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')

@@ -1,6 +1,7 @@
 /** X.509 certificates with ECDSA P-256 keys, issued by an authority of ours. */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { certificateIdentity } from '../apiserver/auth/x509.ts'
 import type { Runtime } from '../base/runtime.ts'
 import {
@@ -215,12 +216,21 @@ function pem(label: string, bytes: Buffer): string {
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }
 
+export interface WantedCertificate {
+  /** Names and addresses that it must be for. */
+  readonly hosts?: readonly string[]
+  /** It must be valid for so long yet. */
+  readonly days: number
+  /** The groups of the user whom it names: these and no others. */
+  readonly groups?: readonly string[]
+}
+
 /** Whether `cert` was issued by `ca`, is of that key, stays valid for `days` and, for a server, names all hosts. */
 export function stillGood(
   runtime: Runtime,
   pair: KeyAndCertificate,
   ca: string,
-  { hosts = [], days }: { readonly hosts?: readonly string[]; readonly days: number },
+  { hosts = [], days, groups }: WantedCertificate,
 ): boolean {
   const certificate = new X509Certificate(pair.cert)
   const authority = new X509Certificate(ca)
@@ -228,6 +238,7 @@ export function stillGood(
     certificate.verify(authority.publicKey) &&
     certificate.checkPrivateKey(createPrivateKey(pair.key)) &&
     certificate.validToDate.getTime() > runtime.clock.now() + days * DAY_MS &&
+    (groups === undefined || isDeepStrictEqual(certificateIdentity(certificate.raw)?.user.groups, groups)) &&
     hosts.every((host) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined)
   )
 }

@@ -8,7 +8,7 @@ import { fromFile } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. */
 export interface KubeletFlags {
-  /** PEM files. Default: a certificate of the cluster's own authority, in group system:masters. */
+  /** PEM files. Default: a certificate of the cluster's own authority, bound to system:kubelet-api-admin. */
   readonly kubeletClientCertificate?: string
   readonly kubeletClientKey?: string
   /** PEM file of the authorities that kubelets' certificates must come from. Default: they are not verified. */

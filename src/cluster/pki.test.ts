@@ -67,6 +67,22 @@ test('certificates are renewed before they end, and when the server gets another
   assert.equal(moved.admin.cert, renewed.admin.cert)
 })
 
+test('to kubelets the server is in no group, and a certificate that was made with other groups is replaced', () => {
+  using directory = temporary()
+  const runtime = simulatedRuntime(1)
+  const subjectOf = ({ cert }: { readonly cert: string }) => new X509Certificate(cert).subject
+  const old = loadPki(runtime, directory.path, '127.0.0.1')
+  const user = 'kube-apiserver-kubelet-client'
+  assert.equal(subjectOf(old.kubeletClient), `CN=${user}`)
+  for (const groups of [['system:masters'], ['a', 'b'], []]) {
+    const made = old.client('apiserver-kubelet-client', user, groups)
+    assert.equal(subjectOf(made), [...groups.map((group) => `O=${group}`), `CN=${user}`].join('\n'))
+    assert.deepEqual(old.client('apiserver-kubelet-client', user, groups), made)
+  }
+  old.client('apiserver-kubelet-client', user, ['system:masters'])
+  assert.equal(subjectOf(loadPki(runtime, directory.path, '127.0.0.1').kubeletClient), `CN=${user}`)
+})
+
 test('a broken CA or key is told, never replaced', () => {
   using directory = temporary()
   const runtime = simulatedRuntime(1)

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { issue, type KeyAndCertificate, stillGood } from './certificate.ts'
+import { issue, type KeyAndCertificate, stillGood, type WantedCertificate } from './certificate.ts'
 import { StartError } from './errors.ts'
 
 export interface Pki {
@@ -16,16 +16,18 @@ export interface Pki {
   readonly frontProxy: { readonly ca: KeyAndCertificate; readonly client: KeyAndCertificate }
   readonly serving: KeyAndCertificate
   readonly admin: KeyAndCertificate
-  /** Who the API server is to kubelets. */
+  /** Who the API server is to kubelets: KUBELET_CLIENT, in no group. */
   readonly kubeletClient: KeyAndCertificate
   /** Signs service account tokens: PEM. */
   readonly serviceAccount: { readonly privateKey: string; readonly publicKey: string }
-  /** The certificate of a user of this cluster, from `DIR/pki/<file>.crt`, made when it is not there or near its end. */
+  /** The certificate of a user of this cluster, from `DIR/pki/<file>.crt`, made when it is not there, near its end or of other groups. */
   client(file: string, user: string, groups: readonly string[]): KeyAndCertificate
 }
 
 /** The first address of the default service network: the kubernetes Service. */
 const SERVICE_ADDRESS = '10.96.0.1'
+/** The user whom kubelets see when this server asks them. What it may do there, a ClusterRoleBinding says. */
+export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client'
 const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 365
 const RENEW_DAYS = 30
@@ -53,7 +55,7 @@ export function loadPki(runtime: Runtime, directory: string, host: string): Pki 
   const frontProxyCa = authority('front-proxy-ca', 'front-proxy-ca', 0)
   const hosts = servingHosts(host)
   const clientOf = (signer: KeyAndCertificate, file: string, user: string, groups: readonly string[]) =>
-    pair(runtime, directory, file, signer, { days: RENEW_DAYS }, () =>
+    pair(runtime, directory, file, signer, { days: RENEW_DAYS, groups }, () =>
       issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: CERTIFICATE_DAYS }, signer),
     )
   const client: Pki['client'] = (file, user, groups) => clientOf(ca, file, user, groups)
@@ -67,7 +69,7 @@ export function loadPki(runtime: Runtime, directory: string, host: string): Pki 
       issue(runtime, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: CERTIFICATE_DAYS }, ca),
     ),
     admin: client('admin', 'kubernetes-admin', ['system:masters']),
-    kubeletClient: client('apiserver-kubelet-client', 'kube-apiserver-kubelet-client', ['system:masters']),
+    kubeletClient: client('apiserver-kubelet-client', KUBELET_CLIENT, []),
     serviceAccount: serviceAccountKey(directory),
     client,
   }
@@ -78,7 +80,7 @@ function pair(
   directory: string,
   name: string,
   ca: KeyAndCertificate | undefined,
-  wanted: { readonly hosts?: readonly string[]; readonly days: number },
+  wanted: WantedCertificate,
   make: () => KeyAndCertificate,
 ): KeyAndCertificate {
   const certFile = join(directory, `${name}.crt`)

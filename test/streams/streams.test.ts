@@ -40,6 +40,20 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
     assert.match(await kubectl('logs', 'two', '--all-containers', '--prefix'), /\[pod\/two\/b\] the end/)
   })
 
+  test('kubelets let it do what it asks of them, and it may do no more', async () => {
+    const kubectl = behind.kubectls.websocket
+    const may = async (...what: readonly string[]) => {
+      const as = ['--as', 'kube-apiserver-kubelet-client', '--as-group', 'system:authenticated']
+      return (await kubectl.run(['auth', 'can-i', ...what, ...as])).out.trim()
+    }
+    for (const verb of ['get', 'create', 'update'])
+      assert.equal(await may(verb, 'nodes', '--subresource=proxy'), 'yes', `${verb} nodes/proxy`)
+    for (const name of ['log', 'metrics', 'stats', 'pods', 'healthz'])
+      assert.equal(await may('get', 'nodes', `--subresource=${name}`), 'yes', `nodes/${name}`)
+    for (const what of ['secrets', 'pods', 'clusterroles']) assert.equal(await may('get', what), 'no', what)
+    assert.equal(await may('delete', 'nodes'), 'no')
+  })
+
   test('a log that is followed comes as it is written', async () => {
     const child = spawn(kubectlPath, ['--kubeconfig', cluster.kubeconfig, 'logs', '-f', 'p'])
     const [first] = (await once(child.stdout, 'data')) as [Buffer]

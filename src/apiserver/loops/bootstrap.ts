@@ -24,6 +24,8 @@ export interface BootstrapOptions {
   readonly port: number
   /** PEM of the CAs that sign the certificates of clients and of front proxies; undefined without TLS. */
   readonly authorities?: { readonly clients: string; readonly frontProxies: string }
+  /** The user as whom this server asks kubelets, where its certificate is the cluster's own: bound to what that takes. */
+  readonly kubeletClient?: string
 }
 
 /** Names whom extension servers are to trust (API concept: aggregation layer). */
@@ -153,7 +155,7 @@ const canonical = (part: Fields): string =>
   )
 
 /** What depends on how this server was started. */
-function serverObjects({ runtime, port, authorities }: BootstrapOptions): readonly KubeObject[] {
+function serverObjects({ runtime, port, authorities, kubeletClient }: BootstrapOptions): readonly KubeObject[] {
   const meta = (name: string, namespace: string, labels?: Readonly<Record<string, string>>) => ({
     name,
     namespace,
@@ -161,6 +163,7 @@ function serverObjects({ runtime, port, authorities }: BootstrapOptions): readon
   })
   const list = (...values: string[]) => JSON.stringify(values)
   return [
+    ...(kubeletClient === undefined ? [] : [kubeletClientBinding(kubeletClient)]),
     {
       apiVersion: 'v1',
       kind: 'Service',
@@ -195,4 +198,16 @@ function serverObjects({ runtime, port, authorities }: BootstrapOptions): readon
       },
     },
   ]
+}
+
+/** Kubelets ask this server what it may do there itself; Kubernetes has the role for it, and leaves the binding to the installer. */
+function kubeletClientBinding(user: string): KubeObject {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'skiff:apiserver-kubelet-client' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
+    subjects: [{ apiGroup, kind: 'User', name: user }],
+  }
 }
