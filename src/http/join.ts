@@ -5,11 +5,12 @@
 import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Upgraded } from './client.ts'
+import { hopByHop } from './hop-by-hop.ts'
 
 /** A session in which neither side has said anything for so long is over; the kubelet's own limit. */
 export const SESSION_IDLE_MS = 4 * 60 * 60 * 1000
 
-/** The head of an answer 101 as the other server gave it, and then its connection. Resolves when both have ended. */
+/** The head of an answer 101 as the other server gave it, but for what is of its connection alone; then what comes on it. Resolves when both have ended. */
 export function passUpgrade(clock: Clock, client: Duplex, clientHead: Uint8Array, upstream: Upgraded): Promise<void> {
   client.write(`HTTP/1.1 101 Switching Protocols\r\n${headerLines(upstream.rawHeaders)}\r\n`)
   if (upstream.head.length > 0) client.write(upstream.head)
@@ -71,7 +72,14 @@ export function cutWhenIdle(clock: Clock, ...sockets: readonly Duplex[]): IdleTi
 
 /** Lines of a head. Values from a parsed head hold no line ends. */
 function headerLines(raw: readonly string[]): string {
-  let lines = ''
-  for (let at = 0; at + 1 < raw.length; at += 2) lines += `${raw[at]}: ${raw[at + 1]}\r\n`
-  return lines
+  const entries = Array.from({ length: raw.length >> 1 }, (_, at) => [raw[2 * at], raw[2 * at + 1]] as [string, string])
+  const named = (wanted: string) => entries.filter(([name]) => name.toLowerCase() === wanted)
+  const isOfConnection = hopByHop(named('connection').map(([, value]) => value))
+  // The change of protocol is of this connection too.
+  const passed: readonly [string, string][] = [
+    ['Connection', 'Upgrade'],
+    ...named('upgrade'),
+    ...entries.filter(([name]) => !isOfConnection(name.toLowerCase())),
+  ]
+  return passed.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 }

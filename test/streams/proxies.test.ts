@@ -43,6 +43,7 @@ describe('proxies', { skip: lacks.address() }, () => {
       const url = request.url ?? ''
       if (url === '/moved') response.writeHead(302, { location: '/elsewhere?a=1' }).end()
       else if (url === '/away') response.writeHead(302, { location: 'http://example.com/x' }).end()
+      else if (url === '/hops') response.writeHead(200, { connection: 'X-Hop', 'x-hop': '1', 'x-own': '1' }).end('hops')
       else if (url === '/page') response.writeHead(200, { 'content-type': 'text/html' }).end('<a href="/one">1</a>')
       else if (url === '/long') request.pipe(response.writeHead(200))
       else response.writeHead(418, { 'x-own': 'yes' }).end(`${request.method} ${url}`)
@@ -110,6 +111,12 @@ describe('proxies', { skip: lacks.address() }, () => {
       [seen['x-mine'], seen['content-length'], seen.authorization, seen.host],
       ['yes', '7', undefined, `${address}:${port}`],
     )
+  })
+
+  test('what Connection names goes through neither way', async () => {
+    const { headers } = await ask('GET', `${PODS}/real/proxy/hops`, undefined, { connection: 'X-Mine', 'x-mine': '1' })
+    assert.deepEqual([headers['x-hop'], headers['x-own']], [undefined, '1'])
+    assert.equal(asked.at(-1)?.headers['x-mine'], undefined)
   })
 
   test('a body comes back whole', async () => {

@@ -6,6 +6,34 @@ import { simulatedRuntime } from '../../base/simulated.ts'
 import type { HttpsRequest } from '../../http/client.ts'
 import { passOn } from './pass.ts'
 
+test('what Connection names is passed on neither way', async () => {
+  const asked: HttpsRequest[] = []
+  const client = {
+    send: async (request: HttpsRequest) => {
+      asked.push(request)
+      const headers = { connection: 'X-Theirs', 'x-theirs': '1', 'keep-alive': 'timeout=5', 'x-other': '2' }
+      return { status: 200, headers, bytes: async () => new Uint8Array(), chunks: () => Readable.from([]) }
+    },
+    upgrade: () => Promise.reject(new Error('not asked')),
+    close: () => {},
+  }
+  const request: ApiRequest = {
+    method: 'GET',
+    path: '/apis/a.example.com/v1/things',
+    query: new URLSearchParams(),
+    // Whom the request is of is said by this server, whatever Connection says.
+    headers: { connection: 'close, X-Secret, x-remote-user', 'x-secret': '1', 'x-own': '2' },
+    user: { name: 'alice', groups: [] },
+    signal: new AbortController().signal,
+  }
+  const remote = { client, server: 'https://a:1', serverName: 'a', ca: undefined }
+  const { headers = {} } = await passOn(simulatedRuntime(1), request, () => remote)
+  assert.deepEqual(headers, { 'x-other': '2' })
+  const sent = asked[0]?.headers ?? {}
+  assert.deepEqual([sent['x-own'], sent['x-secret'], sent['connection']], ['2', undefined, undefined])
+  assert.equal(sent['x-remote-user'], 'alice')
+})
+
 test('what proves who asks is not shown to the other server: it is told who asks', async () => {
   const asked: HttpsRequest[] = []
   const client = {

@@ -8,6 +8,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { limitedBytes } from '../../http/fetch.ts'
+import { hopByHop } from '../../http/hop-by-hop.ts'
 import { isLongRunning } from '../filters/limits.ts'
 import { networkError } from '../webhooks/network-error.ts'
 import { ServiceUnresolved } from './service.ts'
@@ -86,20 +87,19 @@ async function* ending(chunks: AsyncIterable<Uint8Array>, done: () => void): Asy
   }
 }
 
-/** Headers that belong to one connection. */
-const OF_CONNECTION = 'connection|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade'
-/** Those, and what says who asks, or of whom, which is said anew: a token may stand among a WebSocket's subprotocols too. */
+/** What says who asks, or of whom, which is said anew: a token may stand among a WebSocket's subprotocols too. */
 const ABOUT_WHO = 'authorization|sec-websocket-.*|x-remote-.*|impersonate-.*'
-const NOT_PASSED = new RegExp(`^(${OF_CONNECTION}|${ABOUT_WHO}|host|content-length|x-forwarded-(host|proto|uri)|:.*)$`)
-const NOT_PASSED_BACK = new RegExp(`^(${OF_CONNECTION}|audit-id|content-type|:.*)$`)
+const NOT_PASSED = new RegExp(`^(${ABOUT_WHO}|host|content-length|x-forwarded-(host|proto|uri)|:.*)$`)
+const NOT_PASSED_BACK = /^(audit-id|content-type|:.*)$/
 
 function sent(request: ApiRequest, { server }: Remote, signal: AbortSignal) {
   const { body, connection, headers, method, path } = request
   const query = request.query.toString()
-  const before = headers['x-forwarded-for']
+  const isOfConnection = hopByHop(headers['connection'])
+  const before = isOfConnection('x-forwarded-for') ? undefined : headers['x-forwarded-for']
   const passed = Object.entries(headers).filter((entry): entry is [string, string] => {
     const [name, value] = entry
-    return value !== undefined && !NOT_PASSED.test(name)
+    return value !== undefined && !NOT_PASSED.test(name) && !isOfConnection(name)
   })
   return {
     method,
@@ -134,8 +134,9 @@ export function userHeaders(user: UserInfo | undefined): Record<string, string |
 /** What the other server says about its answer stands beside what this one says. */
 function passedBack({ headers }: HttpsAnswer): Headers {
   const passed: Record<string, string | readonly string[]> = {}
+  const isOfConnection = hopByHop(headers['connection'])
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || NOT_PASSED_BACK.test(name)) continue
+    if (value === undefined || NOT_PASSED_BACK.test(name) || isOfConnection(name)) continue
     passed[name] = name === 'cache-control' ? ['no-cache, private', ...[value].flat()] : value
   }
   return passed

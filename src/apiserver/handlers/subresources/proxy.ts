@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
 import { serviceUnavailable } from '../../../api/status.ts'
 import type { HttpsAnswer, HttpsClient } from '../../../http/client.ts'
+import { hopByHop } from '../../../http/hop-by-hop.ts'
 import { passUpgrade } from '../../../http/join.ts'
 import { isSimulatedNode } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
@@ -117,8 +118,7 @@ async function sent<T>({ context, request }: ResourceRequest, target: ProxyTarge
   }
 }
 
-const NOT_PASSED_BACK =
-  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|audit-id|content-type|content-length|access-control-.*|:.*)$/
+const NOT_PASSED_BACK = /^(audit-id|content-type|content-length|access-control-.*|:.*)$/
 
 async function backTo(
   { request }: ResourceRequest,
@@ -129,10 +129,11 @@ async function backTo(
   const prefix = request.path.slice(0, request.path.length - rest.length)
   const through = (location: string) => rewritten(location, target, prefix)
   const headers: Record<string, string | readonly string[]> = {}
+  const isOfConnection = hopByHop(answer.headers['connection'])
   for (const [name, value] of Object.entries(answer.headers))
-    if (value !== undefined && !NOT_PASSED_BACK.test(name)) headers[name] = value
+    if (value !== undefined && !NOT_PASSED_BACK.test(name) && !isOfConnection(name)) headers[name] = value
   const { location } = answer.headers
-  if (typeof location === 'string') headers['location'] = through(location)
+  if (typeof location === 'string' && !isOfConnection('location')) headers['location'] = through(location)
   const contentType = String(answer.headers['content-type'] ?? '')
   const isPage = contentType.split(';')[0]?.trim().toLowerCase() === 'text/html' && location === undefined
   const response = { kind: 'stream', status: answer.status, headers: headers as Headers, contentType } as const

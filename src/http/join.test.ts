@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { duplexPair } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { simulatedRuntime } from '../base/simulated.ts'
+import { join, passUpgrade, SESSION_IDLE_MS } from './join.ts'
+
+/** Two connections, each with its far end in the test's hands. */
+function connections() {
+  const [client, one] = duplexPair()
+  const [server, other] = duplexPair()
+  return { client, one, server, other }
+}
+
+const { clock } = simulatedRuntime(1)
+
+test('the answer to a change of protocol is passed on without what is of its connection alone', async () => {
+  const { client, one, server, other } = connections()
+  const rawHeaders = [
+    'connection',
+    'upgrade, X-Hop',
+    'Upgrade',
+    'SPDY/3.1',
+    'X-Hop',
+    '1',
+    'Keep-Alive',
+    '5',
+    'X-Own',
+    '2',
+  ]
+  const joined = passUpgrade(clock, one, Buffer.from('first, '), {
+    status: 101,
+    rawHeaders,
+    socket: other,
+    head: Buffer.from('hello'),
+  })
+  client.end('then')
+  server.end()
+  const lines = [
+    'HTTP/1.1 101 Switching Protocols',
+    'Connection: Upgrade',
+    'Upgrade: SPDY/3.1',
+    'X-Own: 2',
+    '',
+    'hello',
+  ]
+  assert.deepEqual((await text(client)).split('\r\n'), lines)
+  assert.equal(await text(server), 'first, then')
+  await joined
+})
+
+test('what one side does not read the other can write no more of', async () => {
+  const { client, one, other } = connections()
+  void join(clock, one, other)
+  let written = 0
+  const chunk = Buffer.alloc(64 * 1024)
+  const write = () => {
+    if (written < 64 * 1024 * 1024)
+      client.write(chunk, () => {
+        written += chunk.length
+        write()
+      })
+  }
+  write()
+  for (let turns = 0, last = written; turns < 50; turns++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (written !== last) turns = 0
+    last = written
+  }
+  assert.ok(written < 1024 * 1024, `${written} bytes were taken`)
+})
+
+test('when one side breaks, the other ends', async () => {
+  const { client, one, server, other } = connections()
+  const joined = join(clock, one, other)
+  server.resume()
+  client.resume()
+  one.destroy(new Error('broken'))
+  await joined
+  assert.deepEqual([one.destroyed, other.destroyed], [true, true])
+})
+
+test('a session in which nothing is said for hours is cut', async () => {
+  const runtime = simulatedRuntime(1)
+  const { one, other } = connections()
+  const joined = join(runtime.clock, one, other)
+  const begin = runtime.clock.now()
+  await runtime.run({ until: () => one.destroyed })
+  assert.equal(runtime.clock.now() - begin, SESSION_IDLE_MS)
+  await joined
+  assert.equal(other.destroyed, true)
+})
