@@ -16,6 +16,7 @@ import { pathSegmentName } from '../../api/validation/names.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { withMetadata } from './deletion.ts'
+import { withoutDisabledFields } from './disabled-fields.ts'
 import type { Pools, Strategy, StrategyContext } from './strategy.ts'
 
 /** What the store needs of the server. */
@@ -95,6 +96,11 @@ const isHub = (row: ResourceRow): boolean => row.version === row.storageVersion 
 /** What the object breaks of the rules that its types declare. */
 export function declaredErrors(row: ResourceRow, object: KubeObject, old?: KubeObject): readonly FieldError[] {
   return row.custom === undefined ? validateDeclared(object, old, row.schema) : []
+}
+
+/** The object without the fields of features that are off. */
+export function enabledPart(row: ResourceRow, object: KubeObject, old?: KubeObject): KubeObject {
+  return row.custom === undefined ? withoutDisabledFields(object, old, row.schema) : object
 }
 
 /** The object as it is after it has been stored. */

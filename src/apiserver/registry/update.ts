@@ -13,6 +13,7 @@ import { canonicalObject, inheritMetadata } from './metadata.ts'
 import {
   asStored,
   declaredErrors,
+  enabledPart,
   groupResource,
   namedKey,
   type Registry,
@@ -214,7 +215,7 @@ async function createByUpdate(
 
 function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject): KubeObject {
   const { row, strategy } = context
-  const inherited = inheritMetadata(next, old)
+  const inherited = enabledPart(row, inheritMetadata(next, old), old)
   const prepared = strategy.prepareForUpdate?.(inherited, old, context) ?? inherited
   const errors = [
     ...validateObjectMetaUpdate(prepared.metadata, old.metadata),

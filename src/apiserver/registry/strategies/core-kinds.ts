@@ -22,13 +22,6 @@ import { endpointSliceWarnings, nodeWarnings } from '../../../api/validation/war
 import type { Strategy } from '../strategy.ts'
 import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
 
-/** Kubelets no longer take their configuration from the API, nor tell of it. */
-function withoutConfig(node: KubeObject): KubeObject {
-  if (node['status']?.config === undefined) return node
-  const { config: _, ...status } = node['status']
-  return { ...node, status }
-}
-
 export const nodes: Strategy = {
   validate: (object) => validateNode(object),
   warningsOnCreate: nodeWarnings,
@@ -39,7 +32,7 @@ export const nodes: Strategy = {
   fieldLabels: ['spec.unschedulable'],
   selectableFields: (object) => ({ 'spec.unschedulable': String(object['spec']?.unschedulable === true) }),
   status: {
-    prepareForUpdate: (object, old) => withoutConfig(withFieldOf(object, old, 'spec')),
+    prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object, old) => validateNodeUpdate(object, old),
     resetFields: RESETS_SPEC!,
   },

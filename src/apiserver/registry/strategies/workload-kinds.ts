@@ -5,7 +5,6 @@ import { daemonSets } from './daemonsets.ts'
 import { deployments } from './deployments.ts'
 import type { Strategies } from './index.ts'
 import { jobs } from './jobs.ts'
-import { withPodFeatures } from './pod-features.ts'
 import { pods } from './pods.ts'
 import { podTemplates } from './podtemplates.ts'
 import { replicaSets } from './replicasets.ts'
@@ -13,14 +12,14 @@ import { replicationControllers } from './replicationcontrollers.ts'
 import { statefulSets } from './statefulsets.ts'
 
 export const workloadStrategies: Strategies = {
-  pods: withPodFeatures(pods, 'spec'),
-  podtemplates: withPodFeatures(podTemplates, 'template', 'spec'),
-  replicationcontrollers: withPodFeatures(replicationControllers, 'spec', 'template', 'spec'),
+  pods,
+  podtemplates: podTemplates,
+  replicationcontrollers: replicationControllers,
   'controllerrevisions.apps': controllerRevisions,
-  'daemonsets.apps': withPodFeatures(daemonSets, 'spec', 'template', 'spec'),
-  'deployments.apps': withPodFeatures(deployments, 'spec', 'template', 'spec'),
-  'replicasets.apps': withPodFeatures(replicaSets, 'spec', 'template', 'spec'),
-  'statefulsets.apps': withPodFeatures(statefulSets, 'spec', 'template', 'spec'),
-  'cronjobs.batch': withPodFeatures(cronJobs, 'spec', 'jobTemplate', 'spec', 'template', 'spec'),
-  'jobs.batch': withPodFeatures(jobs, 'spec', 'template', 'spec'),
+  'daemonsets.apps': daemonSets,
+  'deployments.apps': deployments,
+  'replicasets.apps': replicaSets,
+  'statefulsets.apps': statefulSets,
+  'cronjobs.batch': cronJobs,
+  'jobs.batch': jobs,
 }

@@ -1,0 +1,214 @@
+/**
+ * Fields of features that are off by default: they are decoded, owned by the one who sent them, and dropped before the strategy looks
+ * at the object. A field is kept where the stored object already uses its feature (API concept: feature gates). Create and update
+ * call this for every built-in kind.
+ */
+import type { Fields, Json, KubeObject } from '../../api/object.ts'
+import { isShared } from '../../api/parts.ts'
+import type { Schema, StructSchema } from '../../api/schema/schema.ts'
+
+const CORE = 'io.k8s.api.core.v1'
+const DEVICES = 'io.k8s.api.resource.v1'
+
+interface DisabledField {
+  readonly definition: string
+  readonly field: string
+  /** The feature gate that is off; or the feature that Kubernetes has removed. */
+  readonly feature: string
+  /** A struct that holds nothing else goes with the field. */
+  readonly withEmptyParent?: boolean
+  /** Only in objects of this kind. */
+  readonly kind?: string
+}
+
+const of = (feature: string, ...fields: readonly (readonly [definition: string, field: string])[]) =>
+  fields.map(([definition, field]): DisabledField => ({ definition, field, feature }))
+
+export const DISABLED_FIELDS: readonly DisabledField[] = [
+  { definition: `${CORE}.Lifecycle`, field: 'stopSignal', feature: 'ContainerStopSignals', withEmptyParent: true },
+  ...of('H2CContainerProbe', [`${CORE}.HTTPGetAction`, 'protocol']),
+  ...of('GRPCContainerProbeTLS', [`${CORE}.GRPCAction`, 'mode']),
+  ...of('VolumeBindMountOptions', [`${CORE}.VolumeMount`, 'bindMountOptions']),
+  ...of('EvictionRequestAPI', [`${CORE}.PodSpec`, 'evictionResponders']),
+  ...of('GenericWorkload', [`${CORE}.PodSpec`, 'schedulingGroup']),
+  ...of('EmptyDirVolumeMode', [`${CORE}.EmptyDirVolumeSource`, 'mode']),
+  ...of(
+    'AtomicWriteVolumeUserFields',
+    [`${CORE}.ConfigMapVolumeSource`, 'defaultUser'],
+    [`${CORE}.SecretVolumeSource`, 'defaultUser'],
+    [`${CORE}.DownwardAPIVolumeSource`, 'defaultUser'],
+    [`${CORE}.ProjectedVolumeSource`, 'defaultUser'],
+    [`${CORE}.KeyToPath`, 'user'],
+    [`${CORE}.DownwardAPIVolumeFile`, 'user'],
+    [`${CORE}.ServiceAccountTokenProjection`, 'user'],
+    [`${CORE}.ClusterTrustBundleProjection`, 'user'],
+    [`${CORE}.PodCertificateProjection`, 'user'],
+  ),
+  ...of('ImageVolumeWithDigest', [`${CORE}.VolumeMountStatus`, 'volumeStatus']),
+  ...of(
+    'DRANodeAllocatableResources',
+    [`${CORE}.PodStatus`, 'nodeAllocatableResourceClaimStatuses'],
+    [`${DEVICES}.Device`, 'nodeAllocatableResources'],
+  ),
+  ...of(
+    'CSIVolumeHealth',
+    [`${CORE}.PodStatus`, 'volumeHealth'],
+    [`${CORE}.PersistentVolumeClaimStatus`, 'healthStatus'],
+  ),
+  {
+    definition: `${CORE}.TypedObjectReference`,
+    field: 'namespace',
+    feature: 'CrossNamespaceVolumeDataSource',
+    kind: 'PersistentVolumeClaim',
+  },
+  ...of('InPlacePodVerticalScalingSchedulerPreemption', [`${CORE}.NodeSpec`, 'podPreemptionPolicy']),
+  ...of('DynamicKubeletConfig', [`${CORE}.NodeSpec`, 'configSource'], [`${CORE}.NodeStatus`, 'config']),
+  ...of('WorkloadWithJob', ['io.k8s.api.batch.v1.JobSpec', 'scheduling']),
+  ...of(
+    'CoordinatedLeaderElection',
+    ['io.k8s.api.coordination.v1.LeaseSpec', 'strategy'],
+    ['io.k8s.api.coordination.v1.LeaseSpec', 'preferredHolder'],
+  ),
+  ...of(
+    'DRADerivedAttributes',
+    [`${DEVICES}.ExactDeviceRequest`, 'derivedAttributes'],
+    [`${DEVICES}.DeviceSubRequest`, 'derivedAttributes'],
+  ),
+  ...of(
+    'DRAListTypeAttributes',
+    [`${DEVICES}.DeviceAttribute`, 'bools'],
+    [`${DEVICES}.DeviceAttribute`, 'ints'],
+    [`${DEVICES}.DeviceAttribute`, 'strings'],
+    [`${DEVICES}.DeviceAttribute`, 'versions'],
+  ),
+  ...of('DRADeviceCompatibilityGroups', [`${DEVICES}.DeviceCounterConsumption`, 'compatibilityGroups']),
+  ...of('DRAPartitionableDevicesType', [`${DEVICES}.ResourceSliceSpec`, 'partitionTypeAttribute']),
+  ...of(
+    'DRAOptionalNodeOperations',
+    [`${DEVICES}.ResourceSliceSpec`, 'skipNodeOperations'],
+    [`${DEVICES}.DeviceRequestAllocationResult`, 'skipNodeOperations'],
+  ),
+]
+
+const byDefinition = Map.groupBy(DISABLED_FIELDS, ({ definition }) => definition)
+
+/** What a type has of disabled fields: its own, and the fields below which there are some. */
+interface Plan {
+  readonly own: readonly DisabledField[]
+  readonly below: readonly (readonly [field: string, schema: Schema])[]
+}
+
+const plans = new Map<string, Plan>()
+
+function planOf(schema: StructSchema): Plan {
+  const known = plans.get(schema.definition)
+  if (known !== undefined) return known
+  const plan: Plan = {
+    own: byDefinition.get(schema.definition) ?? [],
+    below: schema.fields.flatMap(({ name, schema: inner }) =>
+      leadsToDisabled(inner, new Set([schema.definition])) ? [[name, inner] as const] : [],
+    ),
+  }
+  plans.set(schema.definition, plan)
+  return plan
+}
+
+function leadsToDisabled(schema: Schema, seen: Set<string>): boolean {
+  if (schema.type === 'list') return leadsToDisabled(schema.items, seen)
+  if (schema.type === 'map') return leadsToDisabled(schema.values, seen)
+  if (schema.type !== 'struct' || seen.has(schema.definition)) return false
+  seen.add(schema.definition)
+  return byDefinition.has(schema.definition) || schema.fields.some((one) => leadsToDisabled(one.schema, seen))
+}
+
+/**
+ * The object without the disabled fields that `old` does not use; the same object when there are none. What the two share is
+ * not looked at: there is nothing new in it.
+ */
+export function withoutDisabledFields(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  schema: StructSchema,
+): KubeObject {
+  const found = new Set<string>()
+  collect(object, old, schema, object.kind, found)
+  if (found.size === 0) return object
+  const inUse = new Set<string>()
+  if (old !== undefined) collect(old, undefined, schema, object.kind, inUse)
+  const dropped = found.difference(inUse)
+  return dropped.size === 0 ? object : (without(object, schema, object.kind, dropped) as KubeObject)
+}
+
+/** Shared parts in which no feature that is off is used. */
+const plainParts = new WeakMap<object, Schema>()
+
+/** Adds the features that `value` uses and the same value of the old object is not known to use. */
+function collect(value: Json, old: Json | undefined, schema: Schema, kind: string, found: Set<string>): void {
+  if (value === old || typeof value !== 'object' || value === null) return
+  if (schema.type === 'list') {
+    if (Array.isArray(value)) for (const item of value) collect(item, undefined, schema.items, kind, found)
+  } else if (schema.type === 'map') {
+    for (const item of Object.values(value as Fields)) collect(item, undefined, schema.values, kind, found)
+  } else if (schema.type === 'struct') {
+    const shared = isShared(value)
+    if (shared && plainParts.get(value) === schema) return
+    const before = found.size
+    const fields = value as Fields
+    const plan = planOf(schema)
+    for (const one of plan.own) if (fields[one.field] !== undefined && isOf(one, kind)) found.add(one.feature)
+    for (const [name, inner] of plan.below)
+      if (fields[name] !== undefined)
+        collect(fields[name] as Json, (old as Fields | undefined)?.[name], inner, kind, found)
+    if (shared && before === 0 && found.size === 0 && old === undefined) plainParts.set(value, schema)
+  }
+}
+
+const isOf = ({ kind }: DisabledField, of: string): boolean => kind === undefined || kind === of
+
+function without(value: Json, schema: Schema, kind: string, dropped: ReadonlySet<string>): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (schema.type === 'list') {
+    if (!Array.isArray(value)) return value
+    const items = value.map((item) => without(item, schema.items, kind, dropped))
+    return items.some((item, i) => item !== value[i]) ? items : value
+  }
+  if (schema.type === 'map')
+    return withFields(value as Fields, Object.keys(value), (_, inner) => without(inner, schema.values, kind, dropped))
+  if (schema.type !== 'struct') return value
+  const { own, below } = planOf(schema)
+  const gone = own.filter((one) => dropped.has(one.feature) && isOf(one, kind)).map(({ field }) => field)
+  const schemas = new Map(below)
+  return withFields(value as Fields, [...gone, ...schemas.keys()], (name, inner) => {
+    if (gone.includes(name)) return undefined
+    const next = without(inner, schemas.get(name)!, kind, dropped)
+    return next !== inner && goesWhenEmpty(schemas.get(name)!) && Object.keys(next as Fields).length === 0
+      ? undefined
+      : next
+  })
+}
+
+const goesWhenEmpty = (schema: Schema): boolean =>
+  schema.type === 'struct' &&
+  (byDefinition.get(schema.definition)?.some(({ withEmptyParent }) => withEmptyParent === true) ?? false)
+
+/** The same fields in the same order, with what `change` makes of those named: undefined removes one. */
+function withFields(
+  fields: Fields,
+  names: readonly string[],
+  change: (name: string, value: Json) => Json | undefined,
+): Fields {
+  const changed = names.flatMap((name) => {
+    const value = fields[name]
+    if (value === undefined) return []
+    const next = change(name, value)
+    return next === value ? [] : [[name, next] as const]
+  })
+  if (changed.length === 0) return fields
+  const changes = new Map<string, Json | undefined>(changed)
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const next = changes.has(name) ? changes.get(name) : value
+      return next === undefined ? [] : [[name, next]]
+    }),
+  )
+}
