@@ -12,10 +12,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { agreementOf, type Difference, excuses, fallenFigures, isExcused, type SetAgreement } from './agreement.ts'
-import { askAll, createAsker, INITIALIZING } from './ask.ts'
+import { type Asker, askAll, createAsker, INITIALIZING } from './ask.ts'
 import { askAllTimes, writeTimes } from './deletion-times.ts'
 import { accessReviews } from './generators/access.ts'
 import { admissionCases } from './generators/admission.ts'
+import { claimCases } from './generators/claims.ts'
 import { conversionCases } from './generators/crd-conversion.ts'
 import { lifecycleCases } from './generators/crd-lifecycle.ts'
 import { managerCases } from './generators/crd-managers.ts'
@@ -23,6 +24,7 @@ import { refusalCases } from './generators/crd-refusals.ts'
 import { schemaCases } from './generators/crd-schemas.ts'
 import { timedCases } from './generators/deletion-times.ts'
 import { escalationCases } from './generators/escalation.ts'
+import { everyField, readTypes } from './generators/every-field.ts'
 import { evictionCases } from './generators/evictions.ts'
 import { fieldCreates, fieldUpdates } from './generators/fields.ts'
 import { gadgetCases } from './generators/gadgets.ts'
@@ -126,7 +128,7 @@ function keep(
   writeFileSync(here('../docs/conformance.md'), writeReport(result))
 }
 
-function questions(set: string, seed: number, count: number): readonly Case[] {
+async function questions(asker: Asker, set: string, seed: number, count: number): Promise<readonly Case[]> {
   if (existsSync(set)) return readRecording(set)
   const rand = chance(seed)
   const corpus = corpusOf(readRecording(recordingFile('objects')))
@@ -146,6 +148,10 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return fieldCreates([...corpus, ...richObjects], rand, count)
     case 'field-update':
       return fieldUpdates([...corpus, ...richObjects], rand, count)
+    case 'every-field':
+      return everyField(await readTypes(asker), [...richObjects, ...corpus])
+    case 'every-kind-field':
+      return everyField(await readTypes(asker), [...richObjects, ...corpus], true)
     case 'states':
       return states(corpus)
     case 'state-mutate':
@@ -186,6 +192,8 @@ function questions(set: string, seed: number, count: number): readonly Case[] {
       return surfaceCases()
     case 'semantics':
       return semantics()
+    case 'claims':
+      return claimCases()
     case 'scales':
       return scales()
     default:
@@ -198,8 +206,8 @@ const MOST_TURNS = 6
 const isUnsettled = ({ code, body }: Answer) => code === 429 && JSON.stringify(body).includes(INITIALIZING)
 
 async function record(options: { kubeconfig: string; set: string; seed: number; count: number; out: string }) {
-  const cases = questions(options.set, options.seed, options.count)
   const asker = createAsker(options.kubeconfig)
+  const cases = await questions(asker, options.set, options.seed, options.count)
   const run = `${process.pid.toString(36)}r`
   const answers = [...(await askAll(asker, cases, { run, settleMs: 1500 }))]
   for (let turn = 1; turn <= MOST_TURNS; turn++) {

@@ -18,6 +18,8 @@ interface DeclaredField {
   readonly field: Field
   readonly required: boolean
   readonly immutable: boolean
+  /** Once set it is kept or taken away as it is. */
+  readonly noModify: boolean
   readonly maxItems: number
   /** A struct's mode decides what this field must be: the discriminator, and the mode in which it is required. */
   readonly mode: Mode | undefined
@@ -36,6 +38,7 @@ type Plan = readonly DeclaredField[]
 const ENUMS: { readonly [goType: string]: readonly string[] | undefined } = {
   'v1.DeviceAllocationMode': ['All', 'ExactCount'],
   'v1.DeviceTolerationOperator': ['Equal', 'Exists'],
+  'v1.AllocationConfigSource': ['FromClaim', 'FromClass'],
   'v1.DeviceTaintEffect': ['NoExecute', 'NoSchedule', 'None'],
 }
 
@@ -110,6 +113,10 @@ function field(
     if (declared.required) errors.push(required(path))
     return
   }
+  if (declared.noModify && isThere(old, declared.field)) {
+    errors.push(invalid(path, null, 'field cannot be modified once set'))
+    return
+  }
   if (Array.isArray(value) && value.length > declared.maxItems) {
     errors.push(tooMany(path, value.length, declared.maxItems))
     return
@@ -173,6 +180,7 @@ const bare = (one: Field): DeclaredField => ({
   field: one,
   required: false,
   immutable: false,
+  noModify: false,
   maxItems: Number.POSITIVE_INFINITY,
   mode: undefined,
   checks: [],
@@ -213,14 +221,16 @@ function compile(one: Field, schema: StructSchema, tags: readonly string[]): Dec
   ]
   const isRequired = rules.includes('required')
   const isImmutable = rules.includes('immutable')
+  const noModify = rules.includes('update=NoModify')
   const maxItems = find(/^maxItems=(\d+)$/)
   const mode = find(/^ifMode\("(\w+)"\)=\+k8s:(\w+)$/)
-  if (!isRequired && !isImmutable && maxItems === undefined && mode === undefined && checks.length === 0)
+  if (!isRequired && !isImmutable && !noModify && maxItems === undefined && mode === undefined && checks.length === 0)
     return undefined
   return {
     field: one,
     required: isRequired,
     immutable: isImmutable,
+    noModify,
     maxItems: maxItems === undefined ? Number.POSITIVE_INFINITY : Number(maxItems[1]),
     mode:
       mode === undefined ? undefined : { by: discriminator(schema), in: mode[1]!, required: mode[2] === 'required' },
@@ -307,8 +317,9 @@ function unique(value: Json, keys: readonly string[], schema: Schema, path: stri
 
 /** Defaults may stand behind what was given; messages show the type's order. */
 function inOrder(value: Json, schema: Schema): Json {
+  if (value === null) return value
   if (schema.type === 'list') return (value as readonly Json[]).map((item) => inOrder(item, schema.items))
-  if (schema.type !== 'struct' || value === null) return value
+  if (schema.type !== 'struct') return value
   const out: { [key: string]: Json } = {}
   for (const { name, schema: inner } of schema.fields) {
     const one: Json | undefined = (value as Fields)[name]

@@ -11,7 +11,7 @@ import { validateLabels } from './labels.ts'
 import { validateAnnotations } from './meta.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 
-const MAX_LIST = 32
+export const MAX_LIST = 32
 const MAX_SUBREQUESTS = 8
 const MAX_DRIVER = 63
 const MAX_PARAMETERS = 10 * 1024
@@ -23,7 +23,7 @@ export function say(format: Format, value: string, path: string, errors: FieldEr
 }
 
 /** A list that is too long is only told to be so, by what its type declares. */
-const upTo = (max: number, list: readonly Fields[] | undefined): readonly Fields[] =>
+export const upTo = (max: number, list: readonly Fields[] | undefined): readonly Fields[] =>
   list === undefined || list === null || list.length > max ? [] : list
 
 export function driverName(name: string, path: string, errors: FieldError[]): void {
@@ -53,7 +53,7 @@ export function validateDeviceClass(object: KubeObject): readonly FieldError[] {
 }
 
 /** `requests` are those that a configuration may name; a class's names none. */
-function configurations(
+export function configurations(
   list: readonly Fields[],
   path: string,
   requests: ReadonlySet<string> | undefined,
@@ -80,10 +80,25 @@ const UNKNOWN_REQUEST =
 function requestNames(named: readonly string[], known: ReadonlySet<string>, path: string, errors: FieldError[]): void {
   if (named.length > MAX_LIST) return
   named.forEach((name, i) => {
-    const parts = name.split('/')
-    if (parts.length <= 2) for (const part of parts) say(dns1123Label, part, `${path}[${i}]`, errors)
-    if (!known.has(name)) errors.push(invalid(`${path}[${i}]`, name, UNKNOWN_REQUEST))
+    requestName(name, known, `${path}[${i}]`, errors)
   })
+}
+
+export function requestName(name: string, known: ReadonlySet<string>, path: string, errors: FieldError[]): void {
+  const parts = name.split('/')
+  if (parts.length <= 2) for (const part of parts) say(dns1123Label, part, path, errors)
+  if (!known.has(name)) errors.push(invalid(path, name, UNKNOWN_REQUEST))
+}
+
+/** The names by which a claim's requests can be referred to: `name`, and `name/subrequest`. */
+export function knownRequests(spec: Fields): ReadonlySet<string> {
+  const requests = upTo(MAX_LIST, spec['devices']?.requests)
+  return new Set(
+    requests.flatMap(({ name = '', firstAvailable = [] }) => [
+      name,
+      ...firstAvailable.map((sub: Fields) => `${name}/${sub['name'] ?? ''}`),
+    ]),
+  )
 }
 
 export function validateResourceClaim(object: KubeObject): readonly FieldError[] {
@@ -117,12 +132,9 @@ export function validateResourceClaimTemplateUpdate(object: KubeObject, old: Kub
 function claimSpec(spec: Fields, path: string, errors: FieldError[]): void {
   const devices: Fields = spec['devices'] ?? {}
   const at = `${path}.devices`
-  const names = new Set<string>()
+  const names = knownRequests(spec)
   upTo(MAX_LIST, devices['requests']).forEach((request, i) => {
     deviceRequest(request, `${at}.requests[${i}]`, errors)
-    const name: string = request['name'] ?? ''
-    names.add(name)
-    for (const sub of request['firstAvailable'] ?? []) names.add(`${name}/${sub.name ?? ''}`)
   })
   upTo(MAX_LIST, devices['constraints']).forEach((constraint, i) => {
     const inner = `${at}.constraints[${i}]`
@@ -170,7 +182,12 @@ function requestedDevices(request: Fields, path: string, errors: FieldError[]): 
   if (mode === 'All' && count !== 0)
     errors.push(invalid(`${path}.count`, count, `must not be specified when allocationMode is '${mode}'`))
   if (mode === 'ExactCount' && count <= 0) errors.push(invalid(`${path}.count`, count, 'must be greater than zero'))
-  request['tolerations']?.forEach((toleration: Fields, i: number) => {
+  deviceTolerations(request['tolerations'] ?? [], path, errors)
+}
+
+/** `path` is that of the struct that has them. */
+export function deviceTolerations(list: readonly Fields[], path: string, errors: FieldError[]): void {
+  list.forEach((toleration, i) => {
     deviceToleration(toleration, `${path}.tolerations[${i}]`, errors)
   })
 }

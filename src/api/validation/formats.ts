@@ -30,7 +30,10 @@ const says =
 
 const resourcePoolName: FormatRule = (name, path, errors) => {
   if (Buffer.byteLength(name) > MAX_POOL_NAME) errors.push(tooLong(path, MAX_POOL_NAME))
-  for (const part of name.split('/')) says(dns1123Subdomain)(part, path, errors)
+  name.split('/').forEach((part, i) => {
+    if (part === '') errors.push(invalid(path, name, `segment ${i}: must not be empty`))
+    else for (const message of longName(part)) errors.push(invalid(path, part, `segment ${i}: ${message}`))
+  })
 }
 
 /** `<domain>/<C identifier>`; the parts are told by themselves. */

@@ -263,7 +263,7 @@ function allowedRange(standard: string, range: Fields, size: string, path: strin
     errors.push(invalid(`${path}.default`, standard, `default is more than max: ${max}`))
 }
 
-function bindingConditions(device: Fields, path: string, errors: FieldError[]): void {
+export function bindingConditions(device: Fields, path: string, errors: FieldError[]): void {
   const ready: readonly string[] = device['bindingConditions'] ?? []
   const failed: readonly string[] = device['bindingFailureConditions'] ?? []
   const at = { ready: `${path}.bindingConditions`, failed: `${path}.bindingFailureConditions` }

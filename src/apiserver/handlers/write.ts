@@ -39,6 +39,7 @@ export function writeContext(
     dryRun: options.dryRun,
     subresource,
     requestApiVersion: apiVersionOf(row.group, row.version),
+    namespaceLabels: () => context.reads.get('', 'namespaces', '', info.namespace)?.metadata.labels ?? {},
     warn: (message) => warnings.push(message),
   }
 }

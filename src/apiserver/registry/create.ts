@@ -9,6 +9,7 @@ import { withMetadata } from './deletion.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
 import {
   declaredErrors,
+  enabledPart,
   groupResource,
   type Registry,
   storageKey,
@@ -112,11 +113,18 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
     deletionGracePeriodSeconds: undefined,
     selfLink: undefined,
   })
-  const prepared = strategy.prepareForCreate?.(filled, context) ?? filled
+  const enabled = enabledPart(row, filled)
+  const prepared = strategy.prepareForCreate?.(enabled, context) ?? enabled
   const own = strategy.validate?.(prepared, context) ?? []
   const meta =
     strategy.metadataLast === true && own.length > 0 ? [] : validateObjectMeta(prepared.metadata, metaOptions(context))
-  const errors = [...meta, ...own, ...declaredName(strategy, prepared), ...declaredErrors(row, prepared)]
+  const errors = [
+    ...(strategy.validateAccess?.(prepared, context) ?? []),
+    ...meta,
+    ...own,
+    ...declaredName(strategy, prepared),
+    ...declaredErrors(row, prepared),
+  ]
   if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared

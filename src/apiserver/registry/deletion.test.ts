@@ -12,6 +12,7 @@ const context: StrategyContext = {
   nowMs,
   dryRun: false,
   subresource: '',
+  namespaceLabels: () => ({}),
 }
 const object = (metadata: Partial<KubeObject['metadata']> = {}): KubeObject => ({
   apiVersion: 'v1',

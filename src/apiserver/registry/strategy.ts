@@ -18,6 +18,8 @@ export interface StrategyContext {
   readonly subresource: string
   /** apiVersion of the request's path (`events.k8s.io/v1`): events are held to different rules by each group. */
   readonly requestApiVersion?: string
+  /** The labels of the request's namespace, by which some kinds allow what others forbid. */
+  namespaceLabels(): Readonly<Record<string, string>>
   /** Adds a Warning to the answer, whatever becomes of the request. */
   warn?(message: string): void
 }
@@ -55,6 +57,8 @@ export interface Strategy {
   readonly metadataLast?: boolean
   /** The name's rule is one that the type declares: told after the kind's own rules. */
   readonly nameDeclared?: boolean
+  /** What a new object may not ask for, told before everything else. */
+  validateAccess?(object: KubeObject, context: StrategyContext): readonly FieldError[]
   /** Rules of the kind; object-meta rules are the store's. */
   validate?(object: KubeObject, context: StrategyContext): readonly FieldError[]
   warningsOnCreate?(object: KubeObject, context: StrategyContext): readonly string[]

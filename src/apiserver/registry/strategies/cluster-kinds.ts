@@ -28,6 +28,7 @@ import { withAvailability } from './apiservices.ts'
 import { nextGeneration, withFieldOf, withMeta } from './common.ts'
 import type { Strategies } from './index.ts'
 import { CONDITIONAL, kind, type Validate, warned } from './kind.ts'
+import { resourceClaims, resourceClaimTemplates } from './resource-claims.ts'
 
 const SPEC = ['spec'] as const
 const ROLES: Partial<Strategy> = {
@@ -187,12 +188,6 @@ const customResourceDefinitions: Strategy = {
   },
 }
 
-/** Coordinated leader election (KEP-4355) is off by default, and what only it knows is dropped. */
-function withoutElection(lease: KubeObject): KubeObject {
-  const { strategy, preferredHolder, ...spec } = (lease['spec'] ?? {}) as Fields
-  return strategy === undefined && preferredHolder === undefined ? lease : { ...lease, spec }
-}
-
 const judgedPolicies: Strategy = kind({
   validate: policies.validateValidatingAdmissionPolicy,
   counts: SPEC,
@@ -209,12 +204,7 @@ const validatingAdmissionPolicies: Strategy = {
 export const clusterStrategies: Strategies = {
   'leases.coordination.k8s.io': kind({
     validate: small.validateLease,
-    more: {
-      ...CONDITIONAL,
-      allowCreateOnUpdate: true,
-      prepareForCreate: withoutElection,
-      prepareForUpdate: (lease) => withoutElection(lease),
-    },
+    more: { ...CONDITIONAL, allowCreateOnUpdate: true },
   }),
   'priorityclasses.scheduling.k8s.io': kind({
     validate: small.validatePriorityClass,
@@ -355,16 +345,8 @@ export const clusterStrategies: Strategies = {
     counts: SPEC,
     more: { nameDeclared: true },
   }),
-  'resourceclaims.resource.k8s.io': kind({
-    validate: devices.validateResourceClaim,
-    validateUpdate: () => [],
-    status: {},
-    statusAlone: true,
-  }),
-  'resourceclaimtemplates.resource.k8s.io': kind({
-    validate: devices.validateResourceClaimTemplate,
-    validateUpdate: devices.validateResourceClaimTemplateUpdate,
-  }),
+  'resourceclaims.resource.k8s.io': resourceClaims,
+  'resourceclaimtemplates.resource.k8s.io': resourceClaimTemplates,
   'resourceslices.resource.k8s.io': kind({
     validate: (object) => slices.validateResourceSlice(object),
     validateUpdate: slices.validateResourceSlice,
