@@ -60,6 +60,11 @@ export interface HttpsClient {
    * signal's reason.
    */
   send(request: HttpsRequest): Promise<HttpsAnswer>
+  /** From now on no connection is kept for the next request; those in use end with theirs. */
+  retire(): void
+  /** Whether a request is under way. Connections that changed to another protocol are their takers'. */
+  readonly inUse: boolean
+  /** Cuts what is under way. */
   close(): void
 }
 
@@ -69,7 +74,7 @@ function refusing({ hostname, port }: URL): HttpsClient {
     const where = { code: 'ECONNREFUSED', syscall: 'connect', address, port: Number(port) }
     throw Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), where)
   }
-  return { send: refuse, upgrade: refuse, close: () => {} }
+  return { send: refuse, upgrade: refuse, retire: () => {}, inUse: false, close: () => {} }
 }
 
 export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
@@ -162,6 +167,13 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         if (request.signal?.aborted === true) socket.destroy()
         return { status: 101, rawHeaders, socket, head }
       }),
+    retire: () => {
+      agent.maxFreeSockets = 0
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy()
+    },
+    get inUse() {
+      return Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0
+    },
     close: () => agent.destroy(),
   }
 }

@@ -15,6 +15,8 @@ test('what Connection names is passed on neither way', async () => {
       return { status: 200, headers, bytes: async () => new Uint8Array(), chunks: () => Readable.from([]) }
     },
     upgrade: () => Promise.reject(new Error('not asked')),
+    retire: () => {},
+    inUse: false,
     close: () => {},
   }
   const request: ApiRequest = {
@@ -42,6 +44,8 @@ test('what proves who asks is not shown to the other server: it is told who asks
       return { status: 200, headers: {}, bytes: async () => new Uint8Array(), chunks: () => Readable.from([]) }
     },
     upgrade: () => Promise.reject(new Error('not asked')),
+    retire: () => {},
+    inUse: false,
     close: () => {},
   }
   const request: ApiRequest = {

@@ -1,7 +1,8 @@
 /**
  * The way from this server to the kubelets of its nodes: where each one serves (its address and port, as its Node's status tells),
  * and who this server is to it. Asked by the handlers of logs, exec, attach, port-forward and the node proxy only. Any kubelet that
- * speaks Kubernetes' kubelet API is reached so, this project's or another.
+ * speaks Kubernetes' kubelet API is reached so, this project's or another. The clients of what else is proxied (pods, services, ports
+ * of nodes) are kept here too, apart: however many pods are asked, the kubelets' connections stay.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
@@ -43,16 +44,18 @@ export interface Kubelets {
 /** A node's name need not be known to the machine that this server runs on; kube-apiserver's own default asks it first. */
 export const ADDRESS_TYPES = ['InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS', 'ExternalDNS'] as const
 const DEFAULT_PORT = 10250
-/** Servers whose connections are kept for the next request. */
-const KEPT_CLIENTS = 512
+/** Servers whose connections are kept for the next request: kubelets, and proxied ones. */
+const KEPT_KUBELETS = 512
+const KEPT_PROXIED = 512
 
 export function createKubelets(options: KubeletOptions = {}): Kubelets {
   const { client, ca, addressTypes = ADDRESS_TYPES } = options
-  const pool = createClientPool(KEPT_CLIENTS)
+  const kubelets = createClientPool(KEPT_KUBELETS)
+  const proxied = createClientPool(KEPT_PROXIED)
   const addressesOf = (node: KubeObject) => preferredAddresses(node, addressTypes)
   return {
     addressesOf,
-    clientOf: pool.clientOf,
+    clientOf: proxied.clientOf,
     locate(node, { insecure = false, address } = {}) {
       const [named = ''] = addressesOf(node)
       const host = address ?? named
@@ -62,7 +65,7 @@ export function createKubelets(options: KubeletOptions = {}): Kubelets {
         host,
         port,
         server,
-        client: pool.clientOf({
+        client: kubelets.clientOf({
           server,
           ...(client ?? {}),
           ...(host === named ? {} : { serverName: named }),
@@ -70,7 +73,10 @@ export function createKubelets(options: KubeletOptions = {}): Kubelets {
         }),
       }
     },
-    close: () => pool.close(),
+    close: () => {
+      kubelets.close()
+      proxied.close()
+    },
   }
 }
 
