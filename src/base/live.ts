@@ -20,11 +20,12 @@ export interface LiveRuntimeOptions {
 
 export function liveRuntime(options: LiveRuntimeOptions = {}): Runtime {
   const guard = guarding(options.onUncaught)
+  const clock = liveClock(guard)
   return {
-    clock: liveClock(guard),
+    clock,
     random: liveRandom(),
     scheduler: liveScheduler(guard),
-    log: liveLogger(options.level ?? 0, options.log),
+    log: liveLogger(clock, options.level ?? 0, options.log),
     metrics: processMetrics(),
   }
 }
@@ -147,8 +148,8 @@ function passingUuids(): () => string {
 
 const STANDARD_ERROR = 2
 
-function liveLogger(level: number, log: LiveRuntimeOptions['log']): Logger {
-  const target = typeof log === 'object' ? log : logSink(log ?? STANDARD_ERROR)
+function liveLogger(clock: Clock, level: number, log: LiveRuntimeOptions['log']): Logger {
+  const target = typeof log === 'object' ? log : logSink(log ?? STANDARD_ERROR, clock)
   const root = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg', errorKey: 'err' },
     target,
