@@ -115,6 +115,7 @@ export function createDisk() {
   let durable = Buffer.alloc(0)
   let pending: { readonly sequence: number; readonly chunks: readonly Chunk[] }[] = []
   let sequence = 0
+  let scratch = Buffer.alloc(0)
 
   function put(target: Buffer<ArrayBuffer>, { offset, bytes }: Chunk): Buffer<ArrayBuffer> {
     const end = offset + bytes.length
@@ -134,9 +135,14 @@ export function createDisk() {
         pending = pending.filter((write) => write.sequence > step.upTo)
       }
     },
-    /** The file after a power loss now; `survives` tells which of the bytes that were not yet synced made it. */
+    /**
+     * The file after a power loss now; `survives` tells which of the bytes that were not yet synced made it. Good until the next
+     * image is asked for.
+     */
     image(survives: () => boolean): Buffer {
-      let image = Buffer.from(durable)
+      if (scratch.length < durable.length) scratch = Buffer.allocUnsafe(2 * durable.length)
+      durable.copy(scratch)
+      let image = scratch.subarray(0, durable.length)
       for (const { chunks } of pending) for (const chunk of chunks) if (survives()) image = put(image, chunk)
       return image
     },
