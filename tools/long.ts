@@ -64,10 +64,11 @@ function runAll(): void {
   for (const piece of due) {
     console.log(`\n== ${piece.name}`)
     const begin = performance.now()
-    const { results, failures, status } = runTests(piece.files, piece.env, TIMEOUT_MS)
+    const { results, notes, failures, status } = runTests(piece.files, piece.env, TIMEOUT_MS)
     const seconds = Math.round((performance.now() - begin) / 100) / 10
     const state = status === 0 && counted(results, 'passed') > 0 ? 'passed' : 'failed'
     keep(piece.name, { state, at: new Date().toISOString(), seconds, results })
+    if (notes.length > 0) console.log(`\n${notes.join('\n')}`)
     console.log(`${failures === '' ? '' : `\n${failures}`}\n${piece.name}: ${closingLine(results)} in ${seconds} s`)
   }
   report()

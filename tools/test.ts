@@ -23,9 +23,10 @@ if (globs.length === 0) {
   console.log(`${files.length} test files. Left to npm run check:long:`)
   for (const { name } of pieces(1)) console.log(`  ${name}`)
 }
-const { results, failures, status } = runTests(files, {}, TIMEOUT_MS)
+const { results, notes, failures, status } = runTests(files, {}, TIMEOUT_MS)
 
 console.log(failures === '' ? '' : `\n${failures}`)
+if (notes.length > 0) console.log(notes.join('\n'))
 const skipped = results.filter(({ state }) => state === 'skipped')
 if (skipped.length > 0) {
   console.log(`Skipped, ${skipped.length}:`)

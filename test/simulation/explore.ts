@@ -16,6 +16,8 @@ export interface ExploreOptions extends Omit<SimulationOptions, 'log'> {
   readonly first?: number
   /** Every so many seeds the run is made twice and must leave the same trace. Default 100. */
   readonly twiceEvery?: number
+  /** Is told, of seeds that were asked for, which they are and how far the run is. Default: standard error. */
+  readonly say?: (line: string) => void
 }
 
 /** How often something that makes a story worth telling came to pass, by name. */
@@ -26,7 +28,7 @@ export type Happenings = ReadonlyMap<string, number>
 export type Story = (runtime: SimulatedRuntime) => Promise<Happenings | void>
 
 /** What one worker runs: of `seeds` seeds from `first` each `step`-th, beginning with number `offset`. */
-export interface Share extends ExploreOptions {
+export interface Share extends Omit<ExploreOptions, 'say'> {
   readonly seeds: number
   readonly first: number
   readonly step: number
@@ -38,6 +40,13 @@ const MOST_BROKEN = 5
 /** Of a run that was asked for, it is told how far it is after so many seeds of a worker. */
 const TELL_EVERY = 250
 
+export interface Told {
+  readonly happened: Happenings
+  readonly seeds: number
+  /** Which or how many was asked for, by the environment. */
+  readonly asked: boolean
+}
+
 /** Runs `body` under each seed. @throws Error that names every seed that broke it (at most 5), with its reason */
 export async function explore(body: Story, options: ExploreOptions = {}): Promise<void> {
   if (await runAlone(body, options)) return
@@ -48,13 +57,13 @@ export async function explore(body: Story, options: ExploreOptions = {}): Promis
 
 /**
  * The same on all cores: `story` is a module that exports it as `tell`. Seeds are dealt out in turn.
- * @returns what happened in all of them together; undefined when one seed was run alone
+ * @returns undefined when one seed was run alone
  * @throws Error as `explore`
  */
-export async function exploreOnAllCores(story: URL, options: ExploreOptions = {}): Promise<Happenings | undefined> {
+export async function exploreOnAllCores(story: URL, options: ExploreOptions = {}): Promise<Told | undefined> {
   const { tell } = (await import(story.href)) as { tell: Story }
   if (await runAlone(tell, options)) return undefined
-  const range = rangeOf(options)
+  const { say = toStandardError, ...range } = rangeOf(options)
   const step = Math.max(1, Math.min(4, availableParallelism()))
   const happened = new Map<string, number>()
   const broken: string[] = []
@@ -67,13 +76,13 @@ export async function exploreOnAllCores(story: URL, options: ExploreOptions = {}
         if (message.reached !== undefined) {
           const before = Math.min(...reached)
           reached[offset] = message.reached
-          if (Math.min(...reached) > before) tellReached(range, Math.min(...reached))
+          if (Math.min(...reached) > before) tellReached(range, Math.min(...reached), say)
         }
       }),
     ),
   )
   report(broken)
-  return happened
+  return { happened, seeds: range.seeds, asked: isAsked() }
 }
 
 export interface Message {
@@ -109,18 +118,23 @@ function rangeOf(options: ExploreOptions): ExploreOptions & { readonly first: nu
   const seeds = Number(process.env['SKIFF_SEEDS'] ?? options.seeds ?? 1000)
   assert.ok(Number.isSafeInteger(first) && first >= 0, `SKIFF_FIRST is a seed or "random", not ${asked}`)
   assert.ok(Number.isSafeInteger(seeds) && seeds > 0, `SKIFF_SEEDS is a number of seeds, not ${seeds}`)
+  const { say = toStandardError } = options
   if (isAsked())
     say(`seeds ${first} to ${first + seeds - 1} (SKIFF_FIRST=${first} SKIFF_SEEDS=${seeds} runs them again)`)
   return { ...options, first, seeds }
 }
 
-function tellReached({ first, seeds }: { readonly first: number; readonly seeds: number }, reached: number): void {
+function tellReached(
+  { first, seeds }: Pick<Share, 'first' | 'seeds'>,
+  reached: number,
+  say: (line: string) => void,
+): void {
   const left = first + seeds - reached
   if (isAsked() && reached > first && left > 0)
     say(`told up to seed ${reached - 1} (SKIFF_FIRST=${reached} SKIFF_SEEDS=${left} goes on from there)`)
 }
 
-const say = (line: string): boolean => process.stderr.write(`${line}\n`)
+const toStandardError = (line: string): void => void process.stderr.write(`${line}\n`)
 
 /** Runs each seed of the share until too many broke. */
 export async function runShare(

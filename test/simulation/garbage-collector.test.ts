@@ -23,8 +23,8 @@ const COLLECTOR = serviceAccountUser('kube-system', 'generic-garbage-collector')
 const userFinalizer = 'example.com/f'
 type Policy = 'Orphan' | 'Background' | 'Foreground'
 
-test('the garbage collector keeps its promises under a thousand seeds', { timeout: 300_000 }, () =>
-  explore(simulate, { seeds: 1000, twiceEvery: 250 }),
+test('the garbage collector keeps its promises under a thousand seeds', { timeout: 300_000 }, (t) =>
+  explore(simulate, { seeds: 1000, twiceEvery: 250, say: (line) => t.diagnostic(line) }),
 )
 
 async function simulate(runtime: SimulatedRuntime): Promise<void> {

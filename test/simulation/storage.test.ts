@@ -95,6 +95,7 @@ for (const [found, fieldSelector] of [
   ['by what its selector fixes', 'chosen=true'],
   ['by the log', 'chosen!=false'],
 ] as const)
-  test(`a watcher that keeps a copy has the truth in the end, told ${found}, in every order`, async () => {
-    await explore((runtime) => runtime.complete(watchersCopy(runtime, fieldSelector)), { seeds: 300, twiceEvery: 30 })
+  test(`a watcher that keeps a copy has the truth in the end, told ${found}, in every order`, async (t) => {
+    const options = { seeds: 300, twiceEvery: 30, say: (line: string) => t.diagnostic(line) }
+    await explore((runtime) => runtime.complete(watchersCopy(runtime, fieldSelector)), options)
   })

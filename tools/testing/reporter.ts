@@ -1,28 +1,30 @@
 /**
  * A reporter for node:test: one JSON line for each test that has ended, for those who count them and keep their results
- * (`Result` in run.ts). Suites are no tests and get no line, unless they failed of themselves.
+ * (`Reported` in run.ts), and one for each thing a test says by the way. Suites are no tests and get no line, unless they failed of themselves.
  */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
-import type { Result } from './run.ts'
+import type { Reported } from './run.ts'
 
 export default async function* results(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of source) {
+    if (event.type === 'test:diagnostic' && event.data.file !== undefined) yield line({ note: event.data.message })
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { data } = event
     const failed = event.type === 'test:fail'
     const isSuite = data.details.type === 'suite'
     if (isSuite && (!failed || causedByTests(data.details))) continue
-    const result: Result = {
+    yield line({
       file: data.file === undefined ? '' : relative(process.cwd(), data.file),
       name: data.name,
       state: failed ? 'failed' : data.skip === undefined || data.skip === false ? 'passed' : 'skipped',
       seconds: data.details.duration_ms / 1000,
       ...(typeof data.skip === 'string' ? { reason: data.skip } : {}),
-    }
-    yield `${JSON.stringify(result)}\n`
+    })
   }
 }
+
+const line = (reported: Reported): string => `${JSON.stringify(reported)}\n`
 
 /** A suite fails with each of its tests; their own lines say so. */
 function causedByTests(details: object): boolean {

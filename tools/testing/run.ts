@@ -15,8 +15,13 @@ export interface Result {
   readonly reason?: string
 }
 
+/** What the reporter writes, a line each. */
+export type Reported = Result | { readonly note: string }
+
 export interface Run {
   readonly results: readonly Result[]
+  /** What tests say by the way (`t.diagnostic`): which seeds they took, what happened in them. */
+  readonly notes: readonly string[]
   /** What the tests that failed said; empty when none did. */
   readonly failures: string
   /** Exit code of node:test: not 0 when a test failed, or when a file could not be run at all. */
@@ -48,8 +53,10 @@ export function runTests(files: readonly string[], env: Readonly<Record<string, 
     const ended = spawnSync(process.execPath, arguments_, { stdio: 'inherit', env: { ...process.env, ...env } })
     const said = readFileSync(spec, 'utf8')
     const failed = said.indexOf('✖ failing tests:')
+    const reported = parseReported(readFileSync(lines, 'utf8'))
     return {
-      results: parseResults(readFileSync(lines, 'utf8')),
+      results: reported.filter((line) => 'state' in line),
+      notes: reported.flatMap((line) => ('note' in line ? line.note : [])),
       failures: failed >= 0 ? said.slice(failed) : '',
       status: ended.status ?? 1,
     }
@@ -58,11 +65,11 @@ export function runTests(files: readonly string[], env: Readonly<Record<string, 
   }
 }
 
-const parseResults = (text: string): Result[] =>
+const parseReported = (text: string): Reported[] =>
   text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Result)
+    .map((line) => JSON.parse(line) as Reported)
 
 export const counted = (results: readonly Result[], state: Result['state']): number =>
   results.filter((result) => result.state === state).length

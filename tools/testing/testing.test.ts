@@ -95,6 +95,17 @@ test('a name that no piece has is said', (t) => {
   assert.match(out, /no piece's name holds nothing/)
 })
 
+test('what a test says by the way is said, once', (t) => {
+  const says = "import { test } from 'node:test'\ntest('holds', (t) => t.diagnostic('seeds 7 to 9'))\n"
+  const { run } = checkout(t, { 'src/a.test.ts': says, 'test/a.long.ts': says })
+  for (const script of [NPM_TEST, LONG]) {
+    const { status, out } = run(script, script === LONG ? ['--only', '.long.ts'] : [])
+    assert.equal(status, 0, out)
+    assert.equal(out.match(/^seeds 7 to 9$/gm)?.length, 1, out)
+    assert.doesNotMatch(out, /duration_ms/)
+  }
+})
+
 test('npm test fails with a test, and names what failed and what was skipped', (t) => {
   const { run } = checkout(t, { 'src/a.test.ts': FAILS_WITHOUT_FILE, 'src/b.test.ts': SKIPS('no moon') })
   const { status, out } = run(NPM_TEST)

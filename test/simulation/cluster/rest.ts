@@ -8,6 +8,7 @@ import { USER_FINALIZER } from './laws/objects.ts'
 import { ordinalOf } from './laws/order.ts'
 import { podsIn } from './laws/quotas.ts'
 import { isControlledBy } from './ownership.ts'
+import { checkBudget } from './rest/budgets.ts'
 import { checkJob, checkTracking } from './rest/jobs.ts'
 import { hasRoom } from './rest/room.ts'
 import { checkService } from './rest/services.ts'
@@ -112,6 +113,7 @@ function checkObject(look: Look, object: KubeObject): void {
   checkOwners(look, object)
   if (object.kind === 'Pod') checkPod(look, object)
   if (object.kind === 'ResourceQuota') checkQuota(look, object)
+  if (object.kind === 'PodDisruptionBudget') checkBudget(look.truth, failed, object)
   if (object.kind === 'Service') checkService(look.truth, failed, object)
   if (object.kind === 'PersistentVolumeClaim') checkClaim(look.truth, failed, object)
   if (object.kind === 'PersistentVolume') checkVolume(look.truth, failed, object)
@@ -206,8 +208,16 @@ function checkDeployment(look: Look, deployment: KubeObject): void {
   const never = deployment['spec'].template.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
   if (never ? total < Math.min(wanted, 1) : total !== wanted)
     failed(`${describe(deployment)} has replica sets for ${total} pods instead of ${wanted}`)
-  if (deployment['status'].observedGeneration !== deployment.metadata.generation)
+  const { status } = deployment
+  if (status.observedGeneration !== deployment.metadata.generation)
     failed(`${describe(deployment)} was not observed as it is now`)
+  if (never) return
+  // Its rollout has come to an end: one set has all pods, and they are there.
+  const scaled = sets.filter((set) => set['spec'].replicas > 0)
+  if (scaled.length > 1) failed(`${describe(deployment)} has pods of ${scaled.map(describe).join(' and of ')}`)
+  for (const count of ['replicas', 'updatedReplicas', 'availableReplicas'])
+    if ((status[count] ?? 0) !== wanted)
+      failed(`${describe(deployment)} tells of ${status[count]} ${count} of ${wanted}`)
 }
 
 const isNeverReady = (object: KubeObject): boolean =>

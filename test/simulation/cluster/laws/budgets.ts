@@ -6,7 +6,7 @@
 import type { Fields, KubeObject } from '../../../../src/api/object.ts'
 import { StatusError } from '../../../../src/api/status.ts'
 import type { Passing } from '../wire.ts'
-import { describe, isMarked, type Law, type LawParts } from './laws.ts'
+import { describe, isMarked, isReady, type Law, type LawParts } from './laws.ts'
 
 interface Eviction {
   /** The pod it was about when it came. */
@@ -96,6 +96,3 @@ const isNoted = ({ status }: KubeObject, { metadata }: KubeObject): boolean =>
 /** An eviction has said so of a pod that was not going: it asked the budget before. */
 const isTarget = (pod: KubeObject): boolean =>
   !isMarked(pod) && (pod['status']?.conditions ?? []).some(({ reason }: Fields) => reason === 'EvictionByEvictionAPI')
-
-const isReady = (pod: KubeObject): boolean =>
-  (pod['status']?.conditions ?? []).some(({ type, status }: Fields) => type === 'Ready' && status === 'True')

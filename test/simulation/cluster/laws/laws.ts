@@ -1,5 +1,5 @@
 /** The laws of the simulation: each is told what happens, and says what may not be. */
-import type { KubeObject } from '../../../../src/api/object.ts'
+import type { Fields, KubeObject } from '../../../../src/api/object.ts'
 import type { ApiResponse } from '../../../../src/api/request.ts'
 import type { StatusError } from '../../../../src/api/status.ts'
 import type { SimulatedRuntime } from '../../../../src/base/simulated.ts'
@@ -23,3 +23,6 @@ export const describe = ({ kind, metadata }: KubeObject): string =>
   `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
 
 export const isMarked = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
+
+export const isReady = (pod: KubeObject): boolean =>
+  (pod['status']?.conditions ?? []).some(({ type, status }: Fields) => type === 'Ready' && status === 'True')

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import { isControlledBy } from '../ownership.ts'
-import { describe, type Law, type LawParts } from './laws.ts'
+import { describe, isReady, type Law, type LawParts } from './laws.ts'
 
 const CONTROLLER = 'system:serviceaccount:kube-system:statefulset-controller'
 
@@ -44,8 +44,3 @@ export function orderLaw({ truth, failed }: LawParts): Law {
 }
 
 export const ordinalOf = ({ metadata }: KubeObject): number => Number(/-(\d+)$/.exec(metadata.name ?? '')?.[1])
-
-const isReady = (pod: KubeObject): boolean =>
-  (pod['status']?.conditions ?? []).some(
-    ({ type, status }: { type: string; status: string }) => type === 'Ready' && status === 'True',
-  )

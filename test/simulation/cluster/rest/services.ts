@@ -1,6 +1,6 @@
 /** EndpointSlices at rest: of each service exactly the pods it selects, each once, with conditions that say how they are. */
 import type { Fields, KubeObject } from '../../../../src/api/object.ts'
-import { describe, isMarked } from '../laws/laws.ts'
+import { describe, isMarked, isReady } from '../laws/laws.ts'
 import type { Truth } from '../truth.ts'
 
 export function checkService(truth: Truth, failed: (problem: string) => void, service: KubeObject): void {
@@ -31,6 +31,3 @@ export function checkService(truth: Truth, failed: (problem: string) => void, se
 }
 
 const line = (...parts: readonly unknown[]): string => parts.join(' ')
-
-const isReady = (pod: KubeObject): boolean =>
-  (pod['status']?.conditions ?? []).some(({ type, status }: Fields) => type === 'Ready' && status === 'True')
