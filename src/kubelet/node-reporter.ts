@@ -133,13 +133,8 @@ export function createNodeReporter(
         if (clock.monotonic() - reportedAt >= REPORT_MS) once('update node status', report)
         arm()
       }
-      const arm = () => {
-        const timer = clock.setTimer(RENEW_MS, 'node heartbeat', () => {
-          signal.removeEventListener('abort', timer.cancel)
-          beat()
-        })
-        signal.addEventListener('abort', timer.cancel, { once: true })
-      }
+      // Its clock is the kubelet's, which ends with it.
+      const arm = () => clock.setTimer(RENEW_MS, 'node heartbeat', beat)
       arm()
     },
   }

@@ -18,11 +18,13 @@ export interface NodeInfo {
   readonly ports: HostPort[]
   /** Pods by controller uid. */
   readonly byController: Map<string, number>
+  /** Rises with every change of the node or of the pods on it that filters or scores can see. */
+  generation: number
 }
 
 export interface Cluster {
   readonly nodes: ReadonlyMap<string, NodeInfo>
-  /** Nodes that exist, in the order they came. */
+  /** Nodes that exist: of each zone in turn, in the order they came, so that any stretch of them is of all zones. */
   ready(): readonly NodeInfo[]
   setNode(node: KubeObject): void
   removeNode(name: string): void
@@ -54,6 +56,7 @@ export function createCluster(): Cluster {
         assumed: new Map(),
         ports: [],
         byController: new Map(),
+        generation: 0,
       }
       nodes.set(name, info)
     }
@@ -74,13 +77,16 @@ export function createCluster(): Cluster {
     withAntiAffinity,
     withAffinity,
     ready: () => {
-      existing ??= [...nodes.values()].filter((info) => info.node !== undefined)
+      existing ??= zonesInTurn([...nodes.values()].filter((info) => info.node !== undefined))
       return existing
     },
     setNode(node) {
       const info = entry(node.metadata.name ?? '')
-      if (info.node === undefined) existing = undefined
+      const before = info.node
       info.node = node
+      if (before === undefined || zoneOf(before) !== zoneOf(node)) existing = undefined
+      if (before !== undefined && sameNode(before, node)) return
+      info.generation++
       info.allocatable = amountsOf(node['status']?.allocatable ?? node['status']?.capacity)
     },
     removeNode(name) {
@@ -88,6 +94,7 @@ export function createCluster(): Cluster {
       if (info === undefined) return
       existing = undefined
       info.node = undefined
+      info.generation++
       if (info.pods.size === 0) nodes.delete(name)
     },
     setPod(info, nodeName) {
@@ -102,7 +109,41 @@ export function createCluster(): Cluster {
   }
 }
 
+/** By the labels of region and zone. */
+function zoneOf({ metadata: { labels = {} } }: KubeObject): string {
+  return `${labels['topology.kubernetes.io/region'] ?? ''}/${labels['topology.kubernetes.io/zone'] ?? ''}`
+}
+
+function zonesInTurn(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
+  const zones = new Map<string, NodeInfo[]>()
+  for (const info of nodes) {
+    const zone = zoneOf(info.node as KubeObject)
+    const inZone = zones.get(zone)
+    if (inZone) inZone.push(info)
+    else zones.set(zone, [info])
+  }
+  if (zones.size <= 1) return nodes
+  const all: NodeInfo[] = []
+  for (let i = 0; all.length < nodes.length; i++)
+    for (const inZone of zones.values()) if (inZone[i] !== undefined) all.push(inZone[i] as NodeInfo)
+  return all
+}
+
+/** Nothing that filters or scores look at has changed. */
+export function sameNode(a: KubeObject, b: KubeObject): boolean {
+  return (
+    same(a['status']?.allocatable, b['status']?.allocatable) &&
+    same(a['status']?.capacity, b['status']?.capacity) &&
+    same(a['spec']?.taints, b['spec']?.taints) &&
+    same(a.metadata.labels, b.metadata.labels) &&
+    a['spec']?.unschedulable === b['spec']?.unschedulable
+  )
+}
+
+const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
+
 export function putOn(node: NodeInfo, info: PodInfo): void {
+  node.generation++
   node.pods.set(info.key, info)
   sum(node.requested, info.requests, 1)
   sum(node.assumed, info.assumed, 1)
@@ -111,6 +152,7 @@ export function putOn(node: NodeInfo, info: PodInfo): void {
 }
 
 export function takeOff(node: NodeInfo, info: PodInfo): void {
+  node.generation++
   node.pods.delete(info.key)
   sum(node.requested, info.requests, -1)
   sum(node.assumed, info.assumed, -1)

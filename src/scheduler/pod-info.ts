@@ -47,6 +47,11 @@ export interface PodInfo {
   readonly spread: readonly SpreadConstraint[]
   /** uid of the controlling owner; '' for none. */
   readonly controller: string
+  /**
+   * The same for pods for which filters and scores find the same of a node, as long as these look at nothing but the node;
+   * undefined for one that is placed by what is on other nodes.
+   */
+  readonly shape: string | undefined
 }
 
 export function amountsOf(list: Readonly<Record<string, string>> | undefined): Amounts {
@@ -64,6 +69,7 @@ export function podInfoOf(pod: KubeObject): PodInfo {
   const terms = (list: readonly Fields[] | undefined) => (list ?? []).map((term) => podTerm(term, pod, 1))
   const weighted = (list: readonly Fields[] | undefined, sign: 1 | -1) =>
     (list ?? []).map((entry) => podTerm(entry['podAffinityTerm'], pod, sign * entry['weight']))
+  const controller = pod.metadata.ownerReferences?.find((owner) => owner.controller)?.uid ?? ''
   return {
     pod,
     key: `${namespace}/${name}`,
@@ -71,6 +77,7 @@ export function podInfoOf(pod: KubeObject): PodInfo {
     priority: spec['priority'] ?? 0,
     requests,
     assumed: assumedAmounts(spec, requests),
+    shape: shapeOf(spec, controller),
     ports: hostPorts(spec),
     affinity: terms(affinity?.['podAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
     antiAffinity: terms(affinity?.['podAntiAffinity']?.requiredDuringSchedulingIgnoredDuringExecution),
@@ -87,8 +94,33 @@ export function podInfoOf(pod: KubeObject): PodInfo {
       minDomains: constraint['minDomains'] ?? 1,
       hard: constraint['whenUnsatisfiable'] === 'DoNotSchedule',
     })),
-    controller: pod.metadata.ownerReferences?.find((owner) => owner.controller)?.uid ?? '',
+    controller,
   }
+}
+
+function shapeOf(spec: Fields, controller: string): string | undefined {
+  const { affinity } = spec
+  const byOthers =
+    affinity?.podAffinity !== undefined ||
+    affinity?.podAntiAffinity !== undefined ||
+    (spec['topologySpreadConstraints']?.length ?? 0) > 0 ||
+    (spec['volumes'] as readonly Fields[] | undefined)?.some(
+      (volume) => volume['persistentVolumeClaim'] !== undefined || volume['ephemeral'] !== undefined,
+    )
+  if (byOthers) return undefined
+  const needs = (list: readonly Fields[] | undefined) =>
+    (list ?? []).map((one) => [one['resources'], one['ports'], one['restartPolicy']])
+  return JSON.stringify([
+    controller,
+    spec['nodeName'],
+    spec['nodeSelector'],
+    affinity?.nodeAffinity,
+    spec['tolerations'],
+    spec['overhead'],
+    spec['resources'],
+    needs(spec['containers']),
+    needs(spec['initContainers']),
+  ])
 }
 
 /** 100m and 200 MB a container. */

@@ -2,6 +2,7 @@
  * The pods that wait to be scheduled: ready ones in the order of priority, then age; those that failed back off (1 s,
  * doubling, at most 10 s) and wait until something changes that may help, or five minutes.
  */
+import sortedBTree from 'sorted-btree'
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { PodInfo } from './pod-info.ts'
@@ -10,8 +11,11 @@ const BACKOFF_MS = 1000
 const LONGEST_BACKOFF_MS = 10_000
 const FLUSH_MS = 5 * 60_000
 
+const BTree = sortedBTree.default
+
 interface Waiting {
   info: PodInfo
+  readonly sequence: number
   readonly since: number
   attempts: number
   retryAt: number
@@ -36,7 +40,9 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
   const known = new Map<string, Waiting>()
   const active = new Map<string, Waiting>()
   const unschedulable = new Map<string, Waiting>()
-  let order: Waiting[] | undefined
+  /** Those of `active` in the order of their turns. */
+  const order = new BTree<Waiting, number>(undefined, (a, b) => turnOf(a, b))
+  let sequence = 0
   const timers = new Map<string, Timer>()
 
   const activate = (key: string, waiting: Waiting) => {
@@ -44,8 +50,12 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
     timers.delete(key)
     unschedulable.delete(key)
     active.set(key, waiting)
-    order = undefined
+    order.set(waiting, 0)
     wake()
+  }
+  const leave = (key: string, waiting: Waiting) => {
+    active.delete(key)
+    order.delete(waiting)
   }
   const activateAfterBackoff = (key: string, waiting: Waiting) => {
     const ms = waiting.retryAt - clock.now()
@@ -63,32 +73,33 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
     add(info) {
       const waiting = known.get(info.key)
       if (waiting === undefined || waiting.info.uid !== info.uid) {
-        const fresh = { info, since: clock.now(), attempts: 0, retryAt: 0 }
+        const fresh = { info, since: clock.now(), sequence: sequence++, attempts: 0, retryAt: 0 }
+        if (waiting !== undefined) leave(info.key, waiting)
         known.set(info.key, fresh)
         activate(info.key, fresh)
         return
       }
-      waiting.info = info
+      if (active.has(info.key)) {
+        order.delete(waiting)
+        waiting.info = info
+        order.set(waiting, 0)
+      } else waiting.info = info
       if (unschedulable.has(info.key)) activateAfterBackoff(info.key, waiting)
     },
     remove(key) {
+      const waiting = known.get(key)
+      if (waiting !== undefined) leave(key, waiting)
       known.delete(key)
       unschedulable.delete(key)
-      if (active.delete(key)) order = undefined
       timers.get(key)?.cancel()
       timers.delete(key)
     },
     pop() {
-      // Sorted once per batch of arrivals, not once per pod.
-      order ??= [...active.values()].sort((a, b) => a.info.priority - b.info.priority || b.since - a.since)
-      for (;;) {
-        const next = order.pop()
-        if (next === undefined) return undefined
-        if (active.get(next.info.key) !== next) continue
-        active.delete(next.info.key)
-        next.attempts++
-        return next.info
-      }
+      const next = order.minKey()
+      if (next === undefined) return undefined
+      leave(next.info.key, next)
+      next.attempts++
+      return next.info
     },
     failed(info) {
       const waiting = known.get(info.key)
@@ -105,4 +116,8 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
       for (const [key, waiting] of [...unschedulable]) activateAfterBackoff(key, waiting)
     },
   }
+}
+
+function turnOf(a: Waiting, b: Waiting): number {
+  return b.info.priority - a.info.priority || a.since - b.since || a.sequence - b.sequence
 }

@@ -13,21 +13,22 @@ import type { Client } from '../client/client.ts'
 import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
-import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
-import { createCluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
+import { type FilterState, prefilter, type Refusal } from './filters.ts'
+import { createNodeSearch } from './find-nodes.ts'
+import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption } from './preemption.ts'
 import { createSchedulingQueue } from './queue.ts'
-import { bestNodes } from './scores.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
-/** Pods decided in one turn before others get theirs. */
+/** Pods decided in one turn before others get theirs, and for how long. */
 const BATCH = 64
+const TURN_MS = 10
 
 export interface SchedulerOptions {
   readonly runtime: Runtime
@@ -47,6 +48,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const informers = options.informers ?? createInformerFactory(runtime, client, signal)
   const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1', USUAL_LIMITS)
   const cluster = createCluster()
+  const search = createNodeSearch(cluster)
   const pods = informers.informer(PODS)
   const nodes = informers.informer(NODES)
   const namespaces = informers.informer(NAMESPACES)
@@ -57,15 +59,21 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const wake = () => {
     if (scheduled || !running) return
     scheduled = true
-    runtime.scheduler.handOver('schedule', () => {
-      scheduled = false
-      for (let i = 0; i < BATCH; i++) {
-        const info = queue.pop()
-        if (info === undefined) return
-        scheduleOne(info)
-      }
-      if (queue.ready > 0) wake()
-    })
+    runtime.scheduler.handOver('schedule', scheduleSome)
+  }
+  const scheduleSome = () => {
+    scheduled = false
+    if (!running) return
+    const began = runtime.clock.monotonic()
+    for (let i = 0; i < BATCH && runtime.clock.monotonic() - began < TURN_MS; i++) {
+      const info = queue.pop()
+      if (info === undefined) return
+      scheduleOne(info)
+    }
+    if (queue.ready === 0) return
+    // In a turn of its own: what was bound goes on its way before the next ones are looked at.
+    scheduled = true
+    runtime.scheduler.later('schedule', scheduleSome)
   }
   const queue = createSchedulingQueue(runtime, wake)
   const volumes = createVolumeBinder(runtime, client, informers, () => queue.moveAll())
@@ -148,18 +156,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
     const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as KubeObject, volumes.view))
     const state = { ...prefilter(info, cluster, namespaceLabels), ...(volumesOn && { volumesOn }) }
-    const fitting: NodeInfo[] = []
-    const refusals = new Map<NodeInfo, Refusal>()
-    for (const node of all) {
-      const refusal = refusalOf(info, node, state)
-      if (refusal) refusals.set(node, refusal)
-      else fitting.push(node)
-    }
+    const { fitting, refusals } = search.find(info, state)
     if (fitting.length === 0) {
       preempt(info, state, all.length, refusals)
       return
     }
-    const best = bestNodes(info, fitting, cluster, namespaceLabels)
+    const best = search.best(info, fitting, state)
     const node = best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]!
     cluster.setPod(info, node.name)
     const plan = volumesOn?.(node) ?? nothingToDo
@@ -311,16 +313,6 @@ function sameForScheduling(a: KubeObject, b: KubeObject): boolean {
 function sameSpec(a: KubeObject, b: KubeObject): boolean {
   const { generation } = a.metadata
   return generation === undefined ? same(a['spec'], b['spec']) : generation === b.metadata.generation
-}
-
-function sameNode(a: KubeObject, b: KubeObject): boolean {
-  const of = (node: KubeObject): NodeInfo => ({ node }) as NodeInfo
-  return (
-    same(a['status']?.allocatable, b['status']?.allocatable) &&
-    same(taintsOf(of(a)), taintsOf(of(b))) &&
-    same(labelsOf(of(a)), labelsOf(of(b))) &&
-    a['spec']?.unschedulable === b['spec']?.unschedulable
-  )
 }
 
 const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)

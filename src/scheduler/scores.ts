@@ -17,8 +17,13 @@ const MEASURED = ['cpu', 'memory']
 interface Score {
   readonly weight: number
   readonly raw: (node: NodeInfo) => number
+  /** Of the raw value, where it depends on the other nodes too. */
+  readonly scaled?: (raw: number) => number
   readonly normalize: 'none' | 'to max' | 'between' | 'reversed' | 'spread'
 }
+
+/** The raw values of a node as they were found before, or as `find` finds them now. */
+export type Recall = (node: NodeInfo, find: (node: NodeInfo) => readonly number[]) => readonly number[]
 
 function leastAllocated(info: PodInfo): Score {
   const free = (node: NodeInfo, name: string) => {
@@ -61,7 +66,8 @@ function siblings(info: PodInfo, nodes: readonly NodeInfo[]): Score {
   return {
     weight: 2,
     normalize: 'spread',
-    raw: (node) => Math.round((node.byController.get(info.controller) ?? 0) * weight + 2),
+    raw: (node) => node.byController.get(info.controller) ?? 0,
+    scaled: (pods) => Math.round(pods * weight + 2),
   }
 }
 
@@ -165,19 +171,22 @@ export function bestNodes(
   nodes: readonly NodeInfo[],
   cluster: Cluster,
   namespaceLabels: (namespace: string) => Fields | undefined,
+  recall?: Recall,
 ): readonly NodeInfo[] {
   if (nodes.length <= 1) return nodes
-  const totals = totalScores(info, nodes, cluster, namespaceLabels)
-  const best = Math.max(...totals)
+  const totals = totalScores(info, nodes, cluster, namespaceLabels, recall)
+  let best = Number.NEGATIVE_INFINITY
+  for (const total of totals) if (total > best) best = total
   return nodes.filter((_, i) => totals[i] === best)
 }
 
-/** The weighted sum of each node's scores, whole numbers. */
+/** The weighted sum of each node's scores, whole numbers. `recall` is for a pod whose scores look at the node alone. */
 export function totalScores(
   info: PodInfo,
   nodes: readonly NodeInfo[],
   cluster: Cluster,
   namespaceLabels: (namespace: string) => Fields | undefined,
+  recall?: Recall,
 ): readonly number[] {
   const scores = [
     leastAllocated(info),
@@ -188,12 +197,18 @@ export function totalScores(
     preferredNodes(info),
     ...(info.preferred.length || cluster.withAffinity.size ? [preferredPods(info, cluster, namespaceLabels)] : []),
   ]
+  const findAll = (node: NodeInfo) => scores.map(({ raw }) => raw(node))
+  const found = nodes.map((node) => recall?.(node, findAll) ?? findAll(node))
   const totals = new Array<number>(nodes.length).fill(0)
-  for (const score of scores) {
-    const raw = nodes.map(score.raw)
-    const known = raw.filter((value) => !Number.isNaN(value))
-    const [low, high] = [Math.min(...known), Math.max(...known)]
-    for (const [i, value] of raw.entries()) totals[i]! += score.weight * normalized(value, low, high, score.normalize)
+  for (const [at, { weight, normalize, scaled }] of scores.entries()) {
+    const raws = found.map((raw) => (scaled ? scaled(raw[at] as number) : (raw[at] as number)))
+    let low = Number.POSITIVE_INFINITY
+    let high = Number.NEGATIVE_INFINITY
+    for (const value of raws) {
+      if (value < low) low = value
+      if (value > high) high = value
+    }
+    for (let i = 0; i < raws.length; i++) totals[i]! += weight * normalized(raws[i] as number, low, high, normalize)
   }
   return totals
 }

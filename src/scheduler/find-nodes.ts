@@ -1,0 +1,116 @@
+/**
+ * Finds nodes for pods: looks at as many as Kubernetes' scheduler looks at (percentageOfNodesToScore, by default less of
+ * them the more there are), from where the search before stopped, so that all nodes get their turn. What was found of a node
+ * for pods of one shape holds as long as the node's generation.
+ */
+import type { Fields } from '../api/object.ts'
+import { type FilterState, type Refusal, refusalOf } from './filters.ts'
+import type { Cluster, NodeInfo } from './node-info.ts'
+import type { PodInfo } from './pod-info.ts'
+import { bestNodes } from './scores.ts'
+
+export interface NodeSearch {
+  /** Nodes that passed the filters; refused ones, with the reason: all others there are when none passed. */
+  find(info: PodInfo, state: FilterState): { readonly fitting: readonly NodeInfo[]; readonly refusals: Refusals }
+  /** Of those that passed the filters for this pod. */
+  best(info: PodInfo, fitting: readonly NodeInfo[], state: FilterState): readonly NodeInfo[]
+}
+
+export type Refusals = ReadonlyMap<NodeInfo, Refusal>
+
+/** Below this number all nodes are looked at. */
+const FEWEST = 100
+const LEAST_PERCENT = 5
+/** What is remembered for each of this many shapes is some bytes a node. */
+const SHAPES = 16
+
+/** How many fitting nodes are enough, of `count`. */
+export function enoughOf(count: number): number {
+  if (count < FEWEST) return count
+  const percent = Math.max(LEAST_PERCENT, 50 - Math.floor(count / 125))
+  return Math.max(FEWEST, Math.floor((count * percent) / 100))
+}
+
+/** The nodes that alone can do for the pod, as a DaemonSet's pods name theirs; undefined when its affinity names none. */
+function namedNodes({ pod }: PodInfo): readonly string[] | undefined {
+  const required: Fields | undefined =
+    pod['spec'].affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const terms: readonly Fields[] = required?.['nodeSelectorTerms'] ?? []
+  const names = new Set<string>()
+  for (const term of terms) {
+    const field = ((term['matchFields'] ?? []) as readonly Fields[]).find(
+      ({ key, operator }) => key === 'metadata.name' && operator === 'In',
+    )
+    if (field === undefined) return undefined
+    for (const name of field['values'] as readonly string[]) names.add(name)
+  }
+  return terms.length === 0 ? undefined : [...names]
+}
+
+/** What filters and scores found of one node, for pods of one shape. */
+interface Found {
+  readonly generation: number
+  readonly refusal: Refusal | undefined
+  scores: readonly number[] | undefined
+}
+
+export function createNodeSearch(cluster: Cluster): NodeSearch {
+  const shapes = new Map<string, Map<NodeInfo, Found>>()
+  let start = 0
+
+  /** Undefined where what is on other nodes has a say. */
+  function rememberedFor({ shape }: PodInfo): Map<NodeInfo, Found> | undefined {
+    if (shape === undefined || cluster.withAntiAffinity.size > 0 || cluster.withAffinity.size > 0) return undefined
+    let remembered = shapes.get(shape)
+    if (remembered) shapes.delete(shape)
+    else {
+      remembered = new Map()
+      if (shapes.size >= SHAPES) shapes.delete(shapes.keys().next().value as string)
+    }
+    // The shape used last is the last to go.
+    shapes.set(shape, remembered)
+    return remembered
+  }
+
+  function foundOf(info: PodInfo, node: NodeInfo, state: FilterState, remembered: Map<NodeInfo, Found> | undefined) {
+    const known = remembered?.get(node)
+    if (known?.generation === node.generation) return known
+    const found: Found = { generation: node.generation, refusal: refusalOf(info, node, state), scores: undefined }
+    remembered?.set(node, found)
+    return found
+  }
+
+  return {
+    find(info, state) {
+      const all = cluster.ready()
+      const named = namedNodes(info)
+        ?.map((name) => cluster.nodes.get(name))
+        .filter((node) => node?.node !== undefined && !refusalOf(info, node, state))
+      if (named !== undefined && named.length > 0) return { fitting: named as NodeInfo[], refusals: new Map() }
+      const enough = enoughOf(all.length)
+      const remembered = rememberedFor(info)
+      // Nodes that are gone.
+      if (remembered && remembered.size > 2 * all.length) remembered.clear()
+      const fitting: NodeInfo[] = []
+      const refusals = new Map<NodeInfo, Refusal>()
+      let looked = 0
+      for (; looked < all.length && fitting.length < enough; looked++) {
+        const node = all[(start + looked) % all.length] as NodeInfo
+        const { refusal } = foundOf(info, node, state, remembered)
+        if (refusal) refusals.set(node, refusal)
+        else fitting.push(node)
+      }
+      if (all.length > 0) start = (start + looked) % all.length
+      return { fitting, refusals }
+    },
+    best(info, fitting, { namespaceLabels }) {
+      const remembered = rememberedFor(info)
+      return bestNodes(info, fitting, cluster, namespaceLabels, (node, score) => {
+        const found = remembered?.get(node)
+        if (found?.generation !== node.generation) return score(node)
+        found.scores ??= score(node)
+        return found.scores
+      })
+    },
+  }
+}
