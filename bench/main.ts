@@ -18,6 +18,7 @@ import { createBenchClient } from './client.ts'
 import type { Bench, Figure, Measure } from './figure.ts'
 import { pause } from './load.ts'
 import { cascade } from './measures/cascade.ts'
+import { customResources } from './measures/custom.ts'
 import { definitions } from './measures/definitions.ts'
 import { get, getRandom, list } from './measures/reads.ts'
 import { watch, watchLatency } from './measures/watches.ts'
@@ -36,6 +37,7 @@ const MEASURES: readonly Measure[] = [
   getRandom,
   watch,
   watchLatency,
+  customResources,
 ]
 
 const { values } = parseArgs({
