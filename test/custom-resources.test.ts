@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startHookServer } from '../conformance/hook/server.ts'
-import { startTestApi, type TestApi } from './harness.ts'
+import type { ApiResponse } from '../src/api/request.ts'
+import { ADMIN, startTestApi, type TestApi } from './harness.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const MERGE = { 'content-type': 'application/merge-patch+json' }
@@ -69,6 +70,23 @@ async function withApi(run: (api: TestApi) => Promise<void>) {
   } finally {
     await api.stop()
   }
+}
+
+type Kind = ApiResponse['kind']
+
+async function answer<K extends Kind>(api: TestApi, path: string, kind: K): Promise<Extract<ApiResponse, { kind: K }>> {
+  const { signal } = new AbortController()
+  const headers = { 'user-agent': 'probe/1', accept: 'application/json' }
+  const response = await api.handler({
+    method: 'GET',
+    path,
+    query: new URLSearchParams(),
+    headers,
+    user: ADMIN,
+    signal,
+  })
+  assert.equal(response.kind, kind)
+  return response as Extract<ApiResponse, { kind: K }>
 }
 
 const thing = (spec: object, version = 'v1') => ({
@@ -161,6 +179,49 @@ test('a conversion webhook that cannot be reached is an error, not a wrong answe
     const other = await api.request('GET', '/apis/t.example.com/v1beta1/things/a')
     assert.equal(other.code, 500)
     assert.match(other.body.message, /conversion webhook for t.example.com\/v1, Kind=Thing failed/)
+  }))
+
+test('bytes of one revision are made once for GET, LIST and watch, in every version that needs no webhook', () =>
+  withApi(async (api) => {
+    const clientConfig = { url: 'https://127.0.0.1:1/convert' }
+    const webhook = { clientConfig, conversionReviewVersions: ['v1'] }
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing'))
+    await api.request(
+      'POST',
+      DEFINITIONS,
+      definition('hooks', 'Hook', { conversion: { strategy: 'Webhook', webhook } }),
+    )
+    for (const [plural, kind, versions] of [
+      ['things', 'Thing', ['v1', 'v1beta1']],
+      ['hooks', 'Hook', ['v1']],
+    ] as const) {
+      await until(api, `${plural}.t.example.com`, established)
+      await api.request('POST', `/apis/t.example.com/v1/${plural}`, { ...thing({ mode: 'x' }), kind })
+      for (const version of versions) {
+        const path = `/apis/t.example.com/${version}/${plural}`
+        const place = `${path} at `
+        const got = await answer(api, `${path}/a`, 'bytes')
+        const [bytes] = got.bytes as readonly Buffer[]
+        assert.equal((await answer(api, `${path}/a`, 'bytes')).bytes[0], bytes, `${place}GET`)
+        assert.equal(JSON.parse(String(bytes)).apiVersion, `t.example.com/${version}`)
+        const [item] = (await answer(api, path, 'list')).items
+        const listed = item?.json('full')
+        assert.ok(listed?.buffer === bytes?.buffer && listed?.byteOffset === bytes?.byteOffset, `${place}LIST`)
+        const stop = new AbortController()
+        const watches = await Promise.all([
+          api.watch(`${path}?watch=1`, stop.signal),
+          api.watch(`${path}?watch=1`, stop.signal),
+        ])
+        const readers = watches.map((events) => events[Symbol.asyncIterator]())
+        for (const reader of readers) assert.equal((await reader.next()).value.type, 'ADDED')
+        await api.request('PATCH', `/apis/t.example.com/v1/${plural}/a`, { spec: { mode: version } }, MERGE)
+        const lines = []
+        for (const reader of readers) lines.push((await reader.next()).value.json())
+        assert.equal(lines[0], lines[1], `${place}watch`)
+        assert.equal(JSON.parse(String(lines[0])).object.apiVersion, `t.example.com/${version}`)
+        stop.abort()
+      }
+    }
   }))
 
 test('a request is judged in its own version, and stored in the one that is stored', () =>

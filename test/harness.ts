@@ -129,7 +129,9 @@ export async function textOf(response: ApiResponse): Promise<string> {
     case 'object':
       return jsonText(response.object)
     case 'list': {
-      const items = response.items.map((item) => Buffer.from(item.json('item')).toString())
+      const items = response.items.map((item) =>
+        Buffer.from(item.json(response.whole === true ? 'full' : 'item')).toString(),
+      )
       const { kind, apiVersion, metadata } = response.list
       return `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[${items.join(',')}]}`
     }

@@ -177,6 +177,8 @@ export type ApiResponse =
       /** The list's own kind, apiVersion and metadata (resourceVersion, continue, remainingItemCount). */
       readonly list: KubeObject
       readonly items: readonly StoredObject[]
+      /** Items say what kind and version they are, as custom resources do. */
+      readonly whole?: boolean
     }
   | {
       /** Bytes as they come, of an answer that another server gives. */

@@ -19,8 +19,8 @@ import type { AdmissionHost, AdmissionPlugin } from './admission/plugin.ts'
 import { type Aggregator, createAggregator, type FrontProxyIdentity } from './aggregation/aggregator.ts'
 import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
-import { type Conversion, createConversion } from './conversion.ts'
 import { createWebhookConversion } from './customresources/webhook.ts'
+import { createEndpoints } from './endpoints/endpoints.ts'
 import { errorResponses } from './filters/errors.ts'
 import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
 import { requestMetrics } from './filters/metrics.ts'
@@ -48,7 +48,7 @@ import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
 import type { Registry } from './registry/registry.ts'
-import { createStrategyLookup, type Strategies } from './registry/strategies/index.ts'
+import type { Strategies } from './registry/strategies/index.ts'
 import { stateMetrics } from './state-metrics.ts'
 
 /** What finds out who asks, says what they may do, and answers questions about that. */
@@ -120,20 +120,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const storage = measuredStorage(runtime, options.storage, scheme)
   const caches = await createCaches(runtime, storage)
   const reads = createReads(scheme, caches, storage)
-  const conversion = createConversion(scheme, createWebhookConversion(runtime, reads))
+  const endpointOf = createEndpoints(scheme, options.strategies, createWebhookConversion(runtime, reads))
   const auth = options.auth?.(reads)
   const host: AdmissionHost = {
     scheme,
     authorizer: auth?.authorizer ?? everythingAllowed,
     loopback: (request) => handler(request),
     generationOf: reads.generationOf,
-    convert: async (object, row) => (await conversion.served([object], row))[0] as KubeObject,
-    convertNow: (object, row) => conversion.now([object], row)[0] as KubeObject,
-    // Custom resources are worked on in the version of the request, all others in the storage version.
-    toWorking: async (object, row) =>
-      (
-        await (row.custom === undefined ? conversion.stored([object], row) : conversion.served([object], row))
-      )[0] as KubeObject,
+    endpointOf,
   }
   const timings = admissionTimings(runtime)
   const admission = createAdmissionChain(reads, host, {
@@ -148,8 +142,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     current: (row, key) => caches.resource(row.storagePrefix).get(key),
     encode: caches.encode,
     decode: caches.decode,
-    read: async (row, object) => (await conversion.served([object], row))[0] as KubeObject,
-    toStored: async (row, object) => (await conversion.stored([object], row))[0] as KubeObject,
   }
   const aggregator = aggregatorOf(options, reads)
   const kubelets = createKubelets(options.kubelets)
@@ -160,8 +152,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     admission,
     reads,
     caches,
-    strategyOf: createStrategyLookup(options.strategies),
-    ...conversionContext(conversion),
+    endpointOf,
     printTable: createTablePrinter(runtime.clock),
     ...(aggregator === undefined ? {} : { forward: aggregator.forward }),
     kubelets,
@@ -318,18 +309,6 @@ const ENDPOINTS: Readonly<Record<string, HealthCheck['endpoints']>> = {
   'etcd-readiness': ['readyz'],
   'informer-sync': ['readyz'],
   'poststarthook/bootstrap-controller': ['healthz', 'livez'],
-}
-
-function conversionContext(
-  conversion: Conversion,
-): Pick<ServerContext, 'convert' | 'otherVersion' | 'hasOtherVersions' | 'toHub' | 'versionView'> {
-  return {
-    convert: conversion.served,
-    otherVersion: conversion.other,
-    hasOtherVersions: conversion.hasOtherVersions,
-    toHub: conversion.stored,
-    versionView: conversion.view,
-  }
 }
 
 function pick<T extends object, K extends keyof T>(from: T, ...names: readonly K[]): Pick<T, K> {

@@ -140,7 +140,7 @@ export function createResponder(runtime: Runtime): Responder {
           )
         case 'list': {
           const headers = headersOf(request, 'application/json', response.headers)
-          const slices = sliced(listPieces(response.list, response.items), SLICE_BYTES)
+          const slices = sliced(listPieces(response), SLICE_BYTES)
           const first = slices.next()
           const second = slices.next()
           if (second.done === true) {

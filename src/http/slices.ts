@@ -1,6 +1,7 @@
 /** Pieces of an answer, and pieces gathered into slices of a size worth writing. */
-import type { KubeObject } from '../api/object.ts'
-import type { StoredObject } from '../api/request.ts'
+import type { ApiResponse } from '../api/request.ts'
+
+type ListAnswer = Pick<Extract<ApiResponse, { kind: 'list' }>, 'list' | 'items' | 'whole'>
 
 const COMMA = Buffer.from(',')
 const FIRST_ITEM = Buffer.from('{')
@@ -8,18 +9,18 @@ const NEXT_ITEM = Buffer.from(',{')
 const END = Buffer.from(']}\n')
 
 /** `{"kind":…,"apiVersion":…,"metadata":…,"items":[` the items' bytes as they are kept, `]}`. */
-export function* listPieces(list: KubeObject, items: readonly StoredObject[]): Generator<Uint8Array> {
+export function* listPieces({ list, items, whole = false }: ListAnswer): Generator<Uint8Array> {
   const { kind, apiVersion, metadata } = list
   yield Buffer.from(`${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[`)
   let first = true
   for (const item of items) {
-    const tail = item.tail?.()
+    const tail = whole ? undefined : item.tail?.()
     if (tail !== undefined) {
       yield first ? FIRST_ITEM : NEXT_ITEM
       yield tail
     } else {
       if (!first) yield COMMA
-      yield item.json('item')
+      yield item.json(whole ? 'full' : 'item')
     }
     first = false
   }

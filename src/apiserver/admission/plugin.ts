@@ -6,6 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { Handler, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
+import type { ResourceEndpoint } from '../registry/endpoint.ts'
 import type { Reinvocation } from './reinvocation.ts'
 
 export interface AdmissionAttributes {
@@ -56,12 +57,8 @@ export interface AdmissionHost {
   readonly loopback: Handler
   /** A number that rises whenever an object of one of these resources changes. */
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
-  /** An object of any version as the row's version shows it. */
-  convert(object: KubeObject, row: ResourceRow): KubeObject | Promise<KubeObject>
-  /** The same without the webhook of a definition. */
-  convertNow(object: KubeObject, row: ResourceRow): KubeObject
-  /** And back to the version in which requests for the row are worked on. */
-  toWorking(object: KubeObject, row: ResourceRow): KubeObject | Promise<KubeObject>
+  /** The versions of a resource: the one its row shows, and the one in which requests for it are worked on. */
+  endpointOf(row: ResourceRow): ResourceEndpoint
 }
 
 export type AdmissionPluginFactory = (reads: CacheReads, host: AdmissionHost) => AdmissionPlugin

@@ -229,11 +229,11 @@ test('what comes to match is added, what no longer does is deleted with its last
   assert.equal(left?.object.metadata.resourceVersion, '3')
 })
 
-test('an event is encoded once for all watchers of a representation', async () => {
+test('an event is encoded once for all watchers of a form', async () => {
   const { write, watch, runtime } = await fixture()
   const readers = [watch(), watch(), watch({ selection: selects('') })]
-  const representation = { name: 'v2', convert: (object: KubeObject) => ({ ...object, apiVersion: 'v2' }) }
-  const converted = [watch({ representation }), watch({ representation })]
+  const form = { name: 'v2', convert: (object: KubeObject) => ({ ...object, apiVersion: 'v2' }) }
+  const converted = [watch({ form }), watch({ form })]
   await write(configMap('a'))
   const events = await runtime.complete(Promise.all([...readers, ...converted].map((reader) => reader.next())))
   const lines = events.map((event) => event!.json!())

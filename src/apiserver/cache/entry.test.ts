@@ -92,3 +92,61 @@ test('a shared spec is written as it was before, and is not parsed again', () =>
     assert.equal(jsonText(entry.object), jsonText({ ...object, metadata: { ...metadata, resourceVersion: '7' } }))
   }
 })
+
+test('a form in which nothing changes is asked for once, and its entry is the very same', () => {
+  let asked = 0
+  const convert = (object: KubeObject) => {
+    asked++
+    return object
+  }
+  const same = { name: 'same', convert }
+  const [entry] = entries(1, 1)
+  assert.equal(entry!.as(same), entry)
+  assert.equal(entry!.as(same), entry)
+  assert.equal(entry!.at(9).as(same).revision, 9)
+  assert.equal(asked, 1)
+})
+
+test('of forms with one name the newest counts', () => {
+  const labelled = (value: string) => ({
+    name: 'v2',
+    convert: (object: KubeObject) => ({ ...object, apiVersion: 'v2', data: value }),
+  })
+  const [entry] = entries(1, 1)
+  const before = labelled('before')
+  const made = entry!.as(before)
+  assert.equal(entry!.as(before), made)
+  assert.equal(entry!.as(labelled('after')).object['data'], 'after')
+})
+
+test('a form that differs in its beginning alone is served from the bytes there are; from other bytes it is made', () => {
+  const own: KubeObject = { kind: 'Pod', apiVersion: 'g/v1', metadata: { name: 'a' }, spec: { x: 'ü' } }
+  const entryOf = (object: KubeObject) => createEntry('/registry/x', 7, encodeStored(object), { freeze: false })
+  let converted = 0
+  const head = (version: string) => Buffer.from(`{"kind":"Pod","apiVersion":"g/${version}",`)
+  const form = { name: 'g/v1', convert: (object: KubeObject) => object }
+  const other = {
+    name: 'g/v1beta1-and-longer',
+    convert: (object: KubeObject) => {
+      converted++
+      return { ...object, apiVersion: 'g/v1beta1-and-longer' }
+    },
+    like: { form, head: head('v1'), ownHead: head('v1beta1-and-longer') },
+  }
+  const shown = entryOf(own).as(other)
+  assert.equal(converted, 0)
+  const expected = `{"kind":"Pod","apiVersion":"g/v1beta1-and-longer","metadata":{"resourceVersion":"7","name":"a"},"spec":{"x":"ü"}}`
+  assert.equal(text(shown.json('full')), expected)
+  assert.equal(text(shown.line?.() ?? new Uint8Array()), `${expected}\n`)
+  assert.equal(text(shown.json('item')), `{${expected.slice(expected.indexOf('"metadata"'))}`)
+  assert.equal(shown.object.apiVersion, 'g/v1beta1-and-longer')
+  assert.equal(
+    text(
+      entryOf({ ...own, kind: 'Foreign' })
+        .as(other)
+        .json('full'),
+    ).slice(0, 17),
+    '{"kind":"Foreign"',
+  )
+  assert.equal(converted, 1)
+})

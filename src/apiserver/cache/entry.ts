@@ -24,18 +24,26 @@ export interface CacheEntry extends StoredObject {
   message(encode: (object: KubeObject) => Uint8Array): Uint8Array
   /** Bytes held; for bounding what holds entries. */
   readonly size: number
-  /** The same object in another representation (a served version), made once. */
-  as(representation: Representation): CacheEntry
+  /** The same object in another form (a served version), made once; this very entry when nothing changes. */
+  as(form: ServedForm): CacheEntry
+  /** Whether its full JSON begins with these bytes, which end where metadata begins. */
+  begins(head: Uint8Array): boolean
   /** The same object as of another revision: what a DELETED event carries. */
   at(revision: number): CacheEntry
   /** What selectors ask of it: taken once, and kept without the object. */
   selected(fields: SelectedFields): SelectedValues
 }
 
-/** How objects are served when not in the storage version. Compared by identity: make it once per resource and version. */
-export interface Representation {
+/**
+ * How objects are served when not simply as they are stored. Compared by identity: made once per resource and version. Of
+ * forms with one name an entry keeps the one it was asked for last.
+ */
+export interface ServedForm {
   readonly name: string
+  /** Pure; gives the very same object when it has this form already. */
   convert(object: KubeObject): KubeObject
+  /** A form from which this one differs by the beginning of its bytes, up to metadata, alone: nothing need be parsed. */
+  readonly like?: { readonly form: ServedForm; readonly head: Buffer; readonly ownHead: Buffer }
 }
 
 const METADATA = Buffer.from('"metadata":{')
@@ -74,6 +82,13 @@ function parsed(text: string, spec: object | undefined): KubeObject {
   if (object.spec !== 0) return parseExactly(text) as KubeObject
   object.spec = spec
   return asKubeObject(object)
+}
+
+/** An object that was made for one answer, in the shape of what storage holds. */
+export function encodedObject(key: string, revision: number, object: KubeObject): StoredObject {
+  let line: Buffer | undefined
+  const bytes = () => (line ??= Buffer.from(`${jsonText(object)}\n`))
+  return { key, revision, object, json: () => bytes().subarray(0, -1), line: bytes }
 }
 
 function withRevision(object: KubeObject, revision: number): KubeObject {
@@ -121,7 +136,9 @@ class Entry implements CacheEntry, Holder {
   #used = false
   /** The object that was given and then released: who was given it may have kept it, and shares it with the next one. */
   #weak: WeakRef<KubeObject> | undefined
-  #others: Map<Representation, CacheEntry> | undefined
+  /** A form in which it is served as it is. */
+  #settled: ServedForm | undefined
+  #others: Map<string, { readonly form: ServedForm; readonly entry: CacheEntry }> | undefined
   #message: Uint8Array | undefined
   #selected: SelectedValues | undefined
 
@@ -194,20 +211,55 @@ class Entry implements CacheEntry, Holder {
     return this.#message
   }
 
-  as(representation: Representation): CacheEntry {
-    let other = this.#others?.get(representation)
-    if (!other) {
-      const converted = representation.convert(this.object)
-      if (converted === this.object) return this
-      other = new Entry(this.key, this.revision, encodeStored(converted), this.#options, converted)
+  as(form: ServedForm): CacheEntry {
+    if (this.#settled === form) return this
+    const known = this.#others?.get(form.name)
+    if (known?.form === form) return known.entry
+    const entry = this.#renamed(form) ?? this.#converted(form)
+    if (entry === this) this.#settled = form
+    else {
       this.#others ??= new Map()
-      this.#others.set(representation, other)
+      this.#others.set(form.name, { form, entry })
     }
-    return other
+    return entry
+  }
+
+  #converted(form: ServedForm): CacheEntry {
+    // The object is not kept for it: a list of thousands would hold them all.
+    const object = this.#object === undefined ? this.#parsed() : this.object
+    const converted = form.convert(object)
+    if (converted === object) return this
+    return new Entry(this.key, this.revision, encodeStored(converted), this.#options, converted)
+  }
+
+  begins(head: Uint8Array): boolean {
+    const line = this.#lineBytes()
+    return this.#tailStart === head.length && line.compare(head, 0, head.length, 0, head.length) === 0
+  }
+
+  /** undefined where more than the beginning differs. */
+  #renamed({ like }: ServedForm): CacheEntry | undefined {
+    if (like === undefined || this.as(like.form) !== this || !this.begins(like.head)) return undefined
+    const line = this.#lineBytes()
+    const { head, ownHead } = like
+    const other = allocateKept(ownHead.length + line.length - head.length)
+    ownHead.copy(other, 0)
+    line.copy(other, ownHead.length, head.length)
+    const entry = new Entry(this.key, this.revision, other, this.#options, undefined)
+    entry.#beLine(other, ownHead.length)
+    return entry
+  }
+
+  #beLine(line: Buffer, tailStart: number): void {
+    this.#line = line
+    this.#tailStart = tailStart
+    this.#stored = undefined
   }
 
   at(revision: number): CacheEntry {
-    return new Entry(this.key, revision, this.#storedBytes(), this.#options, this.#object)
+    const entry = new Entry(this.key, revision, this.#storedBytes(), this.#options, this.#object)
+    entry.#settled = this.#settled
+    return entry
   }
 
   selected(fields: SelectedFields): SelectedValues {
@@ -237,9 +289,9 @@ class Entry implements CacheEntry, Holder {
       bytes = Buffer.from(encodeStored(decodeStored(bytes, this.revision)))
       this.#tailStart = metadataStart(bytes)
     }
-    this.#line = servedLine(bytes, this.#tailStart, this.revision)
-    this.#stored = undefined
-    return this.#line
+    const line = servedLine(bytes, this.#tailStart, this.revision)
+    this.#beLine(line, this.#tailStart)
+    return line
   }
 }
 

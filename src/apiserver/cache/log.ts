@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { WatchEvent } from '../../api/request.ts'
-import type { CacheEntry, Representation } from './entry.ts'
+import type { CacheEntry, ServedForm } from './entry.ts'
 
 /** One change of one object. */
 export interface Change {
@@ -16,8 +16,8 @@ export interface Change {
   /** undefined: created. */
   readonly previous: CacheEntry | undefined
   readonly time: number
-  /** The event as watchers of one representation see it; made once for all of them. */
-  event(type: 'ADDED' | 'MODIFIED' | 'DELETED', representation: Representation | undefined): WatchEvent
+  /** The event as watchers of one form see it; made once for all of them. */
+  event(type: 'ADDED' | 'MODIFIED' | 'DELETED', form: ServedForm | undefined): WatchEvent
 }
 
 export interface EventLog {
@@ -103,15 +103,15 @@ export function createChange(
 ): Change {
   let usual: WatchEvent | undefined
   let usualType = ''
-  let others: Map<Representation | undefined, Map<string, WatchEvent>> | undefined
+  let others: Map<ServedForm | undefined, Map<string, WatchEvent>> | undefined
   let lastState: CacheEntry | undefined
 
-  function make(type: 'ADDED' | 'MODIFIED' | 'DELETED', representation: Representation | undefined): WatchEvent {
+  function make(type: 'ADDED' | 'MODIFIED' | 'DELETED', form: ServedForm | undefined): WatchEvent {
     // DELETED, also for one that no longer matches a selector: the last state that matched, as of this revision.
     if (type === 'DELETED') lastState ??= previous?.at(revision)
     const state = type === 'DELETED' ? lastState : entry
     if (!state) throw new Error(`the change of ${key} at ${revision} cannot be told as ${type}`)
-    return eventOf(type, representation ? state.as(representation) : state)
+    return eventOf(type, form ? state.as(form) : state)
   }
 
   return {
@@ -120,21 +120,21 @@ export function createChange(
     entry,
     previous,
     time,
-    event(type, representation) {
-      if (representation === undefined && (usual === undefined || usualType === type)) {
+    event(type, form) {
+      if (form === undefined && (usual === undefined || usualType === type)) {
         usualType = type
         usual ??= make(type, undefined)
         return usual
       }
       others ??= new Map()
-      let byType = others.get(representation)
+      let byType = others.get(form)
       if (!byType) {
         byType = new Map()
-        others.set(representation, byType)
+        others.set(form, byType)
       }
       let event = byType.get(type)
       if (!event) {
-        event = make(type, representation)
+        event = make(type, form)
         byType.set(type, event)
       }
       return event

@@ -10,7 +10,7 @@ import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import { CompactedError } from '../../storage/storage.ts'
-import type { CacheEntry, Representation } from './entry.ts'
+import type { CacheEntry, ServedForm } from './entry.ts'
 import type { Interest, Offered } from './interests.ts'
 import { type Change, type EventLog, eventOf, plainEvent } from './log.ts'
 import type { EntrySelection } from './selected.ts'
@@ -30,7 +30,7 @@ export interface CacheWatchOptions {
   /** With `initial`: a bookmark with the annotation k8s.io/initial-events-end after the last of the initial events. */
   readonly initialEventsEnd?: boolean
   /** Not the storage version. */
-  readonly representation?: Representation
+  readonly form?: ServedForm
   /** Of bookmarks. */
   readonly kind: string
   readonly apiVersion: string
@@ -65,7 +65,7 @@ export function createWatch(
   interest: Interest | undefined,
 ): StreamReader<WatchEvent> & Offered {
   const { log, runtime } = source
-  const { representation } = options
+  const { form } = options
 
   let closed = false
   let failure: unknown
@@ -104,8 +104,8 @@ export function createWatch(
     const { entry, previous } = change
     const is = entry !== undefined && matches(entry)
     const was = previous !== undefined && matches(previous)
-    if (is) return change.event(was ? 'MODIFIED' : 'ADDED', representation)
-    return was ? change.event('DELETED', representation) : undefined
+    if (is) return change.event(was ? 'MODIFIED' : 'ADDED', form)
+    return was ? change.event('DELETED', form) : undefined
   }
 
   /** The next event there is now. */
@@ -113,7 +113,7 @@ export function createWatch(
     while (initial) {
       const entry = initial[initialNext++]
       if (!entry) initial = undefined
-      else if (matches(entry)) return eventOf('ADDED', representation ? entry.as(representation) : entry)
+      else if (matches(entry)) return eventOf('ADDED', form ? entry.as(form) : entry)
     }
     while (history) {
       const change = history.changes[history.next++]

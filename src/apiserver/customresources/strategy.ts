@@ -14,8 +14,7 @@ import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 import { rulesBelow, validateRules } from './rules.ts'
 
 /** Of the row's version, in which its requests are worked on. */
-export function customStrategy(row: ResourceRow): Strategy {
-  const custom = row.custom as CustomVersion
+export function customStrategy(row: ResourceRow, custom: CustomVersion): Strategy {
   const main: Strategy = {
     beginCreate(object) {
       if (custom.terminating)

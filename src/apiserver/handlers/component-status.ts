@@ -26,10 +26,10 @@ export const getComponentStatus: ResourceHandler = (resource) => {
 }
 
 export const listComponentStatuses: ResourceHandler = (resource) => {
-  const { context, request, row } = resource
+  const { request, row, endpoint } = resource
   const representation = negotiate(request, { streams: true, row })
   const { labelSelector, fieldSelector } = listOptions(request.query)
-  const selection = selectionOf(row, context.strategyOf(row), labelSelector, fieldSelector)
+  const selection = selectionOf(row, endpoint.strategy, labelSelector, fieldSelector)
   return respondAll(
     resource,
     statuses(resource).filter((object) => selection.matches(object)),

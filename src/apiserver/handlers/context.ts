@@ -10,10 +10,9 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionChain } from '../admission/chain.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import type { Caches } from '../cache/caches.ts'
-import type { Representation as View } from '../cache/entry.ts'
 import type { Kubelets } from '../nodes/kubelets.ts'
+import type { ResourceEndpoint } from '../registry/endpoint.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Strategy } from '../registry/strategy.ts'
 import type { ComponentHealth } from './component-status.ts'
 import type { ListMetadata } from './respond.ts'
 import type { Review } from './reviews.ts'
@@ -37,17 +36,8 @@ export interface ServerContext {
   readonly admission: AdmissionChain
   readonly reads: CacheReads
   readonly caches: Caches
-  /** The row's version as the caches keep it beside the storage version's; the same object every time. */
-  versionView(row: ResourceRow): View
-  strategyOf(row: ResourceRow): Strategy
-  /** Objects of the storage version (or any served one) in the row's own version. */
-  convert(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
-  /** An object in another version of its kind, as its managedFields compare it; undefined when there is no such version. */
-  otherVersion(object: KubeObject, row: ResourceRow, apiVersion: string): KubeObject | undefined | Promise<KubeObject>
-  /** Whether the kind is served in more than one version. */
-  hasOtherVersions(row: ResourceRow): boolean
-  /** Objects of any served version in the storage version. */
-  toHub(objects: readonly KubeObject[], row: ResourceRow): readonly KubeObject[] | Promise<readonly KubeObject[]>
+  /** What is known of a row, the same object every time. */
+  endpointOf(row: ResourceRow): ResourceEndpoint
   readonly printTable?: PrintTable
   /** Answers for group versions that other servers serve. */
   readonly forward?: (request: ApiRequest) => Promise<ApiResponse> | undefined
@@ -68,6 +58,8 @@ export interface ResourceRequest {
   readonly info: RequestInfo
   readonly user: UserInfo
   readonly row: ResourceRow
+  /** Of the row. */
+  readonly endpoint: ResourceEndpoint
   /** undefined for the resource itself. */
   readonly subresource: SubresourceRow | undefined
   readonly warnings: string[]

@@ -7,17 +7,17 @@ import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
-import { admissionAttributes, hubOf, optionsObject, trackManager, writeContext } from './write.ts'
+import { admissionAttributes, optionsObject, trackManager, writeContext } from './write.ts'
 
 export async function handleCreate(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info, warnings } = resource
+  const { context, request, row, endpoint, info } = resource
   const representation = negotiate(request, { row })
   const options = writeOptions('CreateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
   const decoded = decodeObject(resource, row, options.fieldValidation)
   const placed = inNamespace(wipeSystemFields(decoded), row.namespaced, info.namespace)
   const single = dedupeOwnerReferences(placed, false, write.warn)
-  const tracked = await hubOf(resource, await trackManager(resource, write, options, undefined, single))
+  const tracked = await endpoint.worked.ofRequest(await trackManager(resource, write, options, undefined, single))
 
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   const admitted = await context.admission.mutate(
@@ -29,9 +29,8 @@ export async function handleCreate(resource: ResourceRequest): Promise<ApiRespon
     context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, final, undefined)),
   )
   request.served?.trace?.step('validation, validating admission and storage')
-  return respondWritten(context, request, row, created, representation, {
+  return respondWritten(resource, created, representation, {
     status: 201,
-    warnings,
     dryRun: options.dryRun,
   })
 }

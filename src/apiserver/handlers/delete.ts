@@ -11,7 +11,7 @@ import { respondObject } from './respond.ts'
 import { admissionAttributes, writeContext } from './write.ts'
 
 export async function handleDelete(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, warnings } = resource
+  const { context, request, row } = resource
   const representation = negotiate(request, { row })
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options)
@@ -24,7 +24,7 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
   )
   // Kubernetes says Accepted only to who asked, in the old way, for a cascade.
   const status = !deleted.removed && options.orphanDependents === false ? 202 : 200
-  return respondObject(context, request, row, deleted.answer, representation, { status, warnings })
+  return respondObject(resource, deleted.answer, representation, status)
 }
 
 /** Both halves of admission see a deletion, and neither can change anything. */

@@ -5,7 +5,7 @@ import { deleteObject } from '../registry/delete.ts'
 import { decodeDeleteOptions } from './body.ts'
 import type { ResourceRequest } from './context.ts'
 import { admitDelete } from './delete.ts'
-import { list, respondList, servedItems } from './list.ts'
+import { list, respondList } from './list.ts'
 import { negotiate } from './negotiate.ts'
 import { listOptions, validateDeleteOptions } from './options.ts'
 import { writeContext } from './write.ts'
@@ -15,16 +15,16 @@ const WORKERS = 10
 
 /** Answers with the objects as they were listed. */
 export async function handleDeleteCollection(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, info, row } = resource
+  const { context, request, info, row, endpoint } = resource
   const representation = negotiate(request, { row })
   const selector = listOptions(request.query)
   const options = decodeDeleteOptions(resource)
   validateDeleteOptions(options, true)
   const dryRun = (options.dryRun?.length ?? 0) > 0
-  resource.warnings.push(...(context.strategyOf(row).warningsOnDelete?.(options) ?? []))
+  resource.warnings.push(...(endpoint.strategy.warningsOnDelete?.(options) ?? []))
   const listed = await list(resource, selector)
   // What cannot be read is not deleted, nor is anything beside it.
-  if (row.custom?.conversion === 'Webhook') await servedItems(resource, listed.items)
+  if (endpoint.served.byWebhook) await endpoint.served.entries(listed.items)
   const attributes = { dryRun, options: { ...options } }
   const left = [...listed.items].reverse()
   const worker = async () => {

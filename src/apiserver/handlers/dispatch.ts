@@ -1,6 +1,7 @@
 /** The end of the filter chain: a request that may be served finds its handler. */
 import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo, ServedAs } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
+import type { ResourceEndpoint } from '../registry/endpoint.ts'
 import type { ResourceHandler, ResourceRequest, ServerContext } from './context.ts'
 import { handleCreate } from './create.ts'
 import { handleDelete } from './delete.ts'
@@ -45,6 +46,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     const plan: Plan = {
       generation,
       route,
+      endpoint: context.endpointOf(row),
       servedAs: as,
       appliedAs: { ...as, verb: 'APPLY' },
       handler: handlerOf(route),
@@ -77,10 +79,11 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     if (!info.isResource) return answerPath(request)
     const plan = planOf(request, info)
     if (plan === undefined) return pageNotFound
+    const { endpoint } = plan
     const { row, subresource } = plan.route
     if (request.served !== undefined) request.served.as = isApply(request) ? plan.appliedAs : plan.servedAs
     const warnings: string[] = plan.deprecated === undefined ? [] : [plan.deprecated]
-    const resource: ResourceRequest = { context, request, info: plan.info, user, row, subresource, warnings }
+    const resource: ResourceRequest = { context, request, info: plan.info, user, row, endpoint, subresource, warnings }
     const failed = (error: unknown): never => {
       if (error instanceof StatusError && warnings.length > 0) error.warnings = [...warnings]
       throw error
@@ -98,6 +101,7 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
 interface Plan {
   readonly generation: number
   readonly route: Route
+  readonly endpoint: ResourceEndpoint
   readonly servedAs: ServedAs
   readonly appliedAs: ServedAs
   readonly handler: ResourceHandler

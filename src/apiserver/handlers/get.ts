@@ -24,11 +24,9 @@ function refuseExport(query: URLSearchParams): void {
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
 }
 
-function current(
-  { context, request, row, info, warnings }: ResourceRequest,
-  representation: Representation,
-): ApiResponse | Promise<ApiResponse> {
+function current(resource: ResourceRequest, representation: Representation): ApiResponse | Promise<ApiResponse> {
+  const { context, row, info } = resource
   const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
-  return respondStored(context, request, row, stored, representation, warnings)
+  return respondStored(resource, stored, representation, 200)
 }

@@ -1,15 +1,12 @@
 /** GET of a collection: selectors, pages, and the versions a client may ask for (KEP-2523). */
-import { encodeJson } from '../../api/codec/json.ts'
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { ApiResponse, StoredObject } from '../../api/request.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
-import type { CacheEntry, Representation as View } from '../cache/entry.ts'
+import { type CacheEntry, encodedObject } from '../cache/entry.ts'
 import type { CachePage, ResourceCache } from '../cache/resource.ts'
 import { storageKey, storageRange } from '../registry/registry.ts'
-import { unreadableList } from '../registry/unreadable.ts'
-import type { ResourceRequest, ServerContext } from './context.ts'
+import type { ResourceRequest } from './context.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
 import { CONTENT_TYPES, negotiate, type Representation, requireMetadataForm } from './negotiate.ts'
 import { type ListOptions, listOptions } from './options.ts'
@@ -17,10 +14,9 @@ import { listBytes, type MessageForm, messageForm } from './protobuf.ts'
 import { tooLarge, untilReached, versionProblem } from './resource-version.ts'
 import {
   encoded,
-  isHub,
   type ListMetadata,
   META_V1,
-  metadataView,
+  metadataForm,
   partialMetadata,
   tableOf,
   warningHeaders,
@@ -41,8 +37,8 @@ export async function handleList(resource: ResourceRequest): Promise<ApiResponse
 
 /** @throws StatusError 400, 410, 422, 504 */
 export async function list(resource: ResourceRequest, options: ListOptions): Promise<Listed> {
-  const { context, row, info } = resource
-  const selection = selectionOf(row, context.strategyOf(row), options.labelSelector, options.fieldSelector)
+  const { context, row, endpoint, info } = resource
+  const selection = selectionOf(row, endpoint.strategy, options.labelSelector, options.fieldSelector)
   const cache = context.caches.resource(row.storagePrefix)
   const prefix = storageRange(row, row.namespaced ? info.namespace : '')
   // Where Kubernetes joins the namespace to a key, these two would lead elsewhere.
@@ -159,9 +155,9 @@ export async function respondList(
   { items, metadata }: Listed,
   representation: Representation,
 ): Promise<ApiResponse> {
-  const { context, request, row, warnings } = resource
+  const { context, request, row, endpoint, warnings } = resource
   const headers = warningHeaders(warnings)
-  const served = await servedItems(resource, items)
+  const served = await endpoint.served.entries(items)
   if (representation.shape === 'table')
     return encoded(
       200,
@@ -181,8 +177,12 @@ export async function respondList(
     const apiVersion = representation.shapeVersion || META_V1
     const list = { kind: 'PartialObjectMetadataList', apiVersion, metadata: metadata as KubeObject['metadata'] }
     if (representation.encoding === 'protobuf') {
-      const view = metadataView(row, apiVersion)
-      const partial = served.map((item) => ('as' in item ? (item as CacheEntry).as(view) : viewedItem(item, view)))
+      const form = metadataForm(apiVersion)
+      const partial = served.map((item) =>
+        'as' in item
+          ? (item as CacheEntry).as(form)
+          : encodedObject(item.key, item.revision, form.convert(item.object)),
+      )
       return protobufList(resource, list, partial, messageForm(apiVersion, 'PartialObjectMetadata'))
     }
     const partial = served.map((item) => partialMetadata(item.object, apiVersion))
@@ -196,8 +196,7 @@ export async function respondList(
   }
   if (representation.encoding === 'json' && !representation.pretty) {
     // Custom resources in a list keep their kind and version.
-    const items = row.custom === undefined ? served : served.map(wholeItem)
-    return { kind: 'list', status: 200, ...headers, list: envelope, items }
+    return { kind: 'list', status: 200, ...headers, list: envelope, items: served, whole: row.custom !== undefined }
   }
   if (representation.encoding === 'protobuf')
     return protobufList(resource, envelope, served, messageForm(envelope.apiVersion, row.kind))
@@ -226,57 +225,4 @@ async function protobufList(
 /** Items of a list of built-in kinds say nothing of their kind. */
 function untyped({ kind: _, apiVersion: __, ...rest }: KubeObject) {
   return rest
-}
-
-/** An item with its kind and version. */
-function wholeItem(item: StoredObject): StoredObject {
-  const { key, revision, object, size } = item
-  return { key, revision, object, ...(size === undefined ? {} : { size }), json: () => item.json('full') }
-}
-
-/** An item that was converted for this answer alone. */
-function convertedItem(item: StoredObject, object: KubeObject): StoredObject {
-  let bytes: Uint8Array | undefined
-  return { key: item.key, revision: item.revision, object, json: () => (bytes ??= encodeJson(object)) }
-}
-
-function viewedItem(item: StoredObject, view: View): StoredObject {
-  return convertedItem(item, view.convert(item.object))
-}
-
-/** All in one call; when that fails each is asked for, so that the answer names those that cannot be read. */
-async function convertedItems(
-  context: ServerContext,
-  row: ResourceRow,
-  items: readonly StoredObject[],
-): Promise<readonly KubeObject[]> {
-  const objects = items.map((item) => item.object)
-  try {
-    return await context.convert(objects, row)
-  } catch {
-    const converted: KubeObject[] = []
-    const failures: { stored: StoredObject; cause: unknown }[] = []
-    for (const [i, stored] of items.entries())
-      try {
-        converted.push(...(await context.convert([objects[i] as KubeObject], row)))
-      } catch (cause) {
-        failures.push({ stored, cause })
-      }
-    if (failures.length > 0) throw unreadableList(row, failures)
-    return converted
-  }
-}
-
-/** The items of a list in the row's version. @throws StatusError 500 when a definition's webhook fails */
-export async function servedItems(
-  { context, row }: ResourceRequest,
-  items: readonly StoredObject[],
-): Promise<readonly StoredObject[]> {
-  if (isHub(row)) return items
-  if (row.custom?.conversion === 'Webhook') {
-    const converted = await convertedItems(context, row, items)
-    return items.map((item, i) => convertedItem(item, converted[i] as KubeObject))
-  }
-  const view = context.versionView(row)
-  return (items as readonly CacheEntry[]).map((item) => item.as(view))
 }

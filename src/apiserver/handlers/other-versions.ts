@@ -6,7 +6,7 @@ import { jsonText } from '../../api/codec/json.ts'
 import { NotMergeable } from '../../api/fields/compare.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
 import { configurationErrors, joinErrors } from '../../api/fields/validate.ts'
-import { asJson, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { asJson, type KubeObject } from '../../api/object.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import type { ResourceRequest } from './context.ts'
 
@@ -26,17 +26,18 @@ class Wanted {
 
 /** Runs `compare`, which must be pure, with the hook to see objects in other versions. Never waits but for a webhook. */
 export function comparingVersions<T>(resource: ResourceRequest, compare: (others: OtherVersions) => T): T | Promise<T> {
-  const { context, row } = resource
-  if (!context.hasOtherVersions(row)) return compare({})
+  const { row, endpoint } = resource
+  const { worked, served } = endpoint
+  if (!worked.hasOthers()) return compare({})
   const fetched = new Map<string, KubeObject | NotMergeable>()
   const convert = (object: KubeObject, apiVersion: string): VersionedObject | undefined => {
-    const schema = schemaOf(resource, apiVersion)
+    const schema = worked.otherSchema(apiVersion)
     if (schema === undefined) {
       if (row.custom === undefined) return undefined
       throw new NotMergeable(`request to convert CR to an invalid group/version: ${apiVersion}`)
     }
-    const key = row.custom?.conversion === 'Webhook' ? jsonText([apiVersion, object]) : ''
-    const other = fetched.get(key) ?? context.otherVersion(object, row, apiVersion)
+    const key = served.byWebhook ? jsonText([apiVersion, object]) : ''
+    const other = fetched.get(key) ?? worked.inOther(object, apiVersion)
     if (other instanceof Promise) throw new Wanted(key, other)
     if (other instanceof NotMergeable) throw other
     if (other === undefined) return undefined
@@ -59,13 +60,6 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
     }
   }
   return attempt()
-}
-
-function schemaOf({ context, row }: ResourceRequest, apiVersion: string): StructSchema | undefined {
-  const { group, version } = parseApiVersion(apiVersion)
-  if (row.custom !== undefined) return group === row.group ? row.custom.schemasOf(version)?.schema : undefined
-  const other = context.scheme.findKind(group, version, row.kind)
-  return other?.storagePrefix === row.storagePrefix ? other.schema : undefined
 }
 
 /** Why a custom resource cannot be divided into fields by a schema; its values may be wrong otherwise. */

@@ -18,7 +18,7 @@ import { negotiate } from './negotiate.ts'
 import { type WriteOptions, writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
 import { admitUpdate, validators } from './update.ts'
-import { hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
+import { optionsObject, trackManager, writeContext } from './write.ts'
 
 const TYPES: Readonly<Record<string, PatchType | 'apply'>> = {
   'application/json-patch+json': 'json',
@@ -44,7 +44,7 @@ function patchTypeOf({ request, row }: ResourceRequest): PatchType | 'apply' {
 const CUSTOM_TYPES = Object.keys(TYPES).filter((type) => TYPES[type] !== 'strategic')
 
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info, warnings } = resource
+  const { context, request, row, endpoint, info } = resource
   const type = patchTypeOf(resource)
   const representation = negotiate(request, { row })
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
@@ -58,15 +58,14 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
     async next(existing) {
       // Only an apply makes what is not there, even of kinds that a PUT may create.
       if (existing === undefined && type !== 'apply') throw notFound(groupResource(row), info.name)
-      const live = existing && (await servedOf(resource, existing))
-      const object = await hubOf(resource, await next(live))
+      const live = existing && (await endpoint.worked.asRequested(existing))
+      const object = await endpoint.worked.ofRequest(await next(live))
       return admitUpdate(resource, attributes, object, existing, write.warn)
     },
     ...validators(resource, attributes),
   })
-  return respondWritten(context, request, row, updated.object, representation, {
+  return respondWritten(resource, updated.object, representation, {
     status: updated.created ? 201 : 200,
-    warnings,
     dryRun: options.dryRun,
   })
 }

@@ -4,12 +4,11 @@ import { encodeJson, prettyJson } from '../../api/codec/json.ts'
 import { apiVersionOf, asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
-import { badRequest, internalError, StatusError } from '../../api/status.ts'
+import { badRequest, StatusError } from '../../api/status.ts'
 import { invalid } from '../../api/validation/errors.ts'
-import type { Representation as View } from '../cache/entry.ts'
+import type { ServedForm } from '../cache/entry.ts'
 import { storageKey } from '../registry/registry.ts'
-import { unreadableObject } from '../registry/unreadable.ts'
-import type { ServerContext } from './context.ts'
+import type { ResourceRequest, ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation, requireMetadataForm } from './negotiate.ts'
 import { ownMetadata } from './own-metadata.ts'
 import { messageForm, objectBytes, storedPieces } from './protobuf.ts'
@@ -72,18 +71,14 @@ function bodyOf(object: KubeObject, representation: Representation): { contentTy
 
 /** One object: as itself, as its metadata, or as a Table of one row. */
 export async function respondObject(
-  context: ServerContext,
-  request: ApiRequest,
-  row: ResourceRow,
-  hub: KubeObject,
+  { context, request, row, endpoint, warnings }: ResourceRequest,
+  object: KubeObject,
   representation: Representation,
-  options: { readonly status?: number; readonly warnings?: readonly string[] } = {},
+  status: number,
 ): Promise<ApiResponse> {
-  const status = options.status ?? 200
-  if (hub.kind === 'Status' && hub.apiVersion === 'v1') return encoded(status, hub, representation, options.warnings)
-  const [object] = await context.convert([hub], row)
-  if (object === undefined) throw internalError('conversion gave no object')
-  return encoded(status, shaped(context, request, row, object, representation), representation, options.warnings)
+  if (object.kind === 'Status' && object.apiVersion === 'v1') return encoded(status, object, representation, warnings)
+  const shown = await endpoint.served.object(object)
+  return encoded(status, shaped(context, request, row, shown, representation), representation, warnings)
 }
 
 export function shaped(
@@ -114,33 +109,33 @@ export function shaped(
 const lineOf = (stored: StoredObject): readonly Uint8Array[] =>
   stored.line === undefined ? [stored.json('full'), NEWLINE] : [stored.line()]
 
-/** An object as it stands in the cache: its own bytes when nothing about it has to change. */
+/** An object as it stands in the cache: the bytes of its revision, which everybody shares, where they are asked for. */
 export function respondStored(
-  context: ServerContext,
-  request: ApiRequest,
-  row: ResourceRow,
+  resource: ResourceRequest,
   stored: StoredObject,
   representation: Representation,
-  warnings: readonly string[] = [],
+  status: number,
 ): ApiResponse | Promise<ApiResponse> {
-  if (
-    !representation.native &&
-    representation.shape === 'object' &&
-    isHub(row) &&
-    (representation.encoding === 'protobuf' || (representation.encoding === 'json' && !representation.pretty))
-  ) {
-    const contentType = CONTENT_TYPES[representation.encoding]
-    const extra = warningHeaders(warnings)
-    if (representation.encoding === 'json')
-      return { kind: 'bytes', status: 200, ...extra, contentType, bytes: lineOf(stored) }
-    const bytes = storedPieces(stored, messageForm(apiVersionOf(row.group, row.version), row.kind))
-    return { kind: 'bytes', status: 200, ...extra, contentType, bytes, object: () => stored.object }
-  }
-  const answer = respondObject(context, request, row, stored.object, representation, { warnings })
-  if (row.custom?.conversion !== 'Webhook') return answer
-  return answer.catch((error) => {
-    throw unreadableObject(stored, error)
-  })
+  const shown = resource.endpoint.served.entry(stored)
+  return shown instanceof Promise
+    ? shown.then((entry) => respondShown(resource, entry, representation, status))
+    : respondShown(resource, shown, representation, status)
+}
+
+function respondShown(
+  { context, request, row, warnings }: ResourceRequest,
+  shown: StoredObject,
+  representation: Representation,
+  status: number,
+): ApiResponse {
+  const { native, shape, encoding, pretty } = representation
+  if (native || shape !== 'object' || encoding === 'yaml' || (encoding === 'json' && pretty))
+    return encoded(status, shaped(context, request, row, shown.object, representation), representation, warnings)
+  const contentType = CONTENT_TYPES[encoding]
+  const extra = warningHeaders(warnings)
+  if (encoding === 'json') return { kind: 'bytes', status, ...extra, contentType, bytes: lineOf(shown) }
+  const bytes = storedPieces(shown, messageForm(apiVersionOf(row.group, row.version), row.kind))
+  return { kind: 'bytes', status, ...extra, contentType, bytes, object: () => shown.object }
 }
 
 /**
@@ -148,55 +143,35 @@ export function respondStored(
  * With dryRun there is nothing there.
  */
 export function respondWritten(
-  context: ServerContext,
-  request: ApiRequest,
-  row: ResourceRow,
+  resource: ResourceRequest,
   object: KubeObject,
   representation: Representation,
-  options: { readonly status: number; readonly warnings: readonly string[]; readonly dryRun: boolean },
+  { status, dryRun }: { readonly status: number; readonly dryRun: boolean },
 ): ApiResponse | Promise<ApiResponse> {
+  const { context, row } = resource
   const { name = '', namespace = '', resourceVersion } = object.metadata
-  if (!options.dryRun && !representation.native && row.storagePrefix !== '') {
+  if (!dryRun && !representation.native && row.storagePrefix !== '') {
     const entry = context.caches.resource(row.storagePrefix).get(storageKey(row, namespace, name))
-    if (entry !== undefined && String(entry.revision) === resourceVersion) {
-      const answer = respondStored(context, request, row, entry, representation, options.warnings)
-      return answer instanceof Promise
-        ? answer.then((made) => withStatus(made, options.status))
-        : withStatus(answer, options.status)
-    }
+    if (entry !== undefined && String(entry.revision) === resourceVersion)
+      return respondStored(resource, entry, representation, status)
   }
-  return respondObject(context, request, row, object, representation, options)
-}
-
-function withStatus(answer: ApiResponse, status: number): ApiResponse {
-  return answer.kind === 'bytes' || answer.kind === 'object' ? { ...answer, status } : answer
-}
-
-/** Whether the row's own version is the one in storage. */
-export function isHub(row: ResourceRow): boolean {
-  // Custom resources are served as their definition now has them, not as they were written.
-  return row.version === row.storageVersion && row.group === row.storageGroup && row.custom === undefined
+  return respondObject(resource, object, representation, status)
 }
 
 export function partialMetadata(object: KubeObject, apiVersion: string = META_V1): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion, metadata: ownMetadata(object) }
 }
 
-const metadataViews = new Map<string, WeakMap<ResourceRow, View>>()
+const metadataForms = new Map<string, ServedForm>()
 
-/** Metadata alone, as the caches keep it beside the objects; the same object every time. */
-export function metadataView(row: ResourceRow, apiVersion: string): View {
-  let views = metadataViews.get(apiVersion)
-  if (views === undefined) {
-    views = new WeakMap()
-    metadataViews.set(apiVersion, views)
+/** Metadata alone, as the caches keep it beside the objects; the same form every time. */
+export function metadataForm(apiVersion: string): ServedForm {
+  let form = metadataForms.get(apiVersion)
+  if (form === undefined) {
+    form = { name: `metadata ${apiVersion}`, convert: (object) => partialMetadata(object, apiVersion) }
+    metadataForms.set(apiVersion, form)
   }
-  let view = views.get(row)
-  if (view === undefined) {
-    view = { name: `metadata ${apiVersion}`, convert: (object) => partialMetadata(object, apiVersion) }
-    views.set(row, view)
-  }
-  return view
+  return form
 }
 
 export interface ListMetadata {

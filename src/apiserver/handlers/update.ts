@@ -8,10 +8,10 @@ import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
 import { writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
-import { admissionAttributes, hubOf, optionsObject, servedOf, trackManager, writeContext } from './write.ts'
+import { admissionAttributes, optionsObject, trackManager, writeContext } from './write.ts'
 
 export async function handleUpdate(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info, warnings } = resource
+  const { context, request, row, endpoint, info } = resource
   const representation = negotiate(request, { row })
   const options = writeOptions('UpdateOptions', request.query)
   const write = writeContext(resource, { dryRun: options.dryRun })
@@ -23,15 +23,14 @@ export async function handleUpdate(resource: ResourceRequest): Promise<ApiRespon
   const updated = await updateObject(context.registry, write, {
     ...(sent.metadata.uid === undefined ? {} : { uid: sent.metadata.uid }),
     async next(existing) {
-      const live = existing && (await servedOf(resource, existing))
-      const tracked = await hubOf(resource, await trackManager(resource, write, options, live, sent))
+      const live = existing && (await endpoint.worked.asRequested(existing))
+      const tracked = await endpoint.worked.ofRequest(await trackManager(resource, write, options, live, sent))
       return admitUpdate(resource, attributes, tracked, existing, write.warn)
     },
     ...validators(resource, attributes),
   })
-  return respondWritten(context, request, row, updated.object, representation, {
+  return respondWritten(resource, updated.object, representation, {
     status: updated.created ? 201 : 200,
-    warnings,
     dryRun: options.dryRun,
   })
 }

@@ -6,27 +6,27 @@ import { apiVersionOf } from '../../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
 import type { StreamReader } from '../../base/stream.ts'
-import type { Representation as View } from '../cache/entry.ts'
+import type { ServedForm } from '../cache/entry.ts'
 import { storageRange } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { listOptions } from './options.ts'
 import { frameEncoder, messageForm } from './protobuf.ts'
 import { checkResourceVersion, untilReached } from './resource-version.ts'
-import { isHub, META_V1, metadataView, tableOf, warningHeaders } from './respond.ts'
+import { META_V1, metadataForm, tableOf, warningHeaders } from './respond.ts'
 import { selectionOf } from './selectors.ts'
 
 /** A watch that says nothing of its end is ended after half an hour to an hour, so that clients spread. */
 const MIN_SECONDS = 1800
 
 export async function handleWatch(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info } = resource
+  const { context, request, row, endpoint, info } = resource
   const { runtime } = context
   const representation = negotiate(request, { streams: true, watch: true, row })
   const options = listOptions(request.query, true)
   const named = info.name !== '' && !options.fieldSelector.includes('metadata.name') ? `metadata.name=${info.name}` : ''
   const fieldSelector = [options.fieldSelector, named].filter((part) => part !== '').join(',')
-  const selection = selectionOf(row, context.strategyOf(row), options.labelSelector, fieldSelector)
+  const selection = selectionOf(row, endpoint.strategy, options.labelSelector, fieldSelector)
   if (info.name !== '' && selection.name !== undefined && selection.name !== info.name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
   const version = checkResourceVersion(options.resourceVersion)
@@ -47,7 +47,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   }
   ended.signal.addEventListener('abort', settle, { once: true })
 
-  const view = viewOf(resource, representation)
+  const form = formOf(resource, representation)
   const metadataOnly = representation.shape === 'metadata'
   const events = context.caches.resource(row.storagePrefix).watch({
     prefix: storageRange(row, row.namespaced ? info.namespace : ''),
@@ -55,7 +55,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     ...(selection.all ? {} : { selection }),
     bookmarks: options.allowWatchBookmarks,
     initialEventsEnd: options.allowWatchBookmarks,
-    ...(view === undefined ? {} : { representation: view }),
+    ...(form === undefined ? {} : { form }),
     kind: metadataOnly ? 'PartialObjectMetadata' : row.kind,
     apiVersion: metadataOnly ? representation.shapeVersion : apiVersionOf(row.group, row.version),
     signal: ended.signal,
@@ -96,14 +96,17 @@ function counted(
 }
 
 /** Events in the row's version where only a webhook can give it: one after the other, in their order. */
-function throughWebhook({ context, row }: ResourceRequest, events: StreamReader<WatchEvent>): StreamReader<WatchEvent> {
-  if (row.custom?.conversion !== 'Webhook') return events
+function throughWebhook(
+  { endpoint: { served } }: ResourceRequest,
+  events: StreamReader<WatchEvent>,
+): StreamReader<WatchEvent> {
+  if (!served.byWebhook) return events
   return {
     async next() {
       const event = await events.next()
       if (event === undefined || event.type === 'BOOKMARK' || event.type === 'ERROR') return event
-      const [object] = await context.convert([event.object], row)
-      return object === undefined ? event : { type: event.type, object }
+      const object = await served.object(event.object)
+      return object === event.object ? event : { type: event.type, object }
     },
     drain: () => [],
     get closed() {
@@ -114,9 +117,9 @@ function throughWebhook({ context, row }: ResourceRequest, events: StreamReader<
 }
 
 /** The form in which the caches keep events for watchers like this one; undefined for objects as they are stored. */
-function viewOf({ context, row }: ResourceRequest, representation: Representation): View | undefined {
-  if (representation.shape === 'metadata') return metadataView(row, representation.shapeVersion || META_V1)
-  return isHub(row) || row.custom?.conversion === 'Webhook' ? undefined : context.versionView(row)
+function formOf({ endpoint: { served } }: ResourceRequest, representation: Representation): ServedForm | undefined {
+  if (representation.shape === 'metadata') return metadataForm(representation.shapeVersion || META_V1)
+  return served.byWebhook ? undefined : served.form
 }
 
 function encoderOf(resource: ResourceRequest, representation: Representation): (event: WatchEvent) => Uint8Array {

@@ -11,7 +11,6 @@ import type { Strategy } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
 import type { WriteOptions } from './options.ts'
 import { comparingVersions, misfits } from './other-versions.ts'
-import { isHub } from './respond.ts'
 
 /** The rules of the endpoint that is written: the kind's own, its status', or another subresource's. */
 function endpointStrategy(strategy: Strategy, subresource: string): WriteContext['strategy'] {
@@ -21,14 +20,15 @@ function endpointStrategy(strategy: Strategy, subresource: string): WriteContext
 }
 
 export function writeContext(
-  { context, user, row, info, warnings }: ResourceRequest,
+  { context, user, row, endpoint, info, warnings }: ResourceRequest,
   options: { readonly dryRun: boolean; readonly subresource?: string },
 ): WriteContext {
   const nowMs = context.runtime.clock.now()
-  const kindStrategy = context.strategyOf(row)
+  const kindStrategy = endpoint.strategy
   const subresource = options.subresource ?? info.subresource
   return {
     row,
+    endpoint,
     kindStrategy,
     strategy: endpointStrategy(kindStrategy, subresource),
     user,
@@ -118,20 +118,6 @@ export function trackManager(
 
 /** Whether a custom resource can be divided into fields at all: its values have not been judged yet. */
 const fits = (object: KubeObject, row: ResourceRow): boolean => misfits(object, row.schema).length === 0
-
-/** An object of the request's version in the one it is worked on in. */
-export async function hubOf({ context, row }: ResourceRequest, object: KubeObject): Promise<KubeObject> {
-  if (isHub(row) || row.custom !== undefined) return object
-  const [hub] = await context.toHub([object], row)
-  return hub as KubeObject
-}
-
-/** And back. */
-export async function servedOf({ context, row }: ResourceRequest, object: KubeObject): Promise<KubeObject> {
-  if (isHub(row) || row.custom !== undefined) return object
-  const [served] = await context.convert([object], row)
-  return served as KubeObject
-}
 
 export const optionsObject = (options: WriteOptions): Readonly<Record<string, unknown>> => ({
   apiVersion: 'meta.k8s.io/v1',

@@ -1,22 +1,12 @@
 /** Create, step by step as in Kubernetes. */
-import { type KubeObject, parseApiVersion } from '../../api/object.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { longName } from '../../api/validation/formats.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
 import { withMetadata } from './deletion.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
-import {
-  declaredErrors,
-  enabledPart,
-  groupResource,
-  type Registry,
-  storageKey,
-  storedObject,
-  type WriteContext,
-  writtenObject,
-} from './registry.ts'
+import { groupResource, type Registry, storageKey, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import type { Strategy } from './strategy.ts'
 
 /** Names generated for one create before it gives up. */
@@ -83,7 +73,7 @@ async function createBegun(
   if (!context.dryRun && resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0')
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   const key = storageKey(row, context.namespace, name)
-  const canonical = await storedObject(registry, row, canonicalObject(object, ''))
+  const canonical = await storedObject(context.endpoint, canonicalObject(object, ''))
   if (context.dryRun) {
     const existing = registry.current(row, key)
     if (existing !== undefined) throw exists(context, object.metadata, existing.object)
@@ -104,7 +94,7 @@ async function createBegun(
 
 /** Fills, validates and canonicalizes what a create (or a create by update) is about to store. */
 export function beforeCreate(registry: Registry, context: WriteContext, object: KubeObject): KubeObject {
-  const { row, strategy } = context
+  const { row, endpoint, strategy } = context
   // Admission may have moved it.
   const filled = withMetadata(inNamespace(object, row.namespaced, context.namespace), {
     uid: registry.runtime.random.uuid(),
@@ -113,7 +103,7 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
     deletionGracePeriodSeconds: undefined,
     selfLink: undefined,
   })
-  const enabled = enabledPart(row, filled)
+  const enabled = endpoint.worked.enabled(filled)
   const prepared = strategy.prepareForCreate?.(enabled, context) ?? enabled
   const own = strategy.validate?.(prepared, context) ?? []
   const meta =
@@ -123,21 +113,15 @@ export function beforeCreate(registry: Registry, context: WriteContext, object: 
     ...meta,
     ...own,
     ...declaredName(strategy, prepared),
-    ...declaredErrors(row, prepared),
+    ...endpoint.worked.declaredErrors(prepared),
   ]
-  if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
+  if (errors.length) throw invalidError(endpoint.worked.kindOf(prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnCreate?.(prepared, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
 }
 
 function declaredName({ nameDeclared }: Strategy, { metadata: { name = '' } }: KubeObject): readonly FieldError[] {
   return nameDeclared && name !== '' ? longName(name).map((message) => invalid('metadata.name', name, message)) : []
-}
-
-/** The kind that an error names: a custom resource's own word for it counts, right or wrong. */
-export function kindOf(row: ResourceRow, object: KubeObject): { readonly group: string; readonly kind: string } {
-  if (row.custom === undefined) return { group: row.storageGroup, kind: row.kind }
-  return { group: parseApiVersion(object.apiVersion).group, kind: object.kind }
 }
 
 export function metaOptions({ row, kindStrategy }: WriteContext) {

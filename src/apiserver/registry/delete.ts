@@ -1,8 +1,8 @@
 /** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in deletion.ts; here they meet storage. */
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { conflict, notFound } from '../../api/status.ts'
 import { checkOwnPreconditions, checkPreconditions, deleteStep } from './deletion.ts'
+import type { ResourceEndpoint } from './endpoint.ts'
 import { canonicalObject } from './metadata.ts'
 import { groupResource, namedKey, type Registry, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'
@@ -34,7 +34,7 @@ export async function deleteObject(
   options: DeleteOptions,
   validate: ValidateDelete,
 ): Promise<Deleted> {
-  const { row, kindStrategy, name } = context
+  const { row, endpoint, kindStrategy, name } = context
   const key = namedKey(row, context.namespace, name)
   const cached = registry.current(row, key)
   let found: Found | undefined = cached && { object: cached.object, revision: cached.revision }
@@ -48,7 +48,7 @@ export async function deleteObject(
         `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`,
       )
     const { revision } = found
-    const existing = await readable(registry, row, key, found)
+    const existing = await readable(endpoint, key, found)
     if (kindStrategy.preconditionFailed === undefined)
       checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
     else checkOwnPreconditions(groupResource(row), existing, preconditions, kindStrategy.preconditionFailed)
@@ -57,7 +57,7 @@ export async function deleteObject(
     if (step.action === 'keep') return kept(found.object)
     const next = canonicalObject(step.object, String(revision))
     if (step.action === 'update' && sameObject(next, existing)) return kept(found.object)
-    const stored = row.custom === undefined ? step.object : await registry.toStored(row, step.object)
+    const stored = await endpoint.worked.asStored(step.object)
     if (context.dryRun)
       return step.action === 'update' ? kept(canonicalObject(stored, String(revision))) : gone(context, next)
     if (step.action === 'remove') {
@@ -95,10 +95,9 @@ function foundNow(
 }
 
 /** @throws StatusError 500 when a custom resource's webhook fails */
-async function readable(registry: Registry, row: ResourceRow, key: string, found: Found): Promise<KubeObject> {
-  if (row.custom === undefined) return found.object
+async function readable({ worked }: ResourceEndpoint, key: string, found: Found): Promise<KubeObject> {
   try {
-    return await registry.read(row, found.object)
+    return await worked.ofStored(found.object)
   } catch (error) {
     throw unreadableObject({ key, revision: found.revision }, error)
   }

@@ -4,19 +4,14 @@
  * kind but what its strategy says. Objects here are of the storage version, custom resources of the request's.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { isShared } from '../../api/parts.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
-import { storedForm } from '../../api/schema/stored.ts'
-import { canonicalPart } from '../../api/schema/walk.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest } from '../../api/status.ts'
-import { validateDeclared } from '../../api/validation/declared.ts'
-import type { FieldError } from '../../api/validation/errors.ts'
 import { pathSegmentName } from '../../api/validation/names.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { withMetadata } from './deletion.ts'
-import { withoutDisabledFields } from './disabled-fields.ts'
+import type { ResourceEndpoint } from './endpoint.ts'
 import type { Pools, Strategy, StrategyContext } from './strategy.ts'
 
 /** What the store needs of the server. */
@@ -34,14 +29,13 @@ export interface Registry {
   encode(object: KubeObject): Uint8Array
   /** The object in bytes read from storage, with its resourceVersion. */
   decode(value: Uint8Array, revision: number): KubeObject
-  /** A stored custom resource in the row's version, and back: they are worked on in the version of the request. */
-  read(row: ResourceRow, stored: KubeObject): Promise<KubeObject>
-  toStored(row: ResourceRow, object: KubeObject): Promise<KubeObject>
 }
 
 /** One write request, as the store and the strategies see it. */
 export interface WriteContext extends StrategyContext {
   readonly row: ResourceRow
+  /** Of the row. */
+  readonly endpoint: ResourceEndpoint
   /** The strategy of the endpoint: the kind's own, or that of its subresource. */
   readonly strategy: Omit<Strategy, 'status' | 'subresources'>
   /** The kind's own strategy: deletion and names do not depend on the subresource. */
@@ -87,39 +81,8 @@ export function writtenObject(
   return entry?.revision === revision ? entry.object : withMetadata(written, { resourceVersion: String(revision) })
 }
 
-/** Groups whose objects Kubernetes stores as JSON, like custom resources: there empty lists and maps last. */
-const storedAsJson = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
-
-/** The row's own schema describes what is stored. */
-const isHub = (row: ResourceRow): boolean => row.version === row.storageVersion && row.group === row.storageGroup
-
-/** What the object breaks of the rules that its types declare. */
-export function declaredErrors(row: ResourceRow, object: KubeObject, old?: KubeObject): readonly FieldError[] {
-  return row.custom === undefined ? validateDeclared(object, old, row.schema) : []
-}
-
-/** The object without the fields of features that are off. */
-export function enabledPart(row: ResourceRow, object: KubeObject, old?: KubeObject): KubeObject {
-  return row.custom === undefined ? withoutDisabledFields(object, old, row.schema) : object
-}
-
-/** The object as it is after it has been stored. */
-export function asStored(row: ResourceRow, object: KubeObject): KubeObject {
-  if (!isHub(row) || row.custom !== undefined || storedAsJson.has(row.group)) return object
-  return storedForm(withCanonicalSpec(object, row), row.schema)
-}
-
-/** What the server changed in a shared spec may stand in any order: the form in which it will be met again is made once. */
-function withCanonicalSpec(object: KubeObject, { schema }: ResourceRow): KubeObject {
-  const spec: unknown = object['spec']
-  const declared = schema.byName.get('spec')?.schema
-  if (!isShared(spec) || declared?.type !== 'struct') return object
-  const canonical = canonicalPart(spec, declared)
-  return canonical === undefined || canonical === spec ? object : { ...object, spec: canonical }
-}
-
 /** A new object as it is stored. @throws StatusError 500 when a custom resource's webhook fails */
-export const storedObject = (registry: Registry, row: ResourceRow, object: KubeObject) =>
-  row.custom === undefined ? asStored(row, object) : registry.toStored(row, object)
+export const storedObject = ({ worked }: ResourceEndpoint, object: KubeObject) =>
+  worked.asStored(worked.settled(object))
 
 export const groupResource = (row: ResourceRow) => ({ group: row.group, resource: row.resource })

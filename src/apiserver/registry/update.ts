@@ -3,24 +3,14 @@
  * is made from the present one.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate } from '../../api/validation/meta.ts'
-import { beforeCreate, kindOf, leaseOf, metaOptions } from './create.ts'
+import { beforeCreate, leaseOf, metaOptions } from './create.ts'
 import { shouldDeleteDuringUpdate, withMetadata } from './deletion.ts'
+import type { ResourceEndpoint } from './endpoint.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
-import {
-  asStored,
-  declaredErrors,
-  enabledPart,
-  groupResource,
-  namedKey,
-  type Registry,
-  storedObject,
-  type WriteContext,
-  writtenObject,
-} from './registry.ts'
+import { groupResource, namedKey, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import { sameObject } from './same.ts'
 import { unwritableObject } from './unreadable.ts'
 
@@ -80,9 +70,9 @@ async function attempt(
   key: string,
   state: State,
 ): Promise<Updated | { readonly retry: State }> {
-  const { row, strategy, name } = context
+  const { row, endpoint, strategy, name } = context
   const gr = groupResource(row)
-  const existing = await workingObject(registry, row, key, state)
+  const existing = await workingObject(endpoint, key, state)
   if (existing === undefined && strategy.allowCreateOnUpdate !== true && input.forceCreate !== true)
     throw notFound(gr, name)
   if (input.uid !== undefined && input.uid !== '' && input.uid !== (existing?.metadata.uid ?? ''))
@@ -130,11 +120,11 @@ async function updateBegun(
   versioned: KubeObject,
   { object: existing, state }: Existing,
 ): Promise<Updated | { readonly retry: State }> {
-  const { kindStrategy, row } = context
+  const { kindStrategy, row, endpoint } = context
   const { revision } = state
   const updated = beforeUpdate(context, versioned, existing)
   await input.validateUpdate(updated, existing)
-  const object = asStored(row, updated)
+  const object = endpoint.worked.settled(updated)
 
   if (shouldDeleteDuringUpdate(kindStrategy, object, existing)) {
     const removed = { object: canonicalObject(object, String(revision)), created: false }
@@ -145,7 +135,7 @@ async function updateBegun(
   }
 
   // Unchanged is unwritten, but for a value whose encryption key has been replaced: writing it again is how keys rotate.
-  const stored = row.custom === undefined ? object : await registry.toStored(row, object)
+  const stored = await endpoint.worked.asStored(object)
   const before = state.object as KubeObject
   if (sameObject(stored, before) && (context.dryRun || !(await registry.storage.isStale?.(key))))
     return { object: before, created: false }
@@ -164,14 +154,13 @@ async function updateBegun(
 
 /** @throws StatusError 500 when a custom resource's webhook fails */
 async function workingObject(
-  registry: Registry,
-  row: ResourceRow,
+  { worked }: ResourceEndpoint,
   key: string,
   { object, revision }: State,
 ): Promise<KubeObject | undefined> {
-  if (object === undefined || row.custom === undefined) return object
+  if (object === undefined) return undefined
   try {
-    return await registry.read(row, object)
+    return await worked.ofStored(object)
   } catch (error) {
     throw unwritableObject({ key, revision }, error)
   }
@@ -194,7 +183,7 @@ async function createByUpdate(
 ): Promise<Updated | { readonly retry: State }> {
   const object = beforeCreate(registry, context, next)
   await input.validateCreate(object)
-  const canonical = await storedObject(registry, context.row, canonicalObject(object, ''))
+  const canonical = await storedObject(context.endpoint, canonicalObject(object, ''))
   if (context.dryRun) {
     // What never reaches the store keeps the version that the client gave it.
     const { resourceVersion } = object.metadata
@@ -214,16 +203,16 @@ async function createByUpdate(
 }
 
 function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject): KubeObject {
-  const { row, strategy } = context
-  const inherited = enabledPart(row, inheritMetadata(next, old), old)
+  const { strategy, endpoint } = context
+  const inherited = endpoint.worked.enabled(inheritMetadata(next, old), old)
   const prepared = strategy.prepareForUpdate?.(inherited, old, context) ?? inherited
   const errors = [
     ...validateObjectMetaUpdate(prepared.metadata, old.metadata),
     ...validateMetaAgain(context, prepared.metadata),
     ...(strategy.validateUpdate?.(prepared, old, context) ?? []),
-    ...declaredErrors(row, prepared, old),
+    ...endpoint.worked.declaredErrors(prepared, old),
   ]
-  if (errors.length) throw invalidError(kindOf(row, prepared), prepared.metadata.name ?? '', errors)
+  if (errors.length) throw invalidError(endpoint.worked.kindOf(prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
 }

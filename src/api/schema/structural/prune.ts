@@ -16,6 +16,20 @@ export function prune(object: JsonObject, schema: Structural, unknown?: { paths:
   return pruneValue(object, schema, '', true, unknown) as JsonObject
 }
 
+/** Whether the two schemas take the same fields away from any object. */
+export function prunesAlike(a: Structural | undefined, b: Structural | undefined): boolean {
+  if (a === b) return true
+  if (a === undefined || b === undefined) return false
+  if (a.preserveUnknown !== b.preserveUnknown || a.embedded !== b.embedded) return false
+  if (!prunesAlike(a.items, b.items)) return false
+  if (a.additional !== b.additional && !prunesAlike(additionalSchema(a), additionalSchema(b))) return false
+  if ((a.additional === undefined) !== (b.additional === undefined)) return false
+  if (a.properties.size !== b.properties.size) return false
+  for (const [name, property] of a.properties)
+    if (!b.properties.has(name) || !prunesAlike(property, b.properties.get(name))) return false
+  return true
+}
+
 function pruneValue(value: Json, schema: Structural | undefined, path: string, root: boolean, unknown: Unknown): Json {
   if (typeof value !== 'object' || value === null) return value
   if (schema?.preserveUnknown) return keepUnknown(value, schema, path, root, unknown)

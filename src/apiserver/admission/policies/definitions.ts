@@ -177,7 +177,7 @@ function paramsOf(
       : reads
           .list(row.group, row.resource, namespace)
           .filter((object) => selector.matches(object.metadata.labels ?? {}))
-  if (found.length > 0) return found.map((object) => host.convertNow(object, row))
+  if (found.length > 0) return found.map((object) => host.endpointOf(row).served.now(object))
   return (ref['parameterNotFoundAction'] ?? 'Deny') === 'Allow'
     ? []
     : 'no params found for policy binding with `Deny` parameterNotFoundAction'
@@ -202,8 +202,8 @@ export function showing(
   const known = new Map<ResourceRow, Promise<Shown>>()
   const show = async (row: ResourceRow): Promise<Shown> => ({
     row,
-    object: object && (await host.convert(object, row)),
-    oldObject: oldObject && (await host.convert(oldObject, row)),
+    object: object && (await host.endpointOf(row).served.object(object)),
+    oldObject: oldObject && (await host.endpointOf(row).served.object(oldObject)),
   })
   return (row) => {
     let shown = known.get(row)

@@ -125,7 +125,7 @@ async function mutateAll(
       }
     }
     if (object !== undefined && object !== shown.object && !sameJson(object as never, shown.object as never)) {
-      current = { ...current, object: await host.toWorking(object, row) }
+      current = { ...current, object: await host.endpointOf(row).worked.admitted(object) }
       changed(again, runs)
     }
     if (definition.ifNeeded) ranReinvocable(runs, key)

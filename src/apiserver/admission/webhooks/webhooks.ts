@@ -104,8 +104,9 @@ async function conditionsHold(
   { host, metrics, type }: Asker,
 ): Promise<boolean> {
   const began = metrics.now()
-  const object = attributes.object && (await host.convert(attributes.object, row))
-  const oldObject = attributes.oldObject && (await host.convert(attributes.oldObject, row))
+  const { served } = host.endpointOf(row)
+  const object = attributes.object && (await served.object(attributes.object))
+  const oldObject = attributes.oldObject && (await served.object(attributes.oldObject))
   const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
   const outcome = await whenDecided(host.authorizer, (authorizer) => {
     const variables = requestVariables(attributes, { object, oldObject, request }, reads, authorizer)
@@ -132,7 +133,8 @@ async function ask(
   if (attributes.dryRun && !isReadOnly(hook))
     throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`)
   const uid = runtime.random.uuid()
-  const shown = (object: KubeObject | undefined) => object && host.convert(object, row)
+  const { served } = host.endpointOf(row)
+  const shown = (object: KubeObject | undefined) => object && served.object(object)
   const object = await shown(attributes.object)
   const oldObject = await shown(attributes.oldObject)
   const review = reviewOf(attributes, { row, object, oldObject }, uid)
@@ -212,7 +214,7 @@ async function mutateAll(
       if (answer.patch !== undefined && object !== undefined) {
         const next = await patched(answer, object, matched, attributes)
         if (next !== object) {
-          current = { ...current, object: await asker.host.toWorking(next, attributes.row) }
+          current = { ...current, object: await asker.host.endpointOf(attributes.row).worked.admitted(next) }
           changed(again, runs)
         }
       }

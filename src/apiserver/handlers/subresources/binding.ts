@@ -59,7 +59,10 @@ async function assign(resource: ResourceRequest, binding: KubeObject, target: Fi
   if (pods === undefined) throw new StatusError(500, 'InternalError', 'pods are not served')
   const name = binding.metadata.name ?? ''
   const write = {
-    ...writeContext({ ...resource, row: pods, info: { ...resource.info, name } }, { dryRun, subresource: 'binding' }),
+    ...writeContext(
+      { ...resource, row: pods, endpoint: context.endpointOf(pods), info: { ...resource.info, name } },
+      { dryRun, subresource: 'binding' },
+    ),
   }
   const { uid, resourceVersion } = binding.metadata
   await updateObject(context.registry, write, {

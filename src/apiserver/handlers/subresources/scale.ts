@@ -56,12 +56,11 @@ export async function getScale(resource: ResourceRequest): Promise<ApiResponse> 
 
 /** A custom resource's Scale is at the paths of the request's version. */
 async function readObject(
-  { context, row }: ResourceRequest,
+  { endpoint }: ResourceRequest,
   stored: Pick<StoredObject, 'key' | 'revision' | 'object'>,
 ): Promise<KubeObject> {
-  if (row.custom === undefined) return stored.object
   try {
-    return await context.registry.read(row, stored.object)
+    return await endpoint.worked.ofStored(stored.object)
   } catch (error) {
     throw unreadableObject(stored, error)
   }

@@ -6,7 +6,6 @@ import type { KubeObject } from '../../../api/object.ts'
 import { addInt64 } from '../../../api/objects/integers.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { qualified } from '../../../api/status.ts'
-import { customStrategy } from '../../customresources/strategy.ts'
 import { withMetadata } from '../deletion.ts'
 import { sameJson } from '../same.ts'
 import type { Strategy } from '../strategy.ts'
@@ -44,19 +43,8 @@ const statusOnly: Omit<Strategy, 'status'> = {
 
 const plain: Strategy = {}
 
-/** The strategies as the server looks them up: made once per row, kept as long as the row. */
-export function createStrategyLookup(strategies: Strategies): (row: ResourceRow) => Strategy {
-  const made = new WeakMap<ResourceRow, Strategy>()
-  return (row) => {
-    const known = made.get(row)
-    if (known !== undefined) return known
-    const strategy = row.custom === undefined ? completed(row, strategies) : customStrategy(row)
-    made.set(row, strategy)
-    return strategy
-  }
-}
-
-function completed(row: ResourceRow, strategies: Strategies): Strategy {
+/** The kind's own strategy, or what is common to those without one. */
+export function builtinStrategy(row: ResourceRow, strategies: Strategies): Strategy {
   const name = qualified({ group: row.storageGroup, resource: row.resource })
   const hasStatus = row.subresources.some((sub) => sub.name === 'status')
   const own = Object.hasOwn(strategies, name) ? strategies[name] : undefined

@@ -1,0 +1,93 @@
+/** The versions of a built-in kind: worked on as it is stored, shown by conversions that are pure functions. */
+import { apiVersionOf, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import { isShared } from '../../api/parts.ts'
+import type { StoredObject } from '../../api/request.ts'
+import { storedForm } from '../../api/schema/stored.ts'
+import { canonicalPart } from '../../api/schema/walk.ts'
+import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
+import { internalError } from '../../api/status.ts'
+import { validateDeclared } from '../../api/validation/declared.ts'
+import type { CacheEntry, ServedForm } from '../cache/entry.ts'
+import { convertAutoscaling } from '../conversions/autoscaling.ts'
+import { convertEvent } from '../conversions/events.ts'
+import { withoutDisabledFields } from '../registry/disabled-fields.ts'
+import type { ResourceEndpoint } from '../registry/endpoint.ts'
+
+/** Gives an object of the kind in another version; pure. */
+type Convert = (object: KubeObject, toApiVersion: string) => KubeObject
+
+/** By kind: of the built-in API, these have more than one served version. */
+const CONVERTERS: Readonly<Record<string, Convert>> = {
+  HorizontalPodAutoscaler: convertAutoscaling,
+  Event: convertEvent,
+}
+
+function convert(object: KubeObject, apiVersion: string): KubeObject {
+  if (object.apiVersion === apiVersion) return object
+  const converter = Object.hasOwn(CONVERTERS, object.kind) ? CONVERTERS[object.kind] : undefined
+  if (converter === undefined)
+    throw internalError(`no conversion of ${object.kind} from ${object.apiVersion} to ${apiVersion}`)
+  return converter(object, apiVersion)
+}
+
+/** Groups whose objects Kubernetes stores as JSON, like custom resources: there empty lists and maps last. */
+const storedAsJson = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
+
+const itself = <T>(value: T): T => value
+
+export function builtinVersions(row: ResourceRow, scheme: Scheme): Pick<ResourceEndpoint, 'served' | 'worked'> {
+  const own = apiVersionOf(row.group, row.version)
+  const stored = apiVersionOf(row.storageGroup, row.storageVersion)
+  /** The storage version is the hub of conversion. */
+  const isHub = own === stored
+  const form: ServedForm | undefined = isHub ? undefined : { name: own, convert: (object) => convert(object, own) }
+  const shown = (entry: StoredObject): StoredObject => (form === undefined ? entry : (entry as CacheEntry).as(form))
+  const toOwn = isHub ? itself : (object: KubeObject) => convert(object, own)
+  const toStored = isHub ? itself : (object: KubeObject) => convert(object, stored)
+  const sibling = (apiVersion: string): ResourceRow | undefined => {
+    const { group, version } = parseApiVersion(apiVersion)
+    const found = scheme.findKind(group, version, row.kind)
+    return found?.storagePrefix === row.storagePrefix ? found : undefined
+  }
+  return {
+    served: {
+      form,
+      byWebhook: false,
+      entry: shown,
+      entries: isHub ? itself : (entries) => entries.map(shown),
+      objects: isHub ? itself : (objects) => objects.map(toOwn),
+      object: toOwn,
+      now: toOwn,
+    },
+    worked: {
+      ofRequest: toStored,
+      asRequested: toOwn,
+      admitted: toStored,
+      ofStored: itself,
+      enabled: (object, old) => withoutDisabledFields(object, old, row.schema),
+      declaredErrors: (object, old) => validateDeclared(object, old, row.schema),
+      kindOf: () => ({ group: row.storageGroup, kind: row.kind }),
+      // The row's own schema has to be that of what is stored.
+      settled:
+        !isHub || storedAsJson.has(row.group)
+          ? itself
+          : (object) => storedForm(withCanonicalSpec(object, row), row.schema),
+      asStored: itself,
+      hasOthers: () => scheme.sharing(row).length > 1,
+      otherSchema: (apiVersion) => sibling(apiVersion)?.schema,
+      inOther(object, apiVersion) {
+        if (object.apiVersion === apiVersion) return object
+        return sibling(apiVersion) === undefined ? undefined : convert(object, apiVersion)
+      },
+    },
+  }
+}
+
+/** What the server changed in a shared spec may stand in any order: the form in which it will be met again is made once. */
+function withCanonicalSpec(object: KubeObject, { schema }: ResourceRow): KubeObject {
+  const spec: unknown = object['spec']
+  const declared = schema.byName.get('spec')?.schema
+  if (!isShared(spec) || declared?.type !== 'struct') return object
+  const canonical = canonicalPart(spec, declared)
+  return canonical === undefined || canonical === spec ? object : { ...object, spec: canonical }
+}
