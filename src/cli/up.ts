@@ -5,6 +5,7 @@ import { clusterDirectory, hold } from '../cluster/directory.ts'
 import type { Component } from '../cluster/options.ts'
 import type { SecurityOptions } from '../cluster/security.ts'
 import type { StoreState } from '../storage/engine.ts'
+import { stopOnSignals } from './signals.ts'
 
 export interface UpOptions extends SecurityOptions {
   readonly dataDir: string
@@ -125,34 +126,4 @@ function surviveMistakes({ log, stop }: Cluster): void {
     process.stderr.write(`skiff: stopping after an error of its own: ${error.message}\n`)
     void stop().finally(() => process.exit(1))
   })
-}
-
-/** One Ctrl-C can arrive more than once: from the terminal, and passed on by npm or an older Node that started this one. */
-const SAME_SIGNAL_S = 0.2
-
-/** The first SIGINT or SIGTERM stops in order, the second at once. `tell`: that it begins to stop, and that it has stopped. */
-function stopOnSignals(stop: () => Promise<void>, release: () => void, tell: (stopped: boolean) => void): void {
-  let first: number | undefined
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (first !== undefined) {
-      if (process.uptime() - first > SAME_SIGNAL_S) process.exit(signal === 'SIGINT' ? 130 : 143)
-      return
-    }
-    first = process.uptime()
-    tell(false)
-    stop().then(
-      () => {
-        release()
-        tell(true)
-        process.exit(0)
-      },
-      (error: unknown) => {
-        release()
-        process.stderr.write(`skiff: could not stop in order: ${error instanceof Error ? error.message : error}\n`)
-        process.exit(1)
-      },
-    )
-  }
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
 }

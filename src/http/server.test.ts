@@ -372,7 +372,7 @@ test('an upgrade that comes while earlier requests of its socket are answered wa
   assert.match(received, /"path":"\/one".*"path":"\/two".*taken over$/s)
 })
 
-test('an upgrade hands the socket over; one that is refused is answered on it', async () => {
+test('an upgrade hands the socket over; one that is refused is answered on it', { timeout: 10_000 }, async () => {
   await using it = await started(async (request) => {
     if (request.path !== '/exec') throw notFound({ group: '', resource: 'pods' }, 'x')
     return {

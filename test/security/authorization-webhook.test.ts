@@ -123,21 +123,31 @@ test('what is allowed is asked for once and kept; what is not, is asked for agai
   assert.equal((await ask('/api/v1/namespaces/default/configmaps')).code, 200)
   assert.equal(reviewer.asked.length, 1)
   reviewer.answer = () => ({ allowed: false })
-  await ask('/api/v1/namespaces/default/bindings')
-  await new Promise((resolve) => setTimeout(resolve, 5))
-  await ask('/api/v1/namespaces/default/bindings')
-  assert.equal(reviewer.asked.length, 3)
+  // A refusal is kept for a millisecond.
+  await until(async () => {
+    await ask('/api/v1/namespaces/default/bindings')
+    return reviewer.asked.length === 3
+  })
 })
 
 test('requests that come together share one review', async () => {
+  const inFlight = async () => {
+    const { body } = await target.attempt({ path: '/metrics', token: 't3' })
+    return Number(/^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)/m.exec(body)?.[1])
+  }
+  const alone = await inFlight()
+  const { promise: together, resolve: haveCome } = Promise.withResolvers<void>()
   reviewer.answer = (review, response) => {
-    setTimeout(() => {
+    void together.then(() => {
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify({ ...review, status: { allowed: true } }))
-    }, 100)
+    })
     return undefined
   }
-  const all = await Promise.all(Array.from({ length: 8 }, () => ask('/api/v1/namespaces/default/podtemplates')))
+  const asked = Array.from({ length: 8 }, () => ask('/api/v1/namespaces/default/podtemplates'))
+  await until(async () => (await inFlight()) >= alone + asked.length)
+  haveCome()
+  const all = await Promise.all(asked)
   assert.deepEqual([...new Set(all.map(({ code }) => code))], [200])
   assert.equal(reviewer.asked.length, 1)
 })
