@@ -280,6 +280,39 @@ test('a store without room closes at once, and a closed one says so', async () =
   assert.match(String(storage.failure), /closed/)
 })
 
+test('a store that is closed while room is made for it goes on with nothing, and a compaction that waits is answered', async () => {
+  for (const hasRoom of [true, false]) {
+    const { runtime, storage, groups, states, write, disk } = fixture()
+    write('a', 0)
+    await runtime.settle()
+    await groups[0]!.finish()
+    disk.revision = 2
+    write('b', 0)
+    await runtime.settle()
+    await groups[1]!.finish(new NoRoomError('full'))
+    const answered: string[] = []
+    storage.compact(2).then(
+      () => answered.push('compacted'),
+      (error: Error) => answered.push(error.message),
+    )
+    await runtime.settle()
+    await runtime.run({ until: () => groups.length === 3 })
+    assert.ok(groups[2]!.group.compaction !== undefined)
+    disk.hasRoom = true
+    const closed = storage.close().then(() => answered.push('closed'))
+    await groups[2]!.finish(hasRoom ? undefined : new NoRoomError('full'))
+    await closed
+    assert.deepEqual(answered, [hasRoom ? 'compacted' : 'the store is closed', 'closed'])
+    await runtime.settle()
+    assert.deepEqual(
+      states.map(({ type }) => type),
+      ['waiting'],
+    )
+    assert.equal(groups.length, 3)
+    assert.match(storage.failure?.message ?? '', /the store is closed/)
+  }
+})
+
 test('an expiry ends no sooner than the delete that it is about, however much is queued before that', async () => {
   const { runtime, groups, write, storage } = fixture()
   const put = {

@@ -7,13 +7,13 @@
  * unknown: what was in flight and everything queued behind it fails. Where only room was missing, the engine finds out what
  * is on disk, goes on with reads and takes writes again once there is room; otherwise it answers nothing any more.
  */
-import type { Timer } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import { sweepStep } from './compaction.ts'
 import { createExpirySweeper } from './expiry.ts'
 import { rangeAt, valueAt } from './reads.ts'
+import { createRecovery, type PendingCompaction } from './recovery.ts'
 import {
   CompactedError,
   FutureRevisionError,
@@ -25,7 +25,7 @@ import {
   type Write,
   type WriteResult,
 } from './storage.ts'
-import type { Change, CompactionStep, Expiry, Group, KeyEntry, Tables } from './tables.ts'
+import type { Change, Expiry, Group, KeyEntry, Tables } from './tables.ts'
 import { createWatches } from './watches.ts'
 
 /** A group larger than this leaves the rest to the next one: it bounds the wait of the first writer. */
@@ -68,11 +68,6 @@ export interface EngineOptions {
   readonly onState?: (state: StoreState) => void
 }
 
-/** How long after a failure room is looked for again, in milliseconds. */
-const LOOK_FOR_ROOM_MS = 250
-/** Beside what a failed group needs, as much again and this: a store that has just room for it is full with the next. */
-const SPARE_BYTES = 256 << 10
-
 export function createEngine(runtime: Runtime, tables: Tables, options: EngineOptions = {}): Storage {
   const { scheduler } = runtime
   let durable = tables.initial.revision
@@ -80,12 +75,6 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   let compacted = tables.initial.compactedRevision
   let swept = tables.initial.sweptRevision
   let failure: StoreError | undefined
-  /** Why writes wait for room. */
-  let hindrance: NoRoomError | undefined
-  /** What the failed group may have written nevertheless. */
-  let unsure: readonly Change[] = []
-  let wantedBytes = 0
-  let retry: Timer | undefined
   let closed = false
 
   /** The newest queued state of each key that has one. */
@@ -93,13 +82,31 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   let queue: QueuedWrite[] = []
   let blocked: BlockedAnswer[] = []
   let endedExpiries: { readonly expiries: readonly Expiry[]; readonly done: Answerless }[] = []
-  let compaction: { step: CompactionStep; done: Answerless } | undefined
+  let compaction: PendingCompaction | undefined
   let flushing = false
   /** Whether something came while the group before was written. */
   let hasWaited = false
   let idle: (() => void)[] = []
 
   const watches = createWatches(runtime, tables, () => ({ durable, compacted }))
+  const recovery = createRecovery(runtime, tables, {
+    durable: () => durable,
+    setBusy: (isBusy) => {
+      if (isBusy) flushing = true
+      else becomeIdle()
+    },
+    takeCompaction: () => {
+      const taken = compaction
+      compaction = undefined
+      return taken
+    },
+    giveBack: (taken) => {
+      if (closed) taken.done.reject(closedError())
+      else compaction = taken
+    },
+    goOn,
+    stop,
+  })
   const expirySweeper = createExpirySweeper(runtime, tables, {
     write,
     end: (expiries) =>
@@ -112,7 +119,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   })
 
   function refused(): StoreError | undefined {
-    return failure ?? (closed ? closedError() : hindrance)
+    return failure ?? (closed ? closedError() : recovery.hindrance)
   }
 
   function write(request: Write): Promise<WriteResult> {
@@ -162,7 +169,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   }
 
   function startFlush(): void {
-    if (flushing || failure !== undefined || hindrance !== undefined) return
+    if (flushing || failure !== undefined || recovery.hindrance !== undefined) return
     flushing = true
     scheduler.handOver('storage group', flush)
   }
@@ -242,70 +249,18 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       stop(error, writers)
       return
     }
-    hindrance = error
-    unsure = changes
-    wantedBytes = SPARE_BYTES + 2 * changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0), 0)
+    recovery.begin(error, changes, () => reload.call(tables))
     rejectAll(error, writers)
     runtime.log.error('storage has no room', error)
     tell({ type: 'waiting', error })
-    // The disk is not let go of before it is known what is on it.
-    reload.call(tables).then(
-      (revision) => {
-        if (revision !== durable && revision !== unsure.at(-1)?.revision) {
-          stop(
-            new StoreError(`the store is at revision ${revision} after a failed write, not at ${durable}: start again`),
-          )
-          return
-        }
-        if (revision === durable) unsure = []
-        becomeIdle()
-        lookForRoom()
-      },
-      (reason) => stop(reason),
-    )
   }
 
-  function lookForRoom(): void {
-    if (closed) return
-    retry = runtime.clock.setTimer(LOOK_FOR_ROOM_MS, 'storage room', () => {
-      if (closed) return
-      flushing = true
-      makeRoom().then(goOn, (error) => {
-        if (!(error instanceof NoRoomError)) stop(error)
-        else {
-          becomeIdle()
-          lookForRoom()
-        }
-      })
-    })
-  }
-
-  /** Where the disk gives none, there may be room within the store once its history is compacted. */
-  async function makeRoom(): Promise<void> {
-    const waiting = unsure.length === 0 ? compaction : undefined
-    if (waiting !== undefined) {
-      compaction = undefined
-      try {
-        const nothing = { hasWaited: true, endedExpiries: [], changes: [], newExpiries: [] }
-        await tables.flush({ ...nothing, compaction: waiting.step })
-      } catch (error) {
-        compaction = waiting
-        if (error instanceof NoRoomError) await tables.reload?.()
-        throw error
-      }
-      waiting.done.resolve()
-    }
-    await tables.makeRoom?.(wantedBytes, waiting !== undefined)
-  }
-
-  function goOn(): void {
-    hindrance = undefined
-    const found = unsure
-    unsure = []
+  function goOn(found: readonly Change[]): void {
     headRevision = found.at(-1)?.revision ?? durable
     durable = headRevision
     becomeIdle()
-    // Its writers were told that it failed; what is on disk, and safe by the write just done, is so nevertheless.
+    if (closed) return
+    // Their writers were told that they failed; what is on disk, and safe by the write just done, is so nevertheless.
     if (found.length > 0) watches.publish(found)
     runtime.log.info(0, 'storage has room again', { revision: durable })
     tell({ type: 'well' })
@@ -324,7 +279,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
             { cause: error },
           )
     failure = reason
-    hindrance = undefined
+    recovery.end()
     rejectAll(reason, writers)
     if (compaction) compaction.done.reject(reason)
     compaction = undefined
@@ -398,9 +353,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   async function close(): Promise<void> {
     if (closed) return
     closed = true
-    retry?.cancel()
+    recovery.end()
     expirySweeper.stop()
-    if (compaction !== undefined && hindrance !== undefined) compaction.done.reject(hindrance)
+    if (compaction !== undefined && recovery.hindrance !== undefined) compaction.done.reject(recovery.hindrance)
     if (flushing) await new Promise<void>((resolve) => idle.push(resolve))
     watches.close()
     await tables.close()
