@@ -14,7 +14,7 @@ import type {
   VersionSchemas,
 } from '../../api/scheme/resource.ts'
 import { builtinScheme } from '../../api/scheme/scheme.ts'
-import { byPriority } from '../handlers/discovery.ts'
+import { byPriority } from '../../api/scheme/version-priority.ts'
 
 /** As discovery prints them for every custom resource. */
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']

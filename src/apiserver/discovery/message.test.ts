@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { discoveryBytes } from './discovery-message.ts'
+import { discoveryBytes } from './message.ts'
 
 /** What kube-apiserver v1.37.1 answers at /api: the envelope, the group and its first resource. */
 test('aggregated discovery as a message has the bytes that Kubernetes writes', () => {

@@ -1,8 +1,8 @@
 /** The root document: every path that is no single object, sorted. Served at / and /index.html. */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
-import { servedGroups } from './discovery.ts'
-import type { HealthCheck } from './health.ts'
+import type { HealthCheck } from '../handlers/health.ts'
+import { servedGroups } from './groups.ts'
 
 const FIXED = [
   '/.well-known/openid-configuration',
