@@ -17,6 +17,8 @@ export interface CustomVersion {
   /** The definition's uid and generation: rows of one definition belong together. */
   readonly definition: string
   readonly definitionGeneration: number
+  /** What the definition says of how its objects are served, as a hash: documents made of rows with the same one are the same. */
+  readonly digest: string
   /** The definition is being deleted: nothing new comes in. */
   readonly terminating: boolean
   /** Versions that the definition names, the stored one first. */

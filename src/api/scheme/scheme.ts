@@ -54,6 +54,14 @@ export function builtinGroups(): readonly ApiGroup[] {
   return table().groups
 }
 
+/** Whether Kubernetes itself has this group; the core group is among them. */
+export function isBuiltinGroup(name: string): boolean {
+  builtinNames ??= new Set(['', ...table().groups.map((group) => group.name)])
+  return builtinNames.has(name)
+}
+
+let builtinNames: ReadonlySet<string> | undefined
+
 /** Every apiVersion of the built-in API, served or not. */
 export function knownApiVersions(): readonly string[] {
   const { kinds, unserved } = table()

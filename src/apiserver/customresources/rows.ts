@@ -45,24 +45,29 @@ export function conditionOf(definition: KubeObject, type: string): Fields | unde
 export const isTrue = (definition: KubeObject, type: string): boolean =>
   conditionOf(definition, type)?.['status'] === 'True'
 
-/**
- * The rows of an established definition, one per served version; none before its names are accepted. `replaced` is aborted by
- * the caller when these rows no longer tell how its objects are served. `again` gives this very definition when a schema is asked
- * for the first time: rows keep no part of it before, since most of the definitions of a large cluster have few objects or none.
- */
-export function rowsOf(
-  definition: KubeObject,
-  replaced: AbortSignal,
-  again: () => KubeObject = () => definition,
-): readonly ResourceRow[] {
+export interface RowsOptions {
+  /** Aborted by the caller when these rows no longer tell how its objects are served. */
+  readonly replaced: AbortSignal
+  /** CustomVersion's. */
+  readonly digest: string
+  /**
+   * Gives this very definition when a schema is asked for the first time: rows keep no part of it before, since most of the
+   * definitions of a large cluster have few objects or none. Without it the definition is kept.
+   */
+  readonly again?: () => KubeObject
+}
+
+/** The rows of an established definition, one per served version; none before its names are accepted. */
+export function rowsOf(definition: KubeObject, options: RowsOptions): readonly ResourceRow[] {
   if (!isTrue(definition, 'Established')) return []
   const versions: readonly Fields[] = definition['spec']?.versions ?? []
   const storage = versions.find((version) => version['storage'] === true)
   if (storage === undefined) return []
-  const schemasOf = schemasOfVersions(versions, definition['spec']?.preserveUnknownFields === true, again)
+  const unstructured = definition['spec']?.preserveUnknownFields === true
+  const schemasOf = schemasOfVersions(versions, unstructured, options.again ?? (() => definition))
   return versions
     .filter((version) => version['served'] === true)
-    .map((version) => rowOf(definition, version, storage, schemasOf, replaced))
+    .map((version) => rowOf(definition, version, storage, schemasOf, options))
 }
 
 /** The schemas of a definition's versions, each read and compiled at its first use. */
@@ -110,7 +115,7 @@ function rowOf(
   version: Fields,
   storage: Fields,
   schemasOf: CustomVersion['schemasOf'],
-  replaced: AbortSignal,
+  { replaced, digest }: RowsOptions,
 ): ResourceRow {
   const spec: Fields = definition['spec']
   const group: string = spec['group']
@@ -141,6 +146,7 @@ function rowOf(
       schemasOf,
       definition: definition.metadata.uid ?? '',
       definitionGeneration: definition.metadata.generation ?? 0,
+      digest,
       terminating: definition.metadata.deletionTimestamp !== undefined,
       versions: [
         storage['name'] as string,

@@ -29,7 +29,7 @@ const printed = (type: string, jsonPath: string, spec: Fields): Json => {
     },
     status: { conditions: [{ type: 'Established', status: 'True' }] },
   } as KubeObject
-  const [row] = rowsOf(definition, new AbortController().signal)
+  const [row] = rowsOf(definition, { replaced: new AbortController().signal, digest: '' })
   assert.ok(row)
   const [name, cell] = customPrinter(row)(object(spec), NOW)
   assert.equal(name, 'a')

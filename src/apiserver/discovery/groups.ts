@@ -1,6 +1,6 @@
 /** Which API groups are served and in which versions: by this server, and by those of aggregated APIs. */
 import type { Scheme } from '../../api/scheme/resource.ts'
-import { type ApiGroup, builtinGroups } from '../../api/scheme/scheme.ts'
+import { type ApiGroup, builtinGroups, isBuiltinGroup } from '../../api/scheme/scheme.ts'
 import { byPriority } from '../../api/scheme/version-priority.ts'
 import type { RemoteGroupVersion } from '../aggregation/aggregator.ts'
 
@@ -37,8 +37,6 @@ export function servedGroup(scheme: Scheme, name: string, remotes: Remotes = [])
   const versions = [...own, ...added.map(({ version }) => version)]
   return versions.length === 0 ? undefined : { name, versions }
 }
-
-export const isBuiltinGroup = (name: string): boolean => builtin().has(name)
 
 let byName: ReadonlyMap<string, ApiGroup> | undefined
 function builtin(): ReadonlyMap<string, ApiGroup> {

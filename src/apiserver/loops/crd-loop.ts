@@ -62,7 +62,10 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     const manner = definition === undefined ? '' : mannerOf(definition)
     const isSame = before?.manner === manner
     const replaced = isSame ? before.replaced : new AbortController()
-    const rows = entry === undefined ? [] : rowsOf(entry.object, replaced.signal, () => entry.object)
+    const rows =
+      entry === undefined
+        ? []
+        : rowsOf(entry.object, { replaced: replaced.signal, digest: manner, again: () => entry.object })
     if (before !== undefined && !isSame) endWatches(before.replaced)
     if (before !== undefined) scheme.removeRows(before.rows.filter((row) => !rows.some((next) => sameRow(row, next))))
     if (rows.length === 0) served.delete(name)

@@ -1,12 +1,13 @@
 /**
  * openapi: which OpenAPI documents there are and what is in them, from the scheme's rows and the published schemas. Nothing
- * is kept but hashes: a document is made when it is asked for.
+ * is kept but hashes: a document is made when it is asked for. A hash is made anew when the rows of its group have changed, of
+ * custom resources out of what their definitions say: no document is made to know whether it is another.
  */
 import { createHash } from 'node:crypto'
 import { encodeJson } from '../../api/codec/json.ts'
 import { apiVersionOf, type JsonObject, parseApiVersion } from '../../api/object.ts'
-import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
-import { builtinKind, knownApiVersions } from '../../api/scheme/scheme.ts'
+import type { ResourceRow, Scheme, SchemeGroup } from '../../api/scheme/resource.ts'
+import { builtinKind, isBuiltinGroup, knownApiVersions } from '../../api/scheme/scheme.ts'
 import { returnDeletedObjects } from '../registry/strategies/answers.ts'
 import { type CustomSchema, customDefinition, customSchemas, isCustom } from './custom.ts'
 import {
@@ -27,7 +28,14 @@ export interface Documents {
   /** undefined for a name that is not there. */
   v3(name: string): JsonObject | undefined
   v2(): JsonObject
+  v2Hash(): string
 }
+
+/**
+ * Goes into the hashes of custom resources' documents: raised whenever such a document comes to be made otherwise (what is said
+ * in it included), since clients keep one for as long as its hash stays.
+ */
+export const CUSTOM_FORM = 1
 
 const BUILTIN_INFO = { title: 'Kubernetes', version: '1.37' }
 const CUSTOM_INFO = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
@@ -37,10 +45,33 @@ export function hashOf(bytes: Uint8Array): string {
 }
 
 export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Documents {
-  let hashes: { readonly generation: number; readonly byName: ReadonlyMap<string, string> } | undefined
+  let index: { readonly generation: number; readonly byName: ReadonlyMap<string, string> } | undefined
+  /** By name, each with the generation of its group. */
+  let hashes = new Map<string, { readonly generation: number; readonly hash: string }>()
+
+  function hashOfDocument(name: string): string {
+    const [, group = '', version = ''] = name.split('/')
+    const rows = scheme.groups().get(group)?.rows(version) ?? []
+    const digests = rows.map(({ custom }) => custom?.digest)
+    if (digests.length === 0 || digests.includes(undefined)) return hashOf(encodeJson(documents.v3(name) as JsonObject))
+    return hashOf(Buffer.from(JSON.stringify([CUSTOM_FORM, name, ...digests.sort()])))
+  }
+
+  function currentIndex(): ReadonlyMap<string, string> {
+    if (index?.generation === scheme.generation) return index.byName
+    const next: typeof hashes = new Map()
+    for (const name of namesOf(scheme)) {
+      const { generation } = groupOf(scheme, name)
+      const known = hashes.get(name)
+      next.set(name, known?.generation === generation ? known : { generation, hash: hashOfDocument(name) })
+    }
+    hashes = next
+    index = { generation: scheme.generation, byName: new Map([...next].map(([name, { hash }]) => [name, hash])) }
+    return index.byName
+  }
 
   const versionDocument = (group: string, version: string) => {
-    const rows = scheme.rows().filter((row) => row.group === group && row.version === version)
+    const rows = scheme.groups().get(group)?.rows(version) ?? []
     if (rows.length === 0) return undefined
     const custom = rows.every(isCustom)
     const items = rows.flatMap((row) => pathItemsOf(row, factsOf(row)))
@@ -59,14 +90,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
   }
 
   const documents: Documents = {
-    index() {
-      if (hashes?.generation !== scheme.generation) {
-        const byName = new Map<string, string>()
-        for (const name of namesOf(scheme)) byName.set(name, hashOf(encodeJson(documents.v3(name) as JsonObject)))
-        hashes = { generation: scheme.generation, byName }
-      }
-      return hashes.byName
-    },
+    index: currentIndex,
     v3(name) {
       const service = Object.hasOwn(SERVICE_PATHS, name) ? SERVICE_PATHS[name] : undefined
       if (service !== undefined) return plainDocument(service)
@@ -92,6 +116,7 @@ export function createDocuments(scheme: Scheme, customSchema: CustomSchema): Doc
         descriptions,
       )
     },
+    v2Hash: () => hashOf(Buffer.from(JSON.stringify([...currentIndex()]))),
   }
   return documents
 }
@@ -124,19 +149,24 @@ function versionsOf(rows: readonly ResourceRow[]): readonly { readonly group: st
 }
 
 function builtinGroupsOf(scheme: Scheme): ReadonlySet<string> {
-  return new Set(
-    scheme
-      .rows()
-      .filter((row) => !isCustom(row))
-      .map((row) => row.group),
-  )
+  return new Set([...scheme.groups().keys()].filter(isBuiltinGroup))
 }
+
+/** What a document is about: a group, or, of the paths of the service, no rows at all. */
+function groupOf(scheme: Scheme, name: string): Pick<SchemeGroup, 'generation'> {
+  if (Object.hasOwn(SERVICE_PATHS, name)) return UNCHANGING
+  const [root, group = ''] = name.split('/')
+  return scheme.groups().get(root === 'api' ? '' : group) ?? UNCHANGING
+}
+
+const UNCHANGING = { generation: 0 }
 
 function namesOf(scheme: Scheme): readonly string[] {
   const names = Object.keys(SERVICE_PATHS)
-  for (const group of builtinGroupsOf(scheme)) if (group !== '') names.push(`apis/${group}`)
-  for (const { group, version } of versionsOf(scheme.rows()))
-    names.push(group === '' ? `api/${version}` : `apis/${group}/${version}`)
+  for (const { name, versions } of scheme.groups().values()) {
+    if (name !== '' && isBuiltinGroup(name)) names.push(`apis/${name}`)
+    for (const version of versions) names.push(name === '' ? `api/${version}` : `apis/${name}/${version}`)
+  }
   return names.sort()
 }
 

@@ -9,7 +9,7 @@ import type { Scheme } from '../../api/scheme/resource.ts'
 import type { Clock } from '../../base/clock.ts'
 import { parseAccept } from '../handlers/media-range.ts'
 import type { CustomSchema } from './custom.ts'
-import { createDocuments, hashOf } from './documents.ts'
+import { createDocuments } from './documents.ts'
 import { encodeV2, V2_PROTOBUF } from './protobuf-v2.ts'
 import { encodeV3, V3_PROTOBUF } from './protobuf-v3.ts'
 import { served } from './served.ts'
@@ -36,7 +36,6 @@ const LATER = { 'cache-control': 'no-cache, private' }
 /** undefined for any other path. */
 export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) => ApiResponse | undefined {
   const documents = createDocuments(options.scheme, options.customSchema ?? (() => undefined))
-  let v2Hash: { readonly generation: number; readonly hash: string } | undefined
   /** Since when a document is as it is, by its hash. */
   const since = new Map<string, number>()
   const modified = (hash: string): number => {
@@ -75,18 +74,13 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
     const vary = ['Accept-Encoding', 'Accept']
     const form = formOf(request.headers['accept'], V2_PROTOBUF)
     if (form === undefined) return nothing(406, { vary })
-    const { generation } = options.scheme
-    let bytes: Uint8Array | undefined
-    if (v2Hash?.generation !== generation) {
-      bytes = encodeJson(documents.v2())
-      v2Hash = { generation, hash: hashOf(bytes) }
-    }
-    const headers = { vary, etag: `"${v2Hash.hash}"`, ...LATER }
+    const hash = documents.v2Hash()
+    const headers = { vary, etag: `"${hash}"`, ...LATER }
     return served(request, {
       headers,
       contentType: CONTENT_TYPES.v2[form],
-      modified: modified(v2Hash.hash),
-      bytes: () => (form === 'protobuf' ? encodeV2(documents.v2()) : (bytes ?? encodeJson(documents.v2()))),
+      modified: modified(hash),
+      bytes: () => (form === 'protobuf' ? encodeV2 : encodeJson)(documents.v2()),
     })
   }
 

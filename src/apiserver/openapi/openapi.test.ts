@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
-import { createDocuments } from './documents.ts'
+import { CUSTOM_FORM, createDocuments } from './documents.ts'
 import { createOpenApi } from './handler.ts'
 import { encodeV3 } from './protobuf-v3.ts'
 
@@ -115,6 +115,61 @@ test('a custom resource has a document of its own and stands in OpenAPI v2', () 
   )
   const v2 = documents.v2() as { definitions: JsonObject }
   assert.ok('com.example.stable.v1.GizmoList' in v2.definitions)
+})
+
+function customRow(group: string, resource: string, digest: string): ResourceRow {
+  const configMap = createScheme().find('', 'v1', 'configmaps') as ResourceRow
+  const custom = { selectableFields: [], digest } as unknown as NonNullable<ResourceRow['custom']>
+  return { ...configMap, group, resource, kind: `Kind-${resource}`, listKind: `Kind-${resource}List`, custom }
+}
+
+test("a definition's change changes the hashes of its group and of v2, and no document is made for it", () => {
+  const scheme = createScheme()
+  let made = 0
+  const documents = createDocuments(scheme, () => {
+    made++
+    return { type: 'object' }
+  })
+  scheme.addRows([customRow('a.org', 'as', '1'), customRow('b.org', 'bs', '1')])
+  const before = { index: documents.index(), v2: documents.v2Hash() }
+  assert.equal(documents.index(), before.index)
+  scheme.addRows([customRow('a.org', 'as', '2')])
+  const after = { index: documents.index(), v2: documents.v2Hash() }
+  const changed = [...after.index].filter(([name, hash]) => before.index.get(name) !== hash).map(([name]) => name)
+  assert.deepEqual(changed, ['apis/a.org/v1'])
+  assert.notEqual(after.v2, before.v2)
+  scheme.addRows([customRow('a.org', 'as', '1')])
+  assert.deepEqual(documents.index(), before.index)
+  assert.equal(documents.v2Hash(), before.v2)
+  scheme.addRows([customRow('a.org', 'cs', '1')])
+  assert.notEqual(documents.index().get('apis/a.org/v1'), before.index.get('apis/a.org/v1'))
+  scheme.removeRows(scheme.groups().get('b.org')?.rows('v1') ?? [])
+  assert.ok(!documents.index().has('apis/b.org/v1'))
+  assert.equal(made, 0)
+})
+
+test('a group that has built-in kinds and custom ones is hashed as a whole', () => {
+  const scheme = createScheme()
+  const documents = createDocuments(scheme, () => ({ type: 'object' }))
+  const before = documents.index().get('apis/apps/v1')
+  scheme.addRows([customRow('apps', 'as', '1')])
+  const hash = createHash('sha512')
+    .update(JSON.stringify(documents.v3('apis/apps/v1')))
+    .digest('hex')
+    .toUpperCase()
+  assert.equal(documents.index().get('apis/apps/v1'), hash)
+  assert.notEqual(hash, before)
+})
+
+// Its hash does not come from its text: who changes what it says must say so by another form.
+test("a custom resource's document has the form that goes into its hash", () => {
+  const scheme = createScheme()
+  scheme.addRows([customRow('a.org', 'as', '1')])
+  const properties = { port: { 'x-kubernetes-int-or-string': true }, whole: { 'x-kubernetes-embedded-resource': true } }
+  const documents = createDocuments(scheme, () => ({ type: 'object', properties }))
+  const text = JSON.stringify(documents.v3('apis/a.org/v1'))
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  assert.deepEqual([CUSTOM_FORM, hash], [1, '9bdd6ac4ba46945c'])
 })
 
 test('client-go gets its protobuf: field numbers of gnostic, extensions as YAML, references apart', () => {
