@@ -11,6 +11,8 @@ import { storageKey, storageRange } from './registry/registry.ts'
 export interface ServerReads extends CacheReads {
   /** Pods bound to a node. */
   podsOnNode(node: string): Iterable<KubeObject>
+  /** APIServices with a server of their own behind them, in the order of their names. */
+  remoteServices(): readonly KubeObject[]
   /** A number that rises whenever an object of one of these resources changes. */
   generationOf(resources: readonly { readonly group: string; readonly resource: string }[]): () => number
 }
@@ -22,6 +24,8 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
   const rowOf = scheme.stored
   const pods = caches.resource('pods')
   pods.addIndex('nodeName', byNodeName)
+  const apiServices = caches.resource('apiregistration.k8s.io/apiservices')
+  apiServices.addIndex('remote', isRemote)
   return {
     get(group, resource, namespace, name) {
       const row = rowOf(group, resource)
@@ -42,6 +46,7 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
     *podsOnNode(node) {
       for (const entry of pods.eachByIndex('nodeName', node)) yield entry.object
     },
+    remoteServices: () => apiServices.byIndex('remote', 'true').map(({ object }) => object),
     generationOf(resources) {
       let foundAt = -1
       let found: readonly ResourceCache[] = []
@@ -60,3 +65,5 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
     },
   }
 }
+
+const isRemote = (service: KubeObject): readonly string[] => (service['spec']?.service ? ['true'] : [])

@@ -19,6 +19,7 @@ import type { AdmissionHost, AdmissionPlugin } from './admission/plugin.ts'
 import { type Aggregator, createAggregator, type FrontProxyIdentity } from './aggregation/aggregator.ts'
 import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
+import type { Change } from './cache/log.ts'
 import { createWebhookConversion } from './customresources/webhook.ts'
 import { createDiscovery } from './discovery/discovery.ts'
 import { pathsResponse } from './discovery/paths.ts'
@@ -42,6 +43,7 @@ import { startAutoRegisterLoop } from './loops/auto-register.ts'
 import { createDefinitionLoop } from './loops/crd-loop.ts'
 import { startFlowSchemaLoop } from './loops/flow-schemas.ts'
 import { startIpAddressLoop } from './loops/ip-addresses.ts'
+import type { LoopOptions } from './loops/settling.ts'
 import { measuredStorage } from './measured-storage.ts'
 import { createKubelets, type KubeletOptions } from './nodes/kubelets.ts'
 import { definitionSchema } from './openapi/custom.ts'
@@ -209,7 +211,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const handler: Handler = async (request) => answer(request)
   definitions.start(handler)
   const stopping = new AbortController()
-  const follow = (prefixes: readonly string[], listener: () => void) => everyOf(caches, prefixes, listener)
+  const follow: LoopOptions['follow'] = (prefixes, listener) => everyOf(caches, prefixes, listener)
   const loop = { runtime, handler, reads, follow, signal: stopping.signal }
   if (aggregator !== undefined) startApiServiceLoop({ ...loop, aggregator })
   if (options.registerDefinitions === true) startAutoRegisterLoop(loop)
@@ -245,7 +247,7 @@ function aggregatorOf({ runtime, frontProxy }: ApiServerOptions, reads: ServerRe
 }
 
 /** The listener hears of changes under each of the prefixes. */
-function everyOf(caches: Caches, prefixes: readonly string[], listener: () => void): () => void {
+function everyOf(caches: Caches, prefixes: readonly string[], listener: (change: Change) => void): () => void {
   const ends = prefixes.map((prefix) => caches.resource(prefix).onChange(listener))
   return () => {
     for (const end of ends) end()

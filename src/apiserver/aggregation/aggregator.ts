@@ -5,6 +5,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { limitedText } from '../../http/fetch.ts'
 import type { CacheReads } from '../admission/plugin.ts'
+import type { ServerReads } from '../reads.ts'
 import { networkError } from '../webhooks/network-error.ts'
 import { passOn, type Remote, userHeaders } from './pass.ts'
 import { resolveService } from './service.ts'
@@ -44,7 +45,6 @@ export interface Checked {
   readonly why: string
 }
 
-const GROUP = 'apiregistration.k8s.io'
 const CHECK_MS = 5000
 /** Endpoints of Services come and go: connections to so many are kept. */
 const MAX_CLIENTS = 200
@@ -53,7 +53,7 @@ const MAX_DISCOVERY_BYTES = 4 * 1024 * 1024
 
 export function createAggregator(
   runtime: Runtime,
-  reads: CacheReads,
+  reads: CacheReads & Pick<ServerReads, 'remoteServices'>,
   changed: () => number,
   identity: FrontProxyIdentity,
 ): Aggregator {
@@ -61,21 +61,26 @@ export function createAggregator(
   const told = new Map<string, readonly Fields[]>()
   let generation = 0
   let seen = -1
+  /** The APIServices of `remote` by uid and revision. */
+  let foundBefore = ''
   let remote = new Map<string, KubeObject>()
 
   const services = (): ReadonlyMap<string, KubeObject> => {
     const now = changed()
-    if (now !== seen) {
-      seen = now
-      generation++
-      const found = reads.list(GROUP, 'apiservices').filter((service) => service['spec']?.service)
-      remote = new Map(
-        [...found]
-          .sort((a, b) => priority(b) - priority(a))
-          .map((service) => [`${service['spec'].group}/${service['spec'].version}`, service]),
-      )
-      for (const groupVersion of told.keys()) if (!remote.has(groupVersion)) told.delete(groupVersion)
-    }
+    if (now === seen) return remote
+    seen = now
+    const found = reads.remoteServices()
+    // Most APIServices that change have no server of their own: they are those of definitions.
+    const named = found.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`).join()
+    if (named === foundBefore) return remote
+    foundBefore = named
+    generation++
+    remote = new Map(
+      [...found]
+        .sort((a, b) => priority(b) - priority(a))
+        .map((service) => [`${service['spec'].group}/${service['spec'].version}`, service]),
+    )
+    for (const groupVersion of told.keys()) if (!remote.has(groupVersion)) told.delete(groupVersion)
     return remote
   }
   const remoteOf = (service: KubeObject): Remote => {

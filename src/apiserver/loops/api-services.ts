@@ -8,6 +8,7 @@ import { formatTime } from '../../base/clock.ts'
 import type { Aggregator } from '../aggregation/aggregator.ts'
 import { ServiceUnresolved } from '../aggregation/service.ts'
 import { loopbackOf } from '../loopback.ts'
+import type { ServerReads } from '../reads.ts'
 import { type LoopOptions, startLoop } from './settling.ts'
 
 const FOLLOWED = ['apiregistration.k8s.io/apiservices', 'services/specs', 'endpointslices']
@@ -15,6 +16,7 @@ const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
 const CHECK_MS = 30_000
 
 export interface ApiServiceLoopOptions extends LoopOptions {
+  readonly reads: ServerReads
   readonly aggregator: Aggregator
 }
 
@@ -27,9 +29,10 @@ interface Availability {
 export function startApiServiceLoop(options: ApiServiceLoopOptions): void {
   const { reads } = options
   const work = async () => {
-    const services = reads.list('apiregistration.k8s.io', 'apiservices').filter((service) => service['spec']?.service)
     // Each for itself: one that does not answer keeps no other waiting.
-    await Promise.all(services.map(async (service) => write(options, service, await availabilityOf(options, service))))
+    await Promise.all(
+      reads.remoteServices().map(async (service) => write(options, service, await availabilityOf(options, service))),
+    )
   }
   const timing = { settleMs: 50, retryMs: CHECK_MS, everyMs: CHECK_MS }
   startLoop(options, { name: 'api services', followed: FOLLOWED, work, ...timing })

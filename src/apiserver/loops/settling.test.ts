@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../../base/simulated.ts'
-import { startSettlingLoop } from './settling.ts'
+import type { Change } from '../cache/log.ts'
+import { type LoopOptions, startKeyedLoop, startSettlingLoop } from './settling.ts'
 
 const SETTLE_MS = 20
 const RETRY_MS = 5_000
@@ -96,4 +97,41 @@ test('who was stopped before he began does nothing, and listens to nothing', asy
   const { runtime, turns, listeners } = begun([], EVERY_MS, stopped)
   await runtime.advance(EVERY_MS)
   assert.deepEqual([turns, listeners.size], [[], 0])
+})
+
+test('a loop over keys looks at all of them once, then at those that changes concern, and again at those that failed', async () => {
+  const runtime = simulatedRuntime(1)
+  const worked: string[] = []
+  const failing = new Set(['b'])
+  let tell: (change: Change) => void = () => {}
+  const follow: LoopOptions['follow'] = (_prefixes, listener) => {
+    tell = listener
+    return () => {}
+  }
+  const options = { runtime, follow, signal: new AbortController().signal } as unknown as LoopOptions
+  startKeyedLoop(options, {
+    name: 'things',
+    followed: ['things'],
+    all: () => ['a', 'b', 'c'],
+    concerned: ({ key }) => (key === 'nothing' ? [] : [key]),
+    work: async (key) => {
+      worked.push(key)
+      if (failing.has(key)) throw new Error('not now')
+    },
+    settleMs: SETTLE_MS,
+    retryMs: RETRY_MS,
+  })
+  const change = (key: string) => tell({ key } as Change)
+  await runtime.advance(100)
+  assert.deepEqual(worked.splice(0), ['a', 'b', 'c'])
+  change('nothing')
+  await runtime.advance(1_000)
+  assert.deepEqual(worked.splice(0), [])
+  failing.clear()
+  change('c')
+  change('c')
+  await runtime.advance(SETTLE_MS)
+  assert.deepEqual(worked.splice(0), ['b', 'c'])
+  await runtime.advance(RETRY_MS * 2)
+  assert.deepEqual(worked, [])
 })

@@ -1,8 +1,12 @@
-/** Work that follows changes: begun a moment after the first of them, one turn at a time, tried again when it fails. */
+/**
+ * Work that follows changes: begun a moment after the first of them, one turn at a time, tried again when it fails. A loop looks at
+ * everything in each turn, or, where there may be much of it, at what the changes concern (startKeyedLoop).
+ */
 import type { Handler } from '../../api/request.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
+import type { Change } from '../cache/log.ts'
 
 /** What each loop of the server is given. */
 export interface LoopOptions {
@@ -10,7 +14,7 @@ export interface LoopOptions {
   readonly handler: Handler
   readonly reads: CacheReads
   /** Tells of every change under these storage prefixes; returns the way to end it. */
-  readonly follow: (prefixes: readonly string[], listener: () => void) => () => void
+  readonly follow: (prefixes: readonly string[], listener: (change: Change) => void) => () => void
   readonly signal: AbortSignal
 }
 
@@ -35,7 +39,49 @@ export function startLoop(
   { runtime, follow, signal }: LoopOptions,
   loop: Omit<SettlingLoop, 'runtime' | 'onChange' | 'signal'> & { readonly followed: readonly string[] },
 ): void {
-  startSettlingLoop({ ...loop, runtime, onChange: (listener) => follow(loop.followed, listener), signal })
+  const onChange = (listener: () => void) => follow(loop.followed, listener)
+  startSettlingLoop({ ...loop, runtime, onChange, signal })
+}
+
+export interface KeyedLoop extends Pick<SettlingLoop, 'name' | 'settleMs' | 'retryMs'> {
+  readonly followed: readonly string[]
+  /** What there is to look at in the first turn. */
+  readonly all: () => Iterable<string>
+  /** What a change makes worth another look. Called once for each change, in their order. */
+  readonly concerned: (change: Change) => Iterable<string>
+  /** What fails is tried again in the next turn; the others go on. */
+  readonly work: (key: string) => Promise<void>
+}
+
+/** A loop over things that have keys: after its first turn a change costs those that it concerns, not all there are. */
+export function startKeyedLoop({ runtime, follow, signal }: LoopOptions, loop: KeyedLoop): void {
+  const due = new Set(loop.all())
+  startSettlingLoop({
+    ...loop,
+    runtime,
+    signal,
+    onChange: (listener) =>
+      follow(loop.followed, (change) => {
+        const before = due.size
+        for (const key of loop.concerned(change)) due.add(key)
+        if (due.size > before) listener()
+      }),
+    async work() {
+      const keys = [...due]
+      const failures: unknown[] = []
+      for (const key of keys) {
+        if (signal.aborted) return
+        due.delete(key)
+        try {
+          await loop.work(key)
+        } catch (error) {
+          due.add(key)
+          failures.push(error)
+        }
+      }
+      if (failures.length > 0) throw failures[0]
+    },
+  })
 }
 
 /** The first turn is at once. What changes during a turn asks for another; changes never put off a turn that is near. */
