@@ -20,7 +20,8 @@ export function pieces(firstSeed: number): readonly Piece[] {
   const long = globSync(['src/**/*.long.ts', 'test/**/*.long.ts', 'conformance/**/*.long.ts']).toSorted()
   return [
     ...long.map((file) => ({ name: file, files: [file], env: {} })),
-    ...globSync('test/faults/*.test.ts')
+    // A full disk has no rounds.
+    ...globSync('test/faults/{kill*,power}.test.ts')
       .toSorted()
       .map((file) => ({
         name: `${file}, ${FAULT_ROUNDS} rounds`,
