@@ -85,6 +85,12 @@ test('due is the last time that was missed, since the last run or the creation, 
   assert.deepEqual(due('*/5 6-7 * * *', '2026-01-03T23:00:00Z')[0], '01-03T07:55')
 })
 
+test('more than a hundred missed times are too many', () => {
+  // The first missed one is that of 00:01.
+  assert.deepEqual(due('* * * * *', '2026-01-01T01:40:59Z'), ['01-01T01:40', false], 'a hundred')
+  assert.deepEqual(due('* * * * *', '2026-01-01T01:41:00Z'), ['01-01T01:41', true], 'a hundred and one')
+})
+
 test('it is looked at again just after the next time', () => {
   const ms = (now: string, status: Fields = {}) =>
     untilNext(cronJob({}, status), parse('* * * * *'), '', Date.parse(now))

@@ -98,6 +98,16 @@ test('an update replaces from the highest ordinal down to the partition, as many
 test('below the partition a pod is made again as it was', () => {
   const set = setOf({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } })
   assert.deepEqual(steps(set, podsOf(set, { 1: 'ready', 2: 'ready' })), ['create 0 current'])
+  assert.deepEqual(steps(set, podsOf(set, { 0: 'ready', 2: 'ready' })), ['create 1 update'], 'the first above is new')
+})
+
+test('the partition is counted from the first ordinal', () => {
+  const set = setOf({
+    ordinals: { start: 5 },
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } },
+  })
+  assert.deepEqual(steps(set, podsOf(set, { 6: 'ready', 7: 'ready' })), ['create 5 current'])
+  assert.deepEqual(steps(set, podsOf(set, { 5: 'ready', 7: 'ready' })), ['create 6 update'])
 })
 
 test('no pod is made while a claim goes with a former one', () => {
