@@ -1,7 +1,7 @@
 /**
  * `node test/scenarios/record.ts KUBECONFIG AUDITLOG PLAY...`: plays to a real cluster what plays-*.ts say, and keeps in
- * recordings/ what its components did. The audit policy must log the bodies of writes. The cluster's nodes are KWOK's;
- * a node `idle`, which KWOK must not manage, is kept well from here.
+ * recordings/ what its components did, and in recordings/times.json what held between times. The audit policy must log the
+ * bodies of writes. The cluster's nodes are KWOK's; a node `idle`, which KWOK must not manage, is kept well from here.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -13,10 +13,12 @@ import { endpointFromKubeconfig } from '../../src/client/kubeconfig.ts'
 import { createClient } from '../../src/client/transport.ts'
 import type { RecordablePlay } from './acts.ts'
 import { startNodeStandIn } from './node-stand-in.ts'
-import { normalizeRecording } from './normalize.ts'
+import { normalizeRecording, type RawRecording } from './normalize.ts'
 import { recordablePlays } from './plays.ts'
+import { timePlays } from './plays-times.ts'
 import { pack } from './recording.ts'
-import { clusterWide, type Scene, watchedResources } from './stage.ts'
+import { clusterWide, eventsResource, type Scene, watchedResources } from './stage.ts'
+import { factsOf, recordedTimes } from './times.ts'
 
 const restMs = 4000
 /** Nothing happened for so long: it is over. */
@@ -28,14 +30,16 @@ const runtime = liveRuntime()
 const endpoint = endpointFromKubeconfig(readFileSync(kubeconfig, 'utf8'), (path) => readFileSync(path, 'utf8'))
 const client = (userAgent: string) => createClient(runtime, httpsTransport(endpoint), { userAgent })
 const stopping = new AbortController()
+const everyPlay = { ...recordablePlays, ...timePlays }
+const times: Record<string, readonly string[]> = { ...recordedTimes }
 const nodes = client('kwok').resource({ group: '', version: 'v1', resource: 'nodes' })
 await nodes.delete('idle').catch(() => {})
-if (names.some((name) => recordablePlays[name]?.idleNode))
+if (names.some((name) => everyPlay[name]?.idleNode))
   await startNodeStandIn(runtime, client('kwok'), stopping.signal).add('idle', { runsPods: false })
 await Promise.all(
   names.map(async (name, at) => {
     await wait(at * betweenMs)
-    const play = recordablePlays[name]
+    const play = everyPlay[name]
     if (play === undefined) throw new Error(`no such play that can be recorded: ${name}`)
     await record(name, play)
   }),
@@ -50,7 +54,7 @@ async function record(name: string, play: RecordablePlay): Promise<void> {
   const isOfPlay = ({ metadata }: KubeObject) =>
     metadata.namespace === namespace || metadata.name?.includes(namespace) === true
   const informers = createInformerFactory(runtime, observer, stopping.signal)
-  for (const gvr of [...watchedResources, ...clusterWide]) {
+  for (const gvr of [...watchedResources, ...clusterWide, eventsResource]) {
     const saw = (type: string) => (object: KubeObject) => {
       if (runtime.clock.now() >= marked && isOfPlay(object))
         states.push({ type, resource: gvr.resource, object: object as never })
@@ -74,11 +78,12 @@ async function record(name: string, play: RecordablePlay): Promise<void> {
   marked = runtime.clock.now()
   const audited = () => auditOf(namespace, marked - 50)
   await play.act(scene)
-  for (let seen = -1; seen !== audited().length; ) {
-    seen = audited().length
+  for (let heard = -1; heard !== audited().length; ) {
+    heard = audited().length
     await wait(quietMs)
   }
   const lines = audited()
+  const seen = [...states].sort((a, b) => versionOf(a.object) - versionOf(b.object))
   const isEvent = (line: Fields) => line['objectRef'].resource === 'events'
   const recording = {
     scenario: name,
@@ -92,18 +97,32 @@ async function record(name: string, play: RecordablePlay): Promise<void> {
         code: line['responseStatus'].code,
         body: line['requestObject'],
       })),
-    states: [...states].sort((a, b) => versionOf(a.object) - versionOf(b.object)),
+    states: seen.filter(({ resource }) => resource !== eventsResource.resource),
     events: lines
       .filter((line) => isEvent(line) && line['verb'] === 'create' && line['requestObject'])
       .map((line) => line['requestObject']),
   }
-  const text = JSON.stringify(recording).replaceAll(namespace, '$NS')
-  writeFileSync(new URL(`./recordings/${name}.json`, import.meta.url), pack(normalizeRecording(JSON.parse(text))))
-  console.log(name, `${recording.writes.length} writes, ${states.length} states, ${recording.events.length} Events`)
+  noteTimes(name in timePlays ? name : 'others', factsOf(seen.map(({ object }) => object as unknown as KubeObject)))
+  if (name in recordablePlays) keep(name, recording)
+  console.log(
+    name,
+    `${recording.writes.length} writes, ${recording.states.length} states, ${recording.events.length} Events`,
+  )
   await namespaces.delete(namespace)
   const pods = user.resource({ group: '', version: 'v1', resource: 'pods' }).namespace(namespace)
   for (const { metadata } of (await pods.list()).items)
     await pods.delete(metadata.name ?? '', { gracePeriodSeconds: 0 }).catch(() => {})
+}
+
+function keep(name: string, recording: RawRecording): void {
+  const text = JSON.stringify(recording).replaceAll(`t-${name.toLowerCase()}`, '$NS')
+  writeFileSync(new URL(`./recordings/${name}.json`, import.meta.url), pack(normalizeRecording(JSON.parse(text))))
+}
+
+/** Adds to what was seen of a cluster's times before. */
+function noteTimes(name: string, facts: Iterable<string>): void {
+  times[name] = [...new Set([...(times[name] ?? []), ...facts])].sort()
+  writeFileSync(new URL('./recordings/times.json', import.meta.url), `${JSON.stringify(times, null, 1)}\n`)
 }
 
 function versionOf(object: JsonObject): number {

@@ -83,6 +83,8 @@ export const watchedResources: readonly GroupVersionResource[] = [
   { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
   { group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' },
 ]
+/** Not in the recordings as states. */
+export const eventsResource: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 export const clusterWide: readonly GroupVersionResource[] = ['namespaces', 'nodes', 'persistentvolumes'].map(
   (resource) => ({
     group: '',
@@ -195,7 +197,7 @@ export async function startStage(runtime: SimulatedRuntime, options: StageOption
   const observer = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'observer' })
 
   const watching = createInformerFactory(runtime, observer, signal)
-  for (const gvr of [...watchedResources, ...clusterWide]) {
+  for (const gvr of [...watchedResources, ...clusterWide, eventsResource]) {
     const saw = (type: string) => (object: KubeObject) => {
       options.saw?.(object)
       const { name, namespace: own = name } = object.metadata

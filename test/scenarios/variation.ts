@@ -31,11 +31,11 @@ export function unlikeRecorded(
   return { told: told.sort(), used }
 }
 
-/** Every part of an exception that has to occur in some order. */
-export const partsOf = ({ writes, less, more, counts = {}, also = [] }: Exception): readonly string[] => [
-  ...(less === undefined ? [] : [`${writes}: ${less} less`]),
-  ...(more === undefined ? [] : [`${writes}: ${more} more`]),
-  ...Object.keys(counts).map((field) => `${writes}: ${field}`),
+/** Every part of an exception that has to occur. */
+export const partsOf = ({ writes, less, more, counts = [], also = [] }: Exception): readonly string[] => [
+  ...(less === undefined ? [] : [`${writes}: less`]),
+  ...(more === undefined ? [] : [`${writes}: more`]),
+  ...counts.map((field) => `${writes}: ${field}`),
   ...also.map((body) => `${writes}: ${JSON.stringify(sorted(body))}`),
 ]
 
@@ -68,26 +68,30 @@ function unlikeKind(
   exception: Exception,
   used: Set<string>,
 ): readonly string[] {
-  const { writes, less = 0, more = 0, counts = {}, also = [] } = exception
+  const { writes, less = 0, more = 0, counts = [], between = 0, also = [] } = exception
   const [was, is] = [recorded.length, happened.length]
   const least = isStatus(kind) && exception.less === undefined ? Math.min(was, 1) : was - less
-  if (is === was - less) used.add(`${writes}: ${less} less`)
-  if (is === was + more) used.add(`${writes}: ${more} more`)
+  if (is < was) used.add(`${writes}: less`)
+  if (is > was) used.add(`${writes}: more`)
   const told = is < least || is > was + more ? [`${kind}: ${is} times instead of ${was}`] : []
 
   const left = recorded.map(textOf)
   const others = also.map((body) => JSON.stringify(sorted(body)))
+  let unlike = 0
   for (const write of happened) {
     const text = textOf(write)
     const at = left.indexOf(text)
-    if (at >= 0) left.splice(at, 1)
-    else if (others.includes(text)) used.add(`${writes}: ${text}`)
-    else {
-      // What is the same as recorded is one of the `more`.
-      const differing = is > was + more ? undefined : differingCounts(write, recorded, counts)
-      if (differing === undefined || (differing.length === 0 && more === 0)) told.push(`${kind}: ${text}`)
-      for (const field of differing ?? []) used.add(`${writes}: ${field}`)
+    if (at >= 0) {
+      left.splice(at, 1)
+      continue
     }
+    const differing = others.includes(text) ? [text] : differingCounts(write, recorded, counts)
+    if (differing !== undefined && differing.length > 0) unlike++
+    // What is the same as recorded is one of the `more`.
+    const isMore = differing?.length === 0 && more > 0 && is <= was + more
+    const isAllowed = differing !== undefined && differing.length > 0 && unlike <= between + others.length
+    if (!isMore && !isAllowed) told.push(`${kind}: ${text}`)
+    for (const field of differing ?? []) used.add(`${writes}: ${field}`)
   }
   return told
 }
@@ -96,16 +100,18 @@ function unlikeKind(
 function differingCounts(
   write: Write,
   recorded: readonly Write[],
-  counts: Readonly<Record<string, number>>,
+  counts: readonly string[],
 ): readonly string[] | undefined {
   const own: Fields = JSON.parse(textOf(write)) ?? {}
-  return recorded
-    .map((one): Fields => JSON.parse(textOf(one)) ?? {})
+  const others = recorded.map((one): Fields => JSON.parse(textOf(one)) ?? {})
+  const highest = Math.max(0, ...others.flatMap((other) => counts.map((field) => other[field] ?? 0)))
+  if (counts.some((field) => (own[field] ?? 0) > highest)) return undefined
+  return others
     .map((other) =>
       [...new Set([...Object.keys(other), ...Object.keys(own)])].filter(
         (field) => JSON.stringify(other[field]) !== JSON.stringify(own[field]),
       ),
     )
-    .filter((fields) => fields.every((field) => (own[field] ?? 0) <= (counts[field] ?? -1)))
+    .filter((fields) => fields.every((field) => counts.includes(field)))
     .sort((a, b) => a.length - b.length)[0]
 }
