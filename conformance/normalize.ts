@@ -80,7 +80,8 @@ export function createNormalizer(
       )
     if (value === null || typeof value !== 'object') return value
     const object = value as Record<string, unknown>
-    const isList = /List$|^Table$/.test(String(object['kind'] ?? ''))
+    // A list's version is the cluster's, which other cases move. A definition may name its lists as it likes.
+    const isList = Array.isArray(object['items']) || /List$|^Table$/.test(String(object['kind'] ?? ''))
     const sorted: Record<string, unknown> = {}
     for (const name of Object.keys(object).sort())
       sorted[name] = normalizeValue(object[name], name, (name === 'metadata' && isList) || (inList && name !== 'items'))
