@@ -42,6 +42,14 @@ test('scopes choose the pods; what has no scopes counts for no quota that has th
   assert.equal(usageOf(quota({ hard, scopeSelector: high }), counted, now)['pods'], '1')
 })
 
+test('a scope and its opposite share the pods between them', () => {
+  const objects = [pod({ containers: [{ name: 'c' }], activeDeadlineSeconds: 0 }), pod(asking('1')), pod(asking('2'))]
+  const podsIn = (scope: string) =>
+    usageOf(quota({ hard: { pods: '9' }, scopes: [scope] }), [{ resource: pods, objects }], now)['pods']
+  assert.deepEqual(['Terminating', 'NotTerminating'].map(podsIn), ['1', '2'])
+  assert.deepEqual(['BestEffort', 'NotBestEffort'].map(podsIn), ['1', '2'])
+})
+
 test('objects of any kind are counted by their resource', () => {
   const hard = { 'count/widgets.example.com': '5', 'count/gadgets.example.com': '5' }
   const widgets = { resource: { group: 'example.com', resource: 'widgets' }, objects: [pod({}), pod({})] }

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { simulatedRuntime } from '../../base/simulated.ts'
+import type { ControllerContext } from '../controller.ts'
+import { createPodGarbageCollector } from './pod-gc-controller.ts'
+
+/** Born in the order of their names' last letters. */
+const pod = (name: string, phase: string): KubeObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'n',
+      uid: name,
+      creationTimestamp: `2026-01-01T00:00:0${name.charCodeAt(name.length - 1) - 97}Z`,
+    },
+    spec: { nodeName: 'node' },
+    status: { phase },
+  }) as never
+
+/** Names of the pods that are deleted in one round, in order. */
+async function collected(pods: readonly KubeObject[], terminatedPodThreshold: number): Promise<readonly string[]> {
+  const runtime = simulatedRuntime(1)
+  const deleted: string[] = []
+  const node = { metadata: { name: 'node' } }
+  const informerOf = (objects: readonly unknown[]) => ({
+    store: { list: () => objects, get: () => objects[0] },
+    whenSynced: async () => {},
+  })
+  const resource = {
+    patch: async () => ({}),
+    get: async () => node,
+    async delete(name: string) {
+      deleted.push(name)
+    },
+    namespace: () => resource,
+  }
+  const stop = new AbortController()
+  const context = {
+    runtime,
+    informers: {
+      informer: (gvr: { resource: string }) => informerOf(gvr.resource === 'pods' ? pods : [node]),
+    },
+    client: { resource: () => resource },
+    signal: stop.signal,
+  } as unknown as ControllerContext
+  await runtime.complete(createPodGarbageCollector(context, { terminatedPodThreshold }).start())
+  await runtime.advance(1000)
+  stop.abort()
+  return deleted
+}
+
+test('finished pods beyond the threshold go, the oldest first; others are not counted', async () => {
+  const pods = [
+    pod('running-a', 'Running'),
+    pod('pending-b', 'Pending'),
+    pod('ended-e', 'Succeeded'),
+    pod('ended-c', 'Failed'),
+    pod('ended-d', 'Succeeded'),
+  ]
+  assert.deepEqual(await collected(pods, 3), [])
+  assert.deepEqual(await collected(pods, 2), ['ended-c'])
+  assert.deepEqual(await collected(pods, 1), ['ended-c', 'ended-d'])
+  assert.deepEqual(await collected(pods, 0), [], 'no threshold')
+})
