@@ -37,15 +37,19 @@ function freshBundle() {
       if (now.mtimeMs !== mtimeMs || now.size !== size) return undefined
     }
     for (const [name, size] of made.outputs) if (statSync(join(made.folder, name)).size !== size) return undefined
-    return join(made.folder, 'main.mjs')
+    return join(made.folder, `${program}.mjs`)
   } catch {
     return undefined
   }
 }
 
+/** `run-as NAME ARGS` is what the executables in bin/envtest run: a program without the command's own. */
+const isRunAs = process.argv[2] === 'run-as'
+const program = isRunAs ? 'executables' : 'main'
+
 function entry() {
-  if (!checkout) return join(root, 'dist/main.mjs')
-  return freshBundle() ?? join(root, 'src/cli/main.ts')
+  if (!checkout) return join(root, `dist/${program}.mjs`)
+  return freshBundle() ?? join(root, isRunAs ? 'src/envtest/executables.ts' : 'src/cli/main.ts')
 }
 
 /** Without the bundler (npm ci --omit=dev) the sources are compiled, and no less true. */
@@ -90,7 +94,7 @@ if (process.env.SKIFF_REEXECUTED === '1' || process.env.NODE_COMPILE_CACHE) {
   if (major < wantedMajor) fail(`needs Node ${wantedMajor} or later, this is ${process.version}`)
   if (checkout && process.argv[2] === 'precompile') await bundleCheckout()
   const { main } = await import(pathToFileURL(entry()).href)
-  await main(process.argv.slice(2))
+  await main(process.argv.slice(isRunAs ? 3 : 2))
 } else {
   const node = major >= wantedMajor ? process.execPath : bundledNode()
   if (node === undefined) {

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundle, writeInto } from './bundle.ts'
+import { bundle, ENTRIES, writeInto } from './bundle.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -35,7 +35,7 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   writeFileSync(join(dist, name), text.replace(/((?:from|import\()\s*'\.{1,2}\/[^']*)\.ts'/g, "$1.js'"))
 }
 
-const { files } = await bundle(['src/cli/main.ts', 'src/cluster/index.ts'], 'node22')
+const { files } = await bundle([...ENTRIES, 'src/cluster/index.ts'], 'node22')
 writeInto(dist, files)
 
 const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -16,6 +16,9 @@ export interface Bundle {
   readonly inputs: readonly string[]
 }
 
+/** The command, and the executables that stand for others. */
+export const ENTRIES = ['src/cli/main.ts', 'src/envtest/executables.ts']
+
 /** Read at run time (apiserver/openapi/descriptions.ts), from beside the code. */
 const TEXTS = 'src/apiserver/openapi/descriptions'
 
@@ -64,7 +67,7 @@ const manifest = join(cache, 'bundle.json')
  */
 export async function bundleCheckout(): Promise<void> {
   const before = new Map(globSync('src/**', { cwd: root }).map((path) => [path, stamp(path)]))
-  const { files, inputs } = await bundle(['src/cli/main.ts'], `node${process.versions.node}`)
+  const { files, inputs } = await bundle(ENTRIES, `node${process.versions.node}`)
   const stamped = inputs.map((path) => [path, ...stamp(path)])
   for (const [path, ...now] of stamped)
     if (String(before.get(path as string)) !== String(now)) throw new Error(`${path} was changed meanwhile`)

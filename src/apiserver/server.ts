@@ -49,6 +49,7 @@ import { createKubelets, type KubeletOptions } from './nodes/kubelets.ts'
 import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
+import { type ServiceNetwork, serviceNetwork } from './registry/allocators/service-network.ts'
 import type { Registry } from './registry/registry.ts'
 import type { Strategies } from './registry/strategies/index.ts'
 import { stateMetrics } from './state-metrics.ts'
@@ -93,8 +94,12 @@ export interface ApiServerOptions {
   readonly repairAddresses?: boolean
   /** Says of FlowSchemas whether their priority level is there. */
   readonly judgeFlowSchemas?: boolean
+  /** Whether what every cluster contains has been made; health is not ok before. Default: it is no matter. */
+  readonly bootstrapped?: () => boolean
   /** How the kubelets of nodes are reached. */
   readonly kubelets?: KubeletOptions
+  /** What Services are given addresses and node ports of. Default: 10.96.0.0/16 and 30000 to 32767. */
+  readonly network?: ServiceNetwork
   /** Who this server is to the servers of aggregated APIs; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
 }
@@ -140,7 +145,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const registry: Registry = {
     runtime,
     storage,
-    pools: { random: runtime.random, services: () => reads.list('', 'services') },
+    pools: {
+      random: runtime.random,
+      network: options.network ?? serviceNetwork(),
+      services: () => reads.list('', 'services'),
+    },
     current: (row, key) => caches.resource(row.storagePrefix).get(key),
     encode: caches.encode,
     decode: caches.decode,
@@ -167,7 +176,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
   const checks: HealthCheck[] = CHECKS.map((name) => {
     const endpoints = ENDPOINTS[name]
-    const check = ASKS_STORAGE.has(name) ? () => requireStorage(storage) : () => {}
+    const check = ASKS_STORAGE.has(name)
+      ? () => requireStorage(storage)
+      : WAITS_FOR_BOOTSTRAP.has(name)
+        ? () => requireBootstrap(options.bootstrapped)
+        : () => {}
     return { name, check, ...(endpoints === undefined ? {} : { endpoints }) }
   })
   const discovery = createDiscovery({
@@ -255,9 +268,8 @@ function everyOf(caches: Caches, prefixes: readonly string[], listener: (change:
 }
 
 /**
- * Named as kube-apiserver's, in its order. But for those of the store they hold as soon as the server answers at all: what its
- * post-start hooks begin is here begun before the first connection is taken. Readiness waits for the bootstrap, which is a
- * check of its own.
+ * Named as kube-apiserver's, in its order. But for those of the store and of the bootstrap they hold as soon as the server answers
+ * at all: what its other post-start hooks begin is here begun before the first connection is taken.
  */
 const CHECKS = [
   'ping',
@@ -300,6 +312,17 @@ const CHECKS = [
 ]
 /** Of those that hold as long as the store does. */
 const ASKS_STORAGE: ReadonlySet<string> = new Set(['etcd', 'etcd-readiness'])
+
+/** Of those that hold when what every cluster contains has been made. */
+const WAITS_FOR_BOOTSTRAP: ReadonlySet<string> = new Set([
+  'poststarthook/start-system-namespaces-controller',
+  'poststarthook/rbac/bootstrap-roles',
+  'poststarthook/scheduling/bootstrap-system-priority-classes',
+])
+
+function requireBootstrap(bootstrapped: ApiServerOptions['bootstrapped']): void {
+  if (bootstrapped?.() === false) throw new Error('not finished')
+}
 
 function requireStorage({ failure }: Storage): void {
   if (failure !== undefined) throw new Error(`error getting data from etcd: ${failure.message}`)

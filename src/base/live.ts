@@ -1,7 +1,8 @@
-/** The live Runtime: the machine's own time, chance and event loop. Only this file and simulated.ts touch them. */
+/** The live Runtime: the machine's own time, chance and event loop. Only this file, live-clock.ts and simulated.ts touch them. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Logger as PinoLogger, pino } from 'pino'
 import type { Clock } from './clock.ts'
+import { type Guard, liveClock } from './live-clock.ts'
 import type { Logger } from './log.ts'
 import { logSink } from './log-sink.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -30,8 +31,6 @@ export function liveRuntime(options: LiveRuntimeOptions = {}): Runtime {
   }
 }
 
-type Guard = (task: () => void) => () => void
-
 function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): Guard {
   if (onUncaught === undefined) return (task) => task
   return (task) => () => {
@@ -54,35 +53,6 @@ function processMetrics(): Metrics {
     return [[(user + system) / 1e6]]
   })
   return metrics
-}
-
-/** setTimeout counts in 32 bits; longer waits are made of several. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
-
-function liveClock(guard: Guard): Clock {
-  // Date.now() has only milliseconds; the monotonic clock has the rest. It is set anew when the wall clock was changed.
-  let origin = performance.timeOrigin
-  return {
-    now() {
-      const wall = Date.now()
-      const precise = origin + performance.now()
-      if (Math.abs(precise - wall) < 2) return precise
-      origin = wall - performance.now()
-      return wall
-    },
-    monotonic: () => performance.now(),
-    setTimer(ms, _label, task) {
-      const guarded = guard(task)
-      let handle: NodeJS.Timeout
-      const wait = (left: number) => {
-        const part = Math.min(left, LONGEST_TIMEOUT_MS)
-        handle = setTimeout(() => (left > part ? wait(left - part) : guarded()), part)
-        handle.unref()
-      }
-      wait(Math.max(0, ms))
-      return { cancel: () => clearTimeout(handle) }
-    },
-  }
 }
 
 function liveScheduler(guard: Guard): Scheduler {

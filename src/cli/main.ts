@@ -80,6 +80,12 @@ function skiffCommand(): Command {
     .addOption(dataDir())
     .allowExcessArguments(false)
     .action(async (options) => (await import('./kubeconfig.ts')).printKubeconfig(options.dataDir))
+  const envtest = program.command('envtest').description('skiff as the kube-apiserver and etcd of test suites')
+  envtest
+    .command('path')
+    .description('print the folder of executables for KUBEBUILDER_ASSETS')
+    .allowExcessArguments(false)
+    .action(async () => (await import('./envtest.ts')).printAssets())
   program
     .command('version')
     .description('print the version')
@@ -91,7 +97,8 @@ function skiffCommand(): Command {
     .command('precompile', { hidden: true })
     .allowExcessArguments(false)
     .action(async () => (await import('./precompile.ts')).precompile())
-  for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
+  for (const command of [...program.commands, ...envtest.commands])
+    command.exitOverride().copyInheritedSettings(program)
   return program
 }
 

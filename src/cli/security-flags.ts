@@ -34,6 +34,41 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--max-requests-inflight <n>', 'with the next, requests worked on at once (default: 400)', integer(0, 1_000_000)],
     ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],
   ],
+  'Services:': [
+    ['--service-cluster-ip-range <cidr>', "where Services' addresses come from (default: 10.96.0.0/16)"],
+    ['--service-node-port-range <range>', 'where node ports come from (default: 30000-32767)'],
+  ],
+  'Certificates and tokens:': [
+    ['--tls-cert-file <file>', "the certificate to serve (default: the cluster's own)"],
+    ['--tls-private-key-file <file>', 'its key'],
+    ['--client-ca-file <file>', "authorities of client certificates, besides the cluster's own"],
+    [
+      '--service-account-issuer <url>',
+      'in whose name service account tokens are made; of those repeated too, believed',
+      several,
+    ],
+    [
+      '--service-account-key-file <file>',
+      'whose tokens are believed; may be repeated (default: the signing key)',
+      several,
+    ],
+    ['--service-account-signing-key-file <file>', "the key that signs tokens (default: the cluster's own)"],
+    ['--api-audiences <list>', 'what tokens must be meant for (default: the issuers)', list],
+    ['--proxy-client-cert-file <file>', 'who this server is to aggregated API servers and webhooks'],
+    ['--proxy-client-key-file <file>', 'its key'],
+  ],
+  'Front proxies:': [
+    ['--requestheader-client-ca-file <file>', "authorities of front proxies (default: the cluster's own)"],
+    ['--requestheader-allowed-names <list>', 'common names of their certificates (default: front-proxy-client)', list],
+    ['--requestheader-username-headers <list>', "headers with the user's name (default: X-Remote-User)", list],
+    ['--requestheader-uid-headers <list>', "headers with the user's UID (default: none)", list],
+    ['--requestheader-group-headers <list>', 'headers with a group each (default: X-Remote-Group)', list],
+    [
+      '--requestheader-extra-headers-prefix <list>',
+      'what begins headers of further properties (default: X-Remote-Extra-)',
+      list,
+    ],
+  ],
   'Authentication:': [
     [
       '--anonymous-auth [bool]',
@@ -129,6 +164,11 @@ function list(text: string, before: readonly string[] = []): readonly string[] {
   const names = text.split(',').filter((name) => name !== '')
   if (names.length === 0) throw new InvalidArgumentError('must name at least one.')
   return [...before, ...names]
+}
+
+/** The value of every time the flag is given. */
+function several(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
 }
 
 function modes(text: string, before?: readonly string[]): readonly string[] {

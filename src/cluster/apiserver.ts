@@ -14,6 +14,7 @@ import { createReviews } from '../apiserver/handlers/reviews.ts'
 import { ensureBootstrapObjects, keepTrust } from '../apiserver/loops/bootstrap.ts'
 import { startIdentityLease } from '../apiserver/loops/identity.ts'
 import type { ServerReads } from '../apiserver/reads.ts'
+import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -22,6 +23,7 @@ import type { StoreState } from '../storage/engine.ts'
 import { openStorage } from '../storage/open.ts'
 import type { Storage } from '../storage/storage.ts'
 import { transformed } from '../storage/transform.ts'
+import type { Identity } from './identity.ts'
 import { loadKubeletOptions } from './kubelet-options.ts'
 import type { Component } from './options.ts'
 import { KUBELET_CLIENT, type Pki } from './pki.ts'
@@ -29,6 +31,8 @@ import { loadSecurity, SECURITY_OPTIONS, type SecurityOptions } from './security
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
+  readonly identity: Identity
+  readonly network: ServiceNetwork
   readonly storage: 'lmdb' | 'memory'
   readonly storeDirectory: string
   readonly disableAdmissionPlugins: readonly string[]
@@ -73,11 +77,14 @@ const ROLE_RESOURCES = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebin
 
 /** @throws StoreError when the store is held by another process or corrupt */
 export async function startControlPlane(runtime: Runtime, options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { pki } = options
+  const { pki, identity, network } = options
   const stopping = new AbortController()
   const scheme = builtinScheme()
   const kubelets = await loadKubeletOptions(options.security, pki)
-  const security = await loadSecurity(runtime, scheme, options.security, options.auditLog)
+  const security = await loadSecurity(runtime, scheme, options.security, {
+    auditLog: options.auditLog,
+    serviceAccounts: identity.serviceAccounts,
+  })
   const disk = await openStorage({
     runtime,
     driver: options.storage,
@@ -106,8 +113,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           reads,
           podsOnNode: reads.podsOnNode,
           rolesChanged: reads.generationOf(ROLE_RESOURCES),
-          serviceAccountKey: pki.serviceAccount.privateKey,
-          frontProxyCa: pki.frontProxy.ca.cert,
+          serviceAccounts: identity.serviceAccounts,
+          frontProxies: identity.frontProxies,
           ...(security.tokens === undefined ? {} : { staticTokens: security.tokens }),
           ...(authentication === undefined
             ? {}
@@ -121,11 +128,13 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         return serverAuth(runtime, reads, auth)
       },
       flags: flagsOf(options.security),
+      bootstrapped: () => ready,
       registerDefinitions: true,
       repairAddresses: true,
       judgeFlowSchemas: true,
       components: () => componentHealth(options.components, storage),
-      frontProxy: pki.frontProxy.client,
+      frontProxy: identity.proxyClient,
+      network,
       kubelets,
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
@@ -144,9 +153,17 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       bootstrap: async (at) => {
         url = at.url
         const { handler, reads } = server
-        const authorities = { clients: pki.ca.cert, frontProxies: pki.frontProxy.ca.cert }
         const kubeletClient = kubelets.client === pki.kubeletClient ? { kubeletClient: KUBELET_CLIENT } : {}
-        const wanted = { runtime, handler, reads, scheme, port: at.port, authorities, ...kubeletClient }
+        const wanted = {
+          runtime,
+          handler,
+          reads,
+          scheme,
+          port: at.port,
+          network,
+          trust: identity.trust,
+          ...kubeletClient,
+        }
         await ensureBootstrapObjects(wanted)
         keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), stopping.signal)
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')

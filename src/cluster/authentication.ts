@@ -8,6 +8,7 @@ import type { TokenAuthenticator } from '../apiserver/auth/authenticator.ts'
 import type { AuthenticationConfiguration } from '../apiserver/auth/config/authentication.ts'
 import type { OidcFlags } from '../apiserver/auth/config/oidc-flags.ts'
 import type { OidcAuthenticator } from '../apiserver/auth/oidc/authenticator.ts'
+import type { ServiceAccountKeys } from '../apiserver/auth/serviceaccounts.ts'
 import { everywhere } from '../apiserver/filters/authentication.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { StartError } from './errors.ts'
@@ -39,18 +40,18 @@ export interface Authentication {
   close(): void
 }
 
-/** `issuer`: that of service accounts. undefined when nothing is configured. @throws StartError */
+/** `own`: of service accounts. undefined when nothing is configured. @throws StartError */
 export async function loadAuthentication(
   runtime: Runtime,
   options: AuthenticationOptions,
-  issuer: string,
+  own: Pick<ServiceAccountKeys, 'issuers' | 'apiAudiences'>,
 ): Promise<Authentication | undefined> {
   const { authenticationConfig: file } = options
   if (file !== undefined && usesOidcFlags(options))
     throw new StartError('authentication-config file and oidc-* flags are mutually exclusive')
-  const webhook = await tokenWebhook(runtime, options, issuer)
+  const webhook = await tokenWebhook(runtime, options, own.apiAudiences ?? own.issuers)
   const text = file === undefined ? '' : readText(file)
-  const configuration = await configured(options, text, [issuer])
+  const configuration = await configured(options, text, own.issuers)
   const webhooks = webhook === undefined ? [] : [webhook]
   const allowed = options.anonymousAuth ?? true
   if (configuration === undefined) {
@@ -79,7 +80,7 @@ export async function loadAuthentication(
       if (file === undefined) return
       stop = watchFile(runtime, file, text, (changed) => {
         try {
-          const next = parseAuthenticationConfiguration(changed, { disallowedIssuers: [issuer] })
+          const next = parseAuthenticationConfiguration(changed, { disallowedIssuers: own.issuers })
           if (!isDeepStrictEqual(next.anonymous, current.anonymous))
             throw new Error('anonymous: Forbidden: changed from initial configuration file')
           current = next
@@ -102,7 +103,7 @@ export async function loadAuthentication(
 async function tokenWebhook(
   runtime: Runtime,
   options: AuthenticationOptions,
-  issuer: string,
+  apiAudiences: readonly string[],
 ): Promise<TokenAuthenticator | undefined> {
   const { authenticationTokenWebhookConfigFile: file } = options
   if (file === undefined) return undefined
@@ -120,7 +121,7 @@ async function tokenWebhook(
     const ttl = options.authenticationTokenWebhookCacheTtl ?? '2m'
     const keepMs = Math.max(0, milliseconds(ttl, 'authentication-token-webhook-cache-ttl'))
     const client = createReviewClient(runtime, endpointOfKubeconfig(file), WEBHOOK_TIMEOUT_MS)
-    return createTokenWebhook(runtime, client, { version, keepMs, apiAudiences: [issuer] })
+    return createTokenWebhook(runtime, client, { version, keepMs, apiAudiences })
   })
 }
 

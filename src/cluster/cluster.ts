@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EagerHandler, UserInfo } from '../api/request.ts'
+import { addressAt, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { formatTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live.ts'
@@ -20,9 +21,11 @@ import { startControlPlane } from './apiserver.ts'
 import { startComponents } from './components.ts'
 import { type ClusterDirectory, clusterDirectory, hold, writeState } from './directory.ts'
 import { StartError } from './errors.ts'
+import { type Identity, loadIdentity } from './identity.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { COMPONENTS, type Component, DEFAULT_HOST } from './options.ts'
-import { loadPki, type Pki, write } from './pki.ts'
+import { loadPki, write } from './pki.ts'
+import { fromFlags } from './read-file.ts'
 import type { SecurityOptions } from './security.ts'
 import { type UnhandledScope, unhandledScope } from './unhandled.ts'
 import { KUBERNETES_VERSION } from './version.ts'
@@ -151,17 +154,22 @@ async function start(
   const host = options.host ?? DEFAULT_HOST
 
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
-  const pki = loadPki(runtime, directory.pki, host)
+  const { security = {} } = options
+  const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))
+  const pki = loadPki(runtime, directory.pki, host, addressAt(network, 1))
+  const identity = await loadIdentity(security, pki)
 
   progress('opening the store')
   const control = await startControlPlane(runtime, {
     pki,
+    identity,
+    network,
     storage: options.storage ?? 'lmdb',
     storeDirectory: directory.store,
     disableAdmissionPlugins: options.disableAdmissionPlugins ?? [],
     enableAdmissionPlugins: options.enableAdmissionPlugins ?? [],
     allowPrivileged: options.allowPrivileged ?? true,
-    security: options.security ?? {},
+    security,
     components,
     auditLog: join(directory.path, 'audit.log'),
     onStoreState: options.onStoreState ?? (() => {}),
@@ -170,12 +178,12 @@ async function start(
 
   progress('starting the API server')
   const answer: EagerHandler = (request) => scope.run(() => control.answer(request))
-  const http = await listen(runtime, answer, pki, host, options.port ?? 0)
+  const http = await listen(runtime, answer, identity, host, options.port ?? 0)
   undo.push(() => http.stop(GRACE_MS))
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${http.port}`
   await control.bootstrap({ url, port: http.port })
 
-  const text = kubeconfig({ server: url, ca: pki.ca.cert, user: 'kubernetes-admin', client: pki.admin })
+  const text = kubeconfig({ server: url, ca: identity.servingCa, user: 'kubernetes-admin', client: pki.admin })
   write(directory.kubeconfig, text, 0o600)
   if (options.kubeconfigFile !== undefined) {
     const { mergeKubeconfig } = await import('./merge-kubeconfig.ts')
@@ -185,7 +193,7 @@ async function start(
   const transport = inProcessTransport(control.handler)
   const clientFor = (user: UserInfo, userAgent = 'skiff') => createClient(runtime, transport, { userAgent, user })
   const client = clientFor(ADMIN)
-  const running = await startComponents(runtime, { components, nodes, clientFor, pki, progress })
+  const running = await startComponents(runtime, { components, nodes, clientFor, pki, identity, progress })
   undo.push(running.stop)
 
   writeState(directory, {
@@ -203,7 +211,7 @@ async function start(
 async function listen(
   runtime: Runtime,
   handler: EagerHandler,
-  pki: Pki,
+  { serving, clientCas, frontProxies }: Identity,
   host: string,
   port: number,
 ): Promise<HttpServer> {
@@ -212,7 +220,7 @@ async function listen(
       handler,
       host,
       port,
-      tls: { cert: pki.serving.cert, key: pki.serving.key, clientCas: [pki.ca.cert, pki.frontProxy.ca.cert] },
+      tls: { ...serving, clientCas: [...clientCas, frontProxies.ca] },
     })
   } catch (cause) {
     throw new StartError(whyNotListening(cause as NodeJS.ErrnoException, host, port), { cause })

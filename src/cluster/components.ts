@@ -1,11 +1,12 @@
 /** Starts what runs beside the API server, each component in this process under its own user. */
 import { setMaxListeners } from 'node:events'
 import type { UserInfo } from '../api/request.ts'
-import { jwtKey, signJwt } from '../apiserver/auth/jwt.ts'
+import { signJwt } from '../apiserver/auth/jwt.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { issueForRequest } from './certificate.ts'
 import type { DebugServer } from './debug-server.ts'
+import type { Identity } from './identity.ts'
 import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
 
@@ -15,6 +16,7 @@ export interface ComponentsOptions {
   readonly nodes: number
   readonly clientFor: (user: UserInfo, userAgent?: string) => Client
   readonly pki: Pki
+  readonly identity: Identity
   readonly progress: (text: string) => void
 }
 
@@ -69,14 +71,13 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
 async function startControllers(runtime: Runtime, options: ComponentsOptions, signal: AbortSignal) {
   const { startControllerManager, controllerManagerUser } = await import('../controllers/manager.ts')
   const { startDebugServer } = await import('./debug-server.ts')
-  const { clientFor, pki } = options
+  const { clientFor, pki, identity } = options
   const own = { ...runtime, log: runtime.log.named('controllers') }
-  const tokenKey = jwtKey(pki.serviceAccount.privateKey)
   const manager = await startControllerManager({
     runtime: own,
     clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
-    rootCa: pki.ca.cert,
-    signToken: (claims) => signJwt(tokenKey, claims),
+    rootCa: identity.servingCa,
+    signToken: (claims) => signJwt(identity.serviceAccounts.signingKey, claims),
     signCertificate: (request) => issueForRequest(own, request, pki.ca),
     signal,
   })

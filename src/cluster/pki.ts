@@ -24,22 +24,23 @@ export interface Pki {
   client(file: string, user: string, groups: readonly string[]): KeyAndCertificate
 }
 
-/** The first address of the default service network: the kubernetes Service. */
-const SERVICE_ADDRESS = '10.96.0.1'
 /** The user whom kubelets see when this server asks them. What it may do there, a ClusterRoleBinding says. */
 export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client'
 const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 365
 const RENEW_DAYS = 30
 
-function servingHosts(host: string): string[] {
+function servingHosts(host: string, serviceAddress: string): string[] {
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
-  const all = [...names, 'kubernetes.default.svc.cluster.local', '127.0.0.1', '::1', SERVICE_ADDRESS]
+  const all = [...names, 'kubernetes.default.svc.cluster.local', '127.0.0.1', '::1', serviceAddress]
   return all.includes(host) || host === '0.0.0.0' || host === '::' ? all : [...all, host]
 }
 
-/** @throws StartError when a file is there but unreadable or not what its name says */
-export function loadPki(runtime: Runtime, directory: string, host: string): Pki {
+/**
+ * `serviceAddress`: that of the kubernetes Service.
+ * @throws StartError when a file is there but unreadable or not what its name says
+ */
+export function loadPki(runtime: Runtime, directory: string, host: string, serviceAddress: string): Pki {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const authority = (file: string, commonName: string, pathLength?: number) =>
     pair(runtime, directory, file, undefined, { days: 1 }, () =>
@@ -53,7 +54,7 @@ export function loadPki(runtime: Runtime, directory: string, host: string): Pki 
   const ca = authority('ca', 'kubernetes')
   // Whoever it speaks for is told by who signed, so nobody may sign in its name.
   const frontProxyCa = authority('front-proxy-ca', 'front-proxy-ca', 0)
-  const hosts = servingHosts(host)
+  const hosts = servingHosts(host, serviceAddress)
   const clientOf = (signer: KeyAndCertificate, file: string, user: string, groups: readonly string[]) =>
     pair(runtime, directory, file, signer, { days: RENEW_DAYS, groups }, () =>
       issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: CERTIFICATE_DAYS }, signer),

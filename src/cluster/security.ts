@@ -2,18 +2,19 @@
 
 import type { Filter, UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
-import { DEFAULT_ISSUER } from '../apiserver/auth/setup.ts'
+import type { ServiceAccountKeys } from '../apiserver/auth/serviceaccounts.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
 import { type Authorization, type AuthorizationOptions, loadAuthorization } from './authorization.ts'
 import { StartError } from './errors.ts'
+import { IDENTITY_FLAGS, type IdentityFlags } from './identity.ts'
 import type { KubeletFlags } from './kubelet-options.ts'
 import { fromFile } from './read-file.ts'
 
 /** Named after kube-apiserver's flags. */
-export interface SecurityOptions extends AuthenticationOptions, AuthorizationOptions, KubeletFlags {
+export interface SecurityOptions extends AuthenticationOptions, AuthorizationOptions, IdentityFlags, KubeletFlags {
   /** audit.k8s.io/v1 Policy. Without it nothing is audited. */
   readonly auditPolicyFile?: string
   /** `-` is standard output. Default: audit.log beside the cluster's own log. */
@@ -30,6 +31,10 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   /** Requests worked on at once, together: priority levels have their shares of it. Default: 400 and 200. */
   readonly maxRequestsInflight?: number
   readonly maxMutatingRequestsInflight?: number
+  /** Where Services' addresses come from. Default: 10.96.0.0/16. */
+  readonly serviceClusterIpRange?: string
+  /** Where node ports come from. Default: 30000-32767. */
+  readonly serviceNodePortRange?: string
 }
 
 const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
@@ -42,6 +47,9 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   tokenAuthFile: true,
   maxRequestsInflight: true,
   maxMutatingRequestsInflight: true,
+  serviceClusterIpRange: true,
+  serviceNodePortRange: true,
+  ...IDENTITY_FLAGS,
   anonymousAuth: true,
   authenticationConfig: true,
   authorizationConfig: true,
@@ -86,12 +94,12 @@ export async function loadSecurity(
   runtime: Runtime,
   scheme: Scheme,
   options: SecurityOptions,
-  defaultAuditLog: string,
+  { auditLog, serviceAccounts }: { readonly auditLog: string; readonly serviceAccounts: ServiceAccountKeys },
 ): Promise<Security> {
   const undo: (() => Promise<void>)[] = []
   const inFlight = (options.maxRequestsInflight ?? 400) + (options.maxMutatingRequestsInflight ?? 200)
   if (inFlight === 0) throw new StartError('--max-requests-inflight and --max-mutating-requests-inflight are both 0')
-  const authentication = await loadAuthentication(runtime, options, DEFAULT_ISSUER)
+  const authentication = await loadAuthentication(runtime, options, serviceAccounts)
   if (authentication !== undefined) undo.push(async () => authentication.close())
   const authorization = await loadAuthorization(runtime, options)
   if (authorization !== undefined) undo.push(async () => authorization.close())
@@ -116,7 +124,7 @@ export async function loadSecurity(
         }),
   }
   // Last, since it opens a file: whatever is refused is refused before.
-  const audit = await loadAudit(runtime, options, defaultAuditLog, undo)
+  const audit = await loadAudit(runtime, options, auditLog, undo)
   return {
     ...others,
     inFlight,

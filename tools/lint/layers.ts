@@ -17,6 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   scheduler: ['base', 'http', 'api', 'client'],
   kubelet: ['base', 'http', 'api', 'client'],
   cluster: ['base', 'http', 'api', 'storage', 'apiserver', 'client', 'controllers', 'scheduler', 'kubelet'],
+  envtest: ['base', 'api', 'cluster'],
   cli: ['base', 'http', 'api', 'client', 'cluster', 'storage'],
 }
 

@@ -5,6 +5,7 @@
  */
 import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { type FrontProxies, namedBy } from './front-proxies.ts'
 import type { ServiceAccountTokens, VerifiedToken } from './serviceaccounts.ts'
 import { TokenError } from './serviceaccounts.ts'
 import { webSocketToken } from './websocket-token.ts'
@@ -35,8 +36,8 @@ export interface TokenAuthenticator {
 export type VouchedToken = Omit<VerifiedToken, 'audiences'> & { readonly audiences?: readonly string[] }
 
 export interface AuthenticatorOptions {
-  /** PEM of the authority of front proxies: who has a certificate of it is nobody himself, and speaks for others. */
-  readonly frontProxyCa?: string
+  /** Who has a certificate of theirs is nobody himself, and speaks for others. */
+  readonly frontProxies?: FrontProxies
   readonly serviceAccounts: ServiceAccountTokens
   /** Tokens of other kinds: static ones, bootstrap tokens. Cheap: asked for every token that is not a service account's. */
   readonly otherToken?: (token: string) => UserInfo | undefined
@@ -57,18 +58,15 @@ const CERTIFICATES = 1024
 /** Longer ones are looked at each time: what is kept is bounded by number and length. */
 const LONGEST_KEPT = 16 * 1024
 const AUTHENTICATED = 'system:authenticated'
-/** --requestheader-allowed-names. */
-const FRONT_PROXY = 'front-proxy-client'
 const INVALID = 'invalid bearer token'
-const REMOTE_EXTRA = 'x-remote-extra-'
 
 export function createAuthenticator(runtime: Runtime, options: AuthenticatorOptions): Authenticator {
   const { clock } = runtime
   const connections = new WeakMap<ConnectionInfo, Peer | null>()
   /** By the certificate's bytes: a client opens many connections, and the chain was verified for each of them. */
   const certificates = new Map<string, Peer | null>()
-  const { frontProxyCa } = options
-  const isFrontProxy = frontProxyCa === undefined ? () => false : issuedBy(frontProxyCa)
+  const { frontProxies } = options
+  const isFrontProxy = frontProxies === undefined ? () => false : issuedBy(frontProxies.ca)
   const tokens = new Map<string, { readonly user: UserInfo; readonly until: number }>()
   /** Rises when what is believed changes: what was looked at before is not kept. */
   let generation = 0
@@ -105,7 +103,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     const now = clock.now()
     if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
     remaining?.observe((found.validTo - now) / 1000)
-    return found.isProxy ? behindProxy(found.user, request) : found.user
+    return found.isProxy && frontProxies ? authenticated(namedBy(frontProxies, found.user, request)) : found.user
   }
 
   /** null: it names nobody. */
@@ -122,28 +120,6 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
       certificates.set(key, found)
     }
     return found
-  }
-
-  /**
-   * A front proxy speaks for whom its headers name (API concept: authenticating proxy).
-   *
-   * @throws when it may not, or names nobody
-   */
-  function behindProxy(proxy: UserInfo, { headers, headerValues }: ApiRequest): UserInfo {
-    if (proxy.name !== FRONT_PROXY)
-      throw new Error(`the front proxy ${JSON.stringify(proxy.name)} is not an allowed one`)
-    const name = headers['x-remote-user']
-    if (!name) throw new Error("a front proxy's certificate is no client's, and its headers name nobody")
-    const valuesOf = (name: string) => headerValues?.get(name) ?? headers[name]?.split(', ') ?? []
-    const extra: Record<string, readonly string[]> = Object.create(null)
-    for (const header of Object.keys(headers).sort()) {
-      if (header.startsWith(REMOTE_EXTRA)) extra[extraKey(header.slice(REMOTE_EXTRA.length))] = valuesOf(header)
-    }
-    return authenticated({
-      name,
-      groups: valuesOf('x-remote-group').filter((group) => group.trim() !== ''),
-      ...(Object.keys(extra).length > 0 ? { extra } : {}),
-    })
   }
 
   async function authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken> {
@@ -232,15 +208,6 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
 
 interface Peer extends CertificateIdentity {
   readonly isProxy: boolean
-}
-
-/** What cannot be unescaped is its own key. */
-function extraKey(escaped: string): string {
-  try {
-    return decodeURIComponent(escaped)
-  } catch {
-    return escaped
-  }
 }
 
 function authenticated(user: UserInfo): UserInfo {

@@ -2,26 +2,45 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { type Claims, type Jws, verifies } from './jws.ts'
 
-export interface JwtKey {
+/** What a token is verified with. */
+export interface VerificationKey {
   readonly algorithm: 'ES256' | 'RS256'
   /** base64url of the SHA-256 of the public key's DER, as Kubernetes names keys. */
   readonly keyId: string
-  readonly privateKey: KeyObject
   readonly publicKey: KeyObject
+}
+
+/** What a token is signed with. */
+export interface JwtKey extends VerificationKey {
+  readonly privateKey: KeyObject
 }
 
 /** @throws when the PEM is no RSA or P-256 key */
 export function jwtKey(privatePem: string): JwtKey {
   const privateKey = createPrivateKey(privatePem)
-  const publicKey = createPublicKey(privateKey)
-  const type = privateKey.asymmetricKeyType
-  if (type !== 'rsa' && !(type === 'ec' && privateKey.asymmetricKeyDetails?.namedCurve === 'prime256v1')) {
+  return { ...verificationKey(createPublicKey(privateKey)), privateKey }
+}
+
+/**
+ * Those of a PEM file: public keys, private keys (their public halves) and certificates, one or more.
+ * @throws when there is none, or one is no RSA or P-256 key
+ */
+export function verificationKeys(pem: string): readonly VerificationKey[] {
+  const blocks = pem.match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g) ?? []
+  const keys = blocks.filter((block) => !block.startsWith('-----BEGIN EC PARAMETERS'))
+  if (keys.length === 0) throw new Error('data does not contain any valid RSA or ECDSA public keys')
+  return keys.map((block) => verificationKey(createPublicKey(block)))
+}
+
+function verificationKey(publicKey: KeyObject): VerificationKey {
+  const type = publicKey.asymmetricKeyType
+  if (type !== 'rsa' && !(type === 'ec' && publicKey.asymmetricKeyDetails?.namedCurve === 'prime256v1')) {
     throw new Error(`service accounts are signed with RSA or P-256 keys, not ${type}`)
   }
   const keyId = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url')
-  return { algorithm: type === 'rsa' ? 'RS256' : 'ES256', keyId, privateKey, publicKey }
+  return { algorithm: type === 'rsa' ? 'RS256' : 'ES256', keyId, publicKey }
 }
 
 export function signJwt(key: JwtKey, claims: Claims): string {
@@ -32,7 +51,7 @@ export function signJwt(key: JwtKey, claims: Claims): string {
 }
 
 /** Whether a key of ours signed it. Time, audience and everything else about the claims is the caller's to check. */
-export function signedBy(keys: readonly JwtKey[], jws: Jws): boolean {
+export function signedBy(keys: readonly VerificationKey[], jws: Jws): boolean {
   return keys.some(
     (key) =>
       jws.algorithm === key.algorithm && (jws.keyId === '' || jws.keyId === key.keyId) && verifies(jws, key.publicKey),

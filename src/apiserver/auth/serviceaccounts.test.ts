@@ -36,7 +36,7 @@ function setUp() {
   ])
   const get: CacheReads['get'] = (_group, resource, namespace, name) => objects.get(`${resource}/${namespace}/${name}`)
   const reads: CacheReads = { get, list: () => [], getLive: async (...at) => get(...at) }
-  const tokens = createServiceAccountTokens(runtime, { issuer: ISSUER, keys: [key], reads })
+  const tokens = createServiceAccountTokens(runtime, { issuers: [ISSUER], signingKey: key, keys: [key], reads })
   const authenticator = createAuthenticator(runtime, { serviceAccounts: tokens })
   const request = (spec: object, metadata: object = {}) =>
     answerTokenRequest({ runtime, reads, tokens }, 'ns', 'robot', {

@@ -8,7 +8,7 @@ import type { UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { type Claims, parseJws } from './jws.ts'
-import { type JwtKey, signedBy, signJwt } from './jwt.ts'
+import { type JwtKey, signedBy, signJwt, type VerificationKey } from './jwt.ts'
 
 export interface TokenSpec {
   readonly audiences: readonly string[]
@@ -27,9 +27,20 @@ interface Reference {
   readonly uid: string | undefined
 }
 
+/** How service account tokens are made and known (--service-account-*, --api-audiences). */
+export interface ServiceAccountKeys {
+  /** Tokens are made in the name of the first; those of the others are believed too. */
+  readonly issuers: readonly [string, ...string[]]
+  readonly signingKey: JwtKey
+  /** Whose tokens are believed. */
+  readonly keys: readonly VerificationKey[]
+  /** Default: the issuers. */
+  readonly apiAudiences?: readonly string[]
+}
+
 export interface ServiceAccountTokens {
   readonly issuer: string
-  readonly keys: readonly JwtKey[]
+  readonly keys: readonly VerificationKey[]
   /** What a token is good for when its request names no audience: this API server. */
   readonly apiAudiences: readonly string[]
   mint(spec: TokenSpec): string
@@ -63,12 +74,11 @@ const EXTRA = 'authentication.kubernetes.io'
 
 export function createServiceAccountTokens(
   runtime: Runtime,
-  options: { readonly issuer: string; readonly keys: readonly JwtKey[]; readonly reads: CacheReads },
+  { issuers, signingKey, keys, ...options }: ServiceAccountKeys & { readonly reads: CacheReads },
 ): ServiceAccountTokens {
-  const { issuer, keys, reads } = options
-  const apiAudiences = [issuer]
-  const [signingKey] = keys
-  if (signingKey === undefined) throw new Error('no key to sign service account tokens with')
+  const { reads } = options
+  const [issuer] = issuers
+  const apiAudiences = options.apiAudiences ?? issuers
   return {
     issuer,
     keys,
@@ -76,12 +86,14 @@ export function createServiceAccountTokens(
     mint: (spec) => signJwt(signingKey, claimsOf(runtime, issuer, spec)),
     verify: async (token, wanted = apiAudiences) => {
       const jws = parseJws(token)
-      if (jws === undefined || (jws.claims['iss'] !== issuer && jws.claims['iss'] !== LEGACY_ISSUER)) return undefined
+      if (jws === undefined) return undefined
+      const from = jws.claims['iss']
+      if (from !== LEGACY_ISSUER && !issuers.some((one) => one === from)) return undefined
       if (!signedBy(keys, jws)) throw new TokenError('go-jose/go-jose: error in cryptographic primitive')
       const { claims } = jws
       const now = runtime.clock.now()
       // One of the old kind is for this server alone, and lives as long as the Secret it is kept in.
-      const isLegacy = claims['iss'] === LEGACY_ISSUER
+      const isLegacy = from === LEGACY_ISSUER
       const expiresAt = isLegacy ? Number.POSITIVE_INFINITY : checkedTimes(claims, now)
       const meant = isLegacy ? apiAudiences : strings(claims['aud'])
       const audiences = wanted.filter((audience) => meant.includes(audience))

@@ -10,21 +10,19 @@ import { type Authenticator, createAuthenticator, type TokenAuthenticator } from
 import { type Authorizer, type Mode, union, withSuperusers } from './authorizer.ts'
 import { bootstrapTokenUser } from './bootstrap-tokens.ts'
 import { createEscalationGuard } from './escalation.ts'
-import { jwtKey } from './jwt.ts'
+import type { FrontProxies } from './front-proxies.ts'
 import { createNodeAuthorizer, type NodeReads } from './node.ts'
 import { createRbacAuthorizer, createRoleReads, type RoleReads } from './rbac.ts'
-import { createServiceAccountTokens, type ServiceAccountTokens } from './serviceaccounts.ts'
+import { createServiceAccountTokens, type ServiceAccountKeys, type ServiceAccountTokens } from './serviceaccounts.ts'
 
 export interface AuthOptions {
   readonly reads: CacheReads
   readonly podsOnNode: NodeReads['podsOnNode']
   /** Rises with every change to roles and bindings. */
   readonly rolesChanged: () => number
-  /** PEM of the key that signs service account tokens. */
-  readonly serviceAccountKey: string
-  readonly issuer?: string
-  /** PEM of the authority of front proxies. Without it there are none. */
-  readonly frontProxyCa?: string
+  readonly serviceAccounts: ServiceAccountKeys
+  /** Who may speak for others. Without it nobody may. */
+  readonly frontProxies?: FrontProxies
   /** Users by static token. */
   readonly staticTokens?: ReadonlyMap<string, UserInfo>
   /** Asked in order for tokens that this server has not made. */
@@ -58,20 +56,16 @@ export interface Auth {
   readonly filter: Filter
 }
 
-/** The issuer of kubeadm clusters. */
-export const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
-
 export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const { reads } = options
   const tokens = createServiceAccountTokens(runtime, {
-    issuer: options.issuer ?? DEFAULT_ISSUER,
-    keys: [jwtKey(options.serviceAccountKey)],
+    ...options.serviceAccounts,
     reads,
   })
   const authenticator = createAuthenticator(runtime, {
     serviceAccounts: tokens,
     otherToken: (token) => options.staticTokens?.get(token) ?? bootstrapTokenUser(reads, runtime.clock, token),
-    ...(options.frontProxyCa === undefined ? {} : { frontProxyCa: options.frontProxyCa }),
+    ...(options.frontProxies === undefined ? {} : { frontProxies: options.frontProxies }),
     ...(options.otherTokens === undefined ? {} : { others: options.otherTokens }),
   })
   const roles = createRoleReads(reads, options.rolesChanged)

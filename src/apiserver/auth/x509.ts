@@ -32,10 +32,20 @@ export function certificateIdentity(certificate: Uint8Array): CertificateIdentit
   }
 }
 
-/** Whether a certificate (DER) is signed by this authority (PEM). */
-export function issuedBy(authority: string): (certificate: Uint8Array) => boolean {
-  const { publicKey } = new X509Certificate(authority)
-  return (certificate) => new X509Certificate(certificate).verify(publicKey)
+/** Whether a certificate (DER) is signed by one of these authorities (PEM, one or more). @throws when there is none */
+export function issuedBy(authorities: string): (certificate: Uint8Array) => boolean {
+  const keys = certificatesOf(authorities).map(({ publicKey }) => publicKey)
+  return (certificate) => {
+    const issued = new X509Certificate(certificate)
+    return keys.some((key) => issued.verify(key))
+  }
+}
+
+/** All of a PEM file. @throws when there is none, or one cannot be read */
+export function certificatesOf(pem: string): readonly X509Certificate[] {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  if (found.length === 0) throw new Error('data does not contain any valid certificates')
+  return found.map((one) => new X509Certificate(one))
 }
 
 function values(value: string | string[] | undefined): string[] {

@@ -12,6 +12,7 @@ import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import { loopbackOf } from '../loopback.ts'
+import { addressAt, type ServiceNetwork } from '../registry/allocators/service-network.ts'
 import freshCluster from './bootstrap.json' with { type: 'json' }
 import { type SettlingLoop, startSettlingLoop } from './settling.ts'
 
@@ -22,10 +23,12 @@ export interface BootstrapOptions {
   readonly scheme: Scheme
   /** Where the server listens: the kubernetes Service's target port. */
   readonly port: number
-  /** PEM of the CAs that sign the certificates of clients and of front proxies; undefined without TLS. */
-  readonly authorities?: { readonly clients: string; readonly frontProxies: string }
   /** The user as whom this server asks kubelets, where its certificate is the cluster's own: bound to what that takes. */
   readonly kubeletClient?: string
+  /** Of the kubernetes Service. */
+  readonly network: ServiceNetwork
+  /** Whom extension servers are to trust: the data of their ConfigMap. Default: none of it. */
+  readonly trust?: Readonly<Record<string, string>>
 }
 
 /** Names whom extension servers are to trust (API concept: aggregation layer). */
@@ -36,13 +39,17 @@ const TRUST_RETRY_MS = 30_000
 /** @throws what a write failed with: a cluster without its roles must not become ready. */
 export async function ensureBootstrapObjects(options: BootstrapOptions): Promise<void> {
   const writer = createWriter(options)
-  const objects = freshCluster as readonly KubeObject[]
+  const objects = (freshCluster as readonly KubeObject[]).map((object) => withNetwork(object, options.network))
   const isNamespace = (object: KubeObject) => object.kind === 'Namespace'
   // Everything else may live in one of the namespaces, and the Service needs its address range.
   await Promise.all(objects.filter(isNamespace).map((object) => ensure(options, writer, object)))
   await Promise.all(objects.filter((object) => !isNamespace(object)).map((object) => ensure(options, writer, object)))
   await Promise.all(serverObjects(options).map((object) => ensure(options, writer, object)))
 }
+
+/** The cluster's own range of addresses is that of its flags. */
+const withNetwork = (object: KubeObject, { cidr }: ServiceNetwork): KubeObject =>
+  object.kind === 'ServiceCIDR' ? { ...object, spec: { cidrs: [cidr] } } : object
 
 /** Extension servers must not be told to trust somebody else, nor be left without a word: what changes it is undone. */
 export function keepTrust(options: BootstrapOptions, onChange: SettlingLoop['onChange'], signal: AbortSignal): void {
@@ -155,13 +162,12 @@ const canonical = (part: Fields): string =>
   )
 
 /** What depends on how this server was started. */
-function serverObjects({ runtime, port, authorities, kubeletClient }: BootstrapOptions): readonly KubeObject[] {
+function serverObjects({ runtime, port, network, trust, kubeletClient }: BootstrapOptions): readonly KubeObject[] {
   const meta = (name: string, namespace: string, labels?: Readonly<Record<string, string>>) => ({
     name,
     namespace,
     ...(labels ? { labels } : {}),
   })
-  const list = (...values: string[]) => JSON.stringify(values)
   return [
     ...(kubeletClient === undefined ? [] : [kubeletClientBinding(kubeletClient)]),
     {
@@ -170,7 +176,7 @@ function serverObjects({ runtime, port, authorities, kubeletClient }: BootstrapO
       metadata: meta('kubernetes', 'default', { component: 'apiserver', provider: 'kubernetes' }),
       spec: {
         type: 'ClusterIP',
-        clusterIP: '10.96.0.1',
+        clusterIP: addressAt(network, 1),
         ipFamilyPolicy: 'SingleStack',
         internalTrafficPolicy: 'Cluster',
         sessionAffinity: 'None',
@@ -187,15 +193,7 @@ function serverObjects({ runtime, port, authorities, kubeletClient }: BootstrapO
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: meta(TRUST, 'kube-system'),
-      data: {
-        ...(authorities === undefined
-          ? {}
-          : { 'client-ca-file': authorities.clients, 'requestheader-client-ca-file': authorities.frontProxies }),
-        'requestheader-allowed-names': list('front-proxy-client'),
-        'requestheader-extra-headers-prefix': list('X-Remote-Extra-'),
-        'requestheader-group-headers': list('X-Remote-Group'),
-        'requestheader-username-headers': list('X-Remote-User'),
-      },
+      data: { ...trust },
     },
   ]
 }

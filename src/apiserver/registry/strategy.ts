@@ -6,6 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { FieldError } from '../../api/validation/errors.ts'
 import type { Random } from '../../base/random.ts'
+import type { ServiceNetwork } from './allocators/service-network.ts'
 
 export interface StrategyContext {
   readonly user: UserInfo
@@ -27,6 +28,7 @@ export interface StrategyContext {
 /** What allocation may look at: chance, and what the stored Services hold (as of every write answered). */
 export interface Pools {
   readonly random: Random
+  readonly network: ServiceNetwork
   services(): readonly KubeObject[]
 }
 

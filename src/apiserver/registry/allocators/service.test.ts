@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../api/object.ts'
 import { StatusError } from '../../../api/status.ts'
 import type { Pools } from '../strategy.ts'
 import { allocate } from './service.ts'
+import { serviceNetwork } from './service-network.ts'
 
 const service = (name: string, spec: object): KubeObject => ({
   apiVersion: 'v1',
@@ -12,7 +13,7 @@ const service = (name: string, spec: object): KubeObject => ({
   spec: { type: 'ClusterIP', ports: [{ port: 80, protocol: 'TCP' }], ...spec },
 })
 
-function poolsWith(stored: readonly KubeObject[]): Pools {
+function poolsWith(stored: readonly KubeObject[], ...flags: readonly string[]): Pools {
   const random = {
     float: () => 0,
     uuid: () => '',
@@ -20,7 +21,7 @@ function poolsWith(stored: readonly KubeObject[]): Pools {
     suffix: () => '',
     bytes: () => new Uint8Array(),
   }
-  return { random, services: () => stored }
+  return { random, network: serviceNetwork(...flags), services: () => stored }
 }
 
 const messageOf = (act: () => unknown): string => {
@@ -74,4 +75,45 @@ test('a node port outside the range is refused', () => {
     messageOf(() => allocate(wanted, undefined, poolsWith([]))),
     /valid ports is 30000-32767/,
   )
+})
+
+test('addresses and ports come from the ranges that are given', () => {
+  const pools = poolsWith([], '10.0.3.7/24', '3000-3019')
+  const { object } = allocate(service('a', { type: 'NodePort' }), undefined, pools)
+  assert.deepEqual(object['spec'].clusterIPs, ['10.0.3.17'])
+  assert.equal(object['spec'].ports[0].nodePort, 3016)
+  const wanted = service('b', { clusterIP: '10.96.0.7', clusterIPs: ['10.96.0.7'] })
+  assert.match(
+    messageOf(() => allocate(wanted, undefined, pools, true)),
+    /The range of valid IPs is 10\.0\.3\.0\/24$/,
+  )
+})
+
+test('a small range is handed out whole, and then is full', () => {
+  const pools = poolsWith([], '192.0.0.0/29')
+  const given = [1, 2, 3, 4, 5, 6].map((n) => allocate(service(`s${n}`, {}), undefined, pools).object['spec'].clusterIP)
+  assert.deepEqual(given, ['192.0.0.1', '192.0.0.2', '192.0.0.3', '192.0.0.4', '192.0.0.5', '192.0.0.6'])
+  assert.match(
+    messageOf(() => allocate(service('s7', {}), undefined, pools)),
+    /range is full/,
+  )
+})
+
+test('a range that cannot be used is refused with why', () => {
+  const why = (...flags: readonly string[]) => {
+    try {
+      serviceNetwork(...flags)
+      return ''
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  assert.match(why('10.0.0.0/30'), /must be at least 8 IP addresses/)
+  assert.match(why('10.0.0'), /service-cluster-ip-range\[0\] is not a valid cidr/)
+  assert.match(why('10.0.0.0/33'), /not a valid cidr/)
+  assert.match(why('10.0.0.0/24,10.1.0.0/24'), /must be of different IP family/)
+  assert.match(why('10.0.0.0/24,fd00::/108,10.2.0.0/24'), /must not contain more than two entries/)
+  assert.match(why('fd00::/108'), /IPv4 addresses only/)
+  assert.match(why('10.0.0.0/24', '5-1'), /--service-node-port-range/)
+  assert.match(why('10.0.0.0/24', 'x'), /unable to parse port range/)
 })

@@ -1,5 +1,5 @@
 /**
- * What Services take from shared pools: cluster IPs of 10.96.0.0/16, and node ports 30000 to 32767. Called by the Service
+ * What Services take from shared pools: cluster IPs and node ports of the service network. Called by the Service
  * strategy before validation. What is taken is what the stored Services hold and what requests under way have reserved, so
  * there is nothing else to persist or to repair; a reservation ends when its write is visible or has failed.
  */
@@ -17,14 +17,7 @@ import {
   validateClusterIPs,
 } from '../../../api/validation/service.ts'
 import type { Begun, Pools } from '../strategy.ts'
-
-const NETWORK = 0x0a600000
-const SIZE = 65536
-/** Addresses below are handed out only when those above are gone, so that people may choose among them. */
-const STATIC_BAND = 256
-const FIRST_PORT = 30000
-const LAST_PORT = 32767
-const STATIC_PORTS = 86
+import { addressAt, type ServiceNetwork } from './service-network.ts'
 
 const reservations = new WeakMap<Pools, Set<string>>()
 
@@ -157,7 +150,7 @@ function withClusterIPs(service: KubeObject, old: KubeObject | undefined, pool: 
     const ip = nextAddress(pool, pools)
     return withSpec(service, { clusterIP: ip, clusterIPs: [ip] })
   }
-  const why = whyNotAddress(one, pool)
+  const why = whyNotAddress(one, pool, pools.network)
   if (why !== undefined)
     throw refuse(
       service.metadata.name ?? '',
@@ -166,18 +159,14 @@ function withClusterIPs(service: KubeObject, old: KubeObject | undefined, pool: 
   return withSpec(service, { clusterIP: one, clusterIPs: wanted })
 }
 
-const outOfRange = (ip: string): string =>
-  `the provided IP (${ip}) is not in the valid range. The range of valid IPs is 10.96.0.0/16`
-
-function whyNotAddress(ip: string, pool: Pool): string | undefined {
+function whyNotAddress(ip: string, pool: Pool, { cidr, base, size }: ServiceNetwork): string | undefined {
+  const outOfRange = `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${cidr}`
   const bits = parseIPv4(ip)
-  if (bits === undefined || bits < NETWORK || bits >= NETWORK + SIZE)
-    return pool.dryRun ? outOfRange(ip) : 'the provided network does not match the current range'
-  if (bits === NETWORK || bits === NETWORK + SIZE - 1) return outOfRange(ip)
+  if (bits === undefined || bits < base || bits >= base + size)
+    return pool.dryRun ? outOfRange : 'the provided network does not match the current range'
+  if (bits === base || bits === base + size - 1) return outOfRange
   return pool.take(`ip/${ip}`) ? undefined : 'provided IP is already allocated'
 }
-
-const addressAt = (offset: number): string => `10.96.${offset >> 8}.${offset & 255}`
 
 /** A free one, from a random place on, in [low, high) of the pool; undefined when all are taken. */
 function nextFree(low: number, high: number, pools: Pools, take: (at: number) => boolean): number | undefined {
@@ -191,15 +180,18 @@ function nextFree(low: number, high: number, pools: Pools, take: (at: number) =>
 }
 
 function nextAddress(pool: Pool, pools: Pools): string {
-  const take = (offset: number) => pool.take(`ip/${addressAt(offset)}`)
-  const found = nextFree(STATIC_BAND + 1, SIZE - 1, pools, take) ?? nextFree(1, STATIC_BAND + 1, pools, take)
+  const { network } = pools
+  const take = (offset: number) => pool.take(`ip/${addressAt(network, offset)}`)
+  const above = network.staticBand + 1
+  const found = nextFree(above, network.size - 1, pools, take) ?? nextFree(1, above, pools, take)
   if (found === undefined) throw internalError(new Error('failed to allocate a serviceIP: range is full'))
-  return addressAt(found)
+  return addressAt(network, found)
 }
 
-function whyNotPort(port: number, protocol: string, pool: Pool): string | undefined {
-  if (!pool.dryRun && (port < FIRST_PORT || port > LAST_PORT))
-    return `provided port is not in the valid range. The range of valid ports is ${FIRST_PORT}-${LAST_PORT}`
+function whyNotPort(port: number, protocol: string, pool: Pool, { network }: Pools): string | undefined {
+  const { first, last } = network.ports
+  if (!pool.dryRun && (port < first || port > last))
+    return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
   if (pool.isTaken(`port/${port}`)) return 'provided port is already allocated'
   pool.take(`port/${port}`)
   pool.take(`${protocol}/${port}`)
@@ -208,9 +200,9 @@ function whyNotPort(port: number, protocol: string, pool: Pool): string | undefi
 
 function nextPort(pool: Pool, pools: Pools): number {
   const take = (port: number) => pool.take(`port/${port}`)
-  const found =
-    nextFree(FIRST_PORT + STATIC_PORTS, LAST_PORT + 1, pools, take) ??
-    nextFree(FIRST_PORT, FIRST_PORT + STATIC_PORTS, pools, take)
+  const { first, last, staticBand } = pools.network.ports
+  const above = first + staticBand
+  const found = nextFree(above, last + 1, pools, take) ?? nextFree(first, above, pools, take)
   if (found === undefined) throw internalError(new Error('failed to allocate a nodePort: range is full'))
   return found
 }
@@ -228,7 +220,7 @@ function withNodePorts(service: KubeObject, pool: Pool, pools: Pools): KubeObjec
     if (!wanted && !allocatesNodePorts(service)) return port
     if (known !== undefined && (!wanted || wanted === known)) return { ...port, nodePort: known }
     const number = wanted ?? nextPort(pool, pools)
-    const why = wanted ? whyNotPort(wanted, port['protocol'], pool) : undefined
+    const why = wanted ? whyNotPort(wanted, port['protocol'], pool, pools) : undefined
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
     if (known === undefined) byPort.set(port['port'], number)
     return { ...port, nodePort: number }
@@ -248,7 +240,7 @@ function withUpdatedNodePorts(service: KubeObject, pool: Pool, pools: Pools): Ku
     const identity = `${port['protocol']} ${number}`
     if (seen.has(identity)) throw new StatusError(500, '', `duplicate nodePort: {${identity}}`)
     seen.add(identity)
-    const why = wanted === undefined ? undefined : whyNotPort(wanted, port['protocol'], pool)
+    const why = wanted === undefined ? undefined : whyNotPort(wanted, port['protocol'], pool, pools)
     if (why !== undefined) throw refuse(service.metadata.name ?? '', invalid(`spec.ports[${i}].nodePort`, number, why))
     return wanted === undefined ? { ...port, nodePort: number } : port
   })
@@ -259,7 +251,7 @@ function withHealthCheckPort(service: KubeObject, pool: Pool, pools: Pools): Kub
   if (!needsHealthCheckNodePort(service)) return service
   const wanted: number | undefined = service['spec']?.healthCheckNodePort || undefined
   if (wanted === undefined) return withSpec(service, { healthCheckNodePort: nextPort(pool, pools) })
-  const why = whyNotPort(wanted, 'TCP', pool)
+  const why = whyNotPort(wanted, 'TCP', pool, pools)
   if (why !== undefined)
     throw internalError(new Error(`failed to allocate requested HealthCheck NodePort ${wanted}: ${why}`))
   return service

@@ -1,0 +1,32 @@
+# What the executables in bin/envtest have in common: `launch NAME ARGS` becomes skiff under that name, in the same process, so
+# that signals and a wait for its end mean skiff. `--help`, which is on the way of every start, is answered without it.
+launch() {
+  name=$1
+  shift
+  for argument; do
+    case $argument in --help | -h | -help) exec cat "$root/bin/launch/$name.help" ;; esac
+  done
+  case $(uname -s)-$(uname -m) in
+    Linux-x86_64) platform=linux-x64 ;;
+    Linux-aarch64) platform=linux-arm64 ;;
+    Darwin-arm64) platform=darwin-arm64 ;;
+    Darwin-x86_64) platform=darwin-x64 ;;
+    *) platform=none ;;
+  esac
+  node=
+  for place in "$root/node_modules" "$root/tools/node/node_modules"; do
+    for package in "node-$platform" "node-bin-$platform"; do
+      [ -z "$node" ] && [ -x "$place/$package/bin/node" ] && node=$place/$package/bin/node
+    done
+  done
+  if [ -z "$node" ] && ! node=$(command -v node); then
+    echo "$name: there is no node on PATH: install Node 22 or later" >&2
+    exit 1
+  fi
+  cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+  if [ -n "$cache" ] && [ -z "$NODE_DISABLE_COMPILE_CACHE" ] && mkdir -p -m 700 "$cache/skiff/compile" 2>/dev/null; then
+    export NODE_COMPILE_CACHE="$cache/skiff/compile"
+  fi
+  export SKIFF_REEXECUTED=1 SKIFF_PARENT="$PPID"
+  exec "$node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring "$root/bin/skiff.js" run-as "$name" "$@"
+}

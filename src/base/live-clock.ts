@@ -1,0 +1,40 @@
+/** The machine's own time, for whoever needs no more of the live runtime than that. */
+import type { Clock } from './clock.ts'
+
+/** Stands around what a timer or a hand-over calls. */
+export type Guard = (task: () => void) => () => void
+
+/** setTimeout counts in 32 bits; longer waits are made of several. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+export function liveClock(guard: Guard = (task) => task): Clock {
+  // Date.now() has only milliseconds; the monotonic clock has the rest. It is set anew when the wall clock was changed.
+  let origin = performance.timeOrigin
+  return {
+    now() {
+      const wall = Date.now()
+      const precise = origin + performance.now()
+      if (Math.abs(precise - wall) < 2) return precise
+      origin = wall - performance.now()
+      return wall
+    },
+    monotonic: () => performance.now(),
+    setTimer(ms, _label, task) {
+      const guarded = guard(task)
+      let handle: NodeJS.Timeout
+      const wait = (left: number) => {
+        const part = Math.min(left, LONGEST_TIMEOUT_MS)
+        handle = setTimeout(() => (left > part ? wait(left - part) : guarded()), part)
+        handle.unref()
+      }
+      wait(Math.max(0, ms))
+      return { cancel: () => clearTimeout(handle) }
+    },
+  }
+}
+
+/** Timers let the process end; from this call on it lives until the function that is returned is called. */
+export function holdProcess(): () => void {
+  const handle = setInterval(() => {}, LONGEST_TIMEOUT_MS)
+  return () => clearInterval(handle)
+}

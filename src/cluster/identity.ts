@@ -1,0 +1,171 @@
+/**
+ * Who this API server is to its clients, whom it believes, and how it signs tokens: the cluster's own keys (pki.ts), or what an
+ * administrator names instead, read from the files and refused with a reason.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { DEFAULT_FRONT_PROXIES, type FrontProxies } from '../apiserver/auth/front-proxies.ts'
+import { jwtKey, type VerificationKey, verificationKeys } from '../apiserver/auth/jwt.ts'
+import type { ServiceAccountKeys } from '../apiserver/auth/serviceaccounts.ts'
+import { certificatesOf } from '../apiserver/auth/x509.ts'
+import type { KeyAndCertificate } from './certificate.ts'
+import { StartError } from './errors.ts'
+import type { Pki } from './pki.ts'
+import { fromFile } from './read-file.ts'
+
+/** Named after kube-apiserver's flags. What they name is PEM. */
+export interface IdentityFlags {
+  /** The certificate that is served, with those between it and its authority. Default: the cluster's own. */
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
+  /** Authorities of client certificates, besides the cluster's own. */
+  readonly clientCaFile?: string
+  /** Tokens are issued in the name of the first, and believed of all. Default: as in kubeadm's clusters. */
+  readonly serviceAccountIssuer?: readonly string[]
+  /** Public keys, private keys or certificates whose tokens are believed. Default: the signing key. */
+  readonly serviceAccountKeyFile?: readonly string[]
+  readonly serviceAccountSigningKeyFile?: string
+  /** What tokens must be meant for. Default: the issuers. */
+  readonly apiAudiences?: readonly string[]
+  /** Authorities of front proxies. Default: the cluster's own. */
+  readonly requestheaderClientCaFile?: string
+  /** Common names; given empty: any. Default: front-proxy-client. */
+  readonly requestheaderAllowedNames?: readonly string[]
+  readonly requestheaderUsernameHeaders?: readonly string[]
+  readonly requestheaderUidHeaders?: readonly string[]
+  readonly requestheaderGroupHeaders?: readonly string[]
+  readonly requestheaderExtraHeadersPrefix?: readonly string[]
+  /** Who this server is to aggregated API servers and webhooks. Default: a front proxy of the cluster's own authority. */
+  readonly proxyClientCertFile?: string
+  readonly proxyClientKeyFile?: string
+}
+
+export const IDENTITY_FLAGS: Readonly<Record<keyof IdentityFlags, true>> = {
+  tlsCertFile: true,
+  tlsPrivateKeyFile: true,
+  clientCaFile: true,
+  serviceAccountIssuer: true,
+  serviceAccountKeyFile: true,
+  serviceAccountSigningKeyFile: true,
+  apiAudiences: true,
+  requestheaderClientCaFile: true,
+  requestheaderAllowedNames: true,
+  requestheaderUsernameHeaders: true,
+  requestheaderUidHeaders: true,
+  requestheaderGroupHeaders: true,
+  requestheaderExtraHeadersPrefix: true,
+  proxyClientCertFile: true,
+  proxyClientKeyFile: true,
+}
+
+export interface Identity {
+  readonly serving: KeyAndCertificate
+  /** PEM: what the certificate that is served is verified with. */
+  readonly servingCa: string
+  /** PEM bundles of the authorities of client certificates. */
+  readonly clientCas: readonly string[]
+  readonly serviceAccounts: ServiceAccountKeys
+  readonly frontProxies: FrontProxies
+  readonly proxyClient: KeyAndCertificate
+  /** Data of ConfigMap kube-system/extension-apiserver-authentication: whom extension servers are to trust. */
+  readonly trust: Readonly<Record<string, string>>
+}
+
+/** The issuer of kubeadm clusters. */
+export const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local'
+
+/** @throws StartError with the flag or file and what is wrong with it */
+export async function loadIdentity(flags: IdentityFlags, pki: Pki): Promise<Identity> {
+  const served = await pairOf('tls-cert-file', flags.tlsCertFile, 'tls-private-key-file', flags.tlsPrivateKeyFile)
+  const given = flags.clientCaFile === undefined ? [] : [await authorities(flags.clientCaFile)]
+  const clientCas = [...given, pki.ca.cert]
+  const frontProxies = await frontProxiesOf(flags, pki)
+  return {
+    serving: served ?? pki.serving,
+    servingCa: served === undefined ? pki.ca.cert : served.cert,
+    clientCas,
+    serviceAccounts: await serviceAccountKeys(flags, pki),
+    frontProxies,
+    proxyClient:
+      (await pairOf(
+        'proxy-client-cert-file',
+        flags.proxyClientCertFile,
+        'proxy-client-key-file',
+        flags.proxyClientKeyFile,
+      )) ?? pki.frontProxy.client,
+    trust: {
+      'client-ca-file': clientCas.map((pem) => (pem.endsWith('\n') ? pem : `${pem}\n`)).join(''),
+      ...trustedProxies(flags, frontProxies),
+    },
+  }
+}
+
+async function pairOf(
+  certFlag: string,
+  certFile: string | undefined,
+  keyFlag: string,
+  keyFile: string | undefined,
+): Promise<KeyAndCertificate | undefined> {
+  if (certFile === undefined && keyFile === undefined) return undefined
+  if (certFile === undefined || keyFile === undefined)
+    throw new StartError(`--${certFlag} and --${keyFlag} are given together`)
+  const cert = await authorities(certFile)
+  const key = await fromFile(keyFile, (text) => checked(text, () => createPrivateKey(text)))
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new StartError(`${keyFile} is not the key of ${certFile}`)
+  return { cert, key }
+}
+
+const authorities = (file: string): Promise<string> =>
+  fromFile(file, (text) => checked(text, () => certificatesOf(text)))
+
+function checked(text: string, parse: () => unknown): string {
+  parse()
+  return text
+}
+
+async function serviceAccountKeys(flags: IdentityFlags, pki: Pki): Promise<ServiceAccountKeys> {
+  const { serviceAccountSigningKeyFile: signingFile, serviceAccountKeyFile: files, apiAudiences } = flags
+  const [first, ...others] = flags.serviceAccountIssuer ?? [DEFAULT_ISSUER]
+  for (const issuer of flags.serviceAccountIssuer ?? []) {
+    if (issuer === '') throw new StartError('service-account-issuer cannot be an empty string')
+    if (issuer.includes(':') && !URL.canParse(issuer))
+      throw new StartError(`service-account-issuer "${issuer}" contained a ':' but was not a valid URL`)
+  }
+  const signingKey =
+    signingFile === undefined ? jwtKey(pki.serviceAccount.privateKey) : await fromFile(signingFile, jwtKey)
+  const keys: VerificationKey[] = []
+  for (const file of files ?? []) keys.push(...(await fromFile(file, verificationKeys)))
+  return {
+    issuers: [first ?? DEFAULT_ISSUER, ...others],
+    signingKey,
+    keys: files === undefined ? [signingKey] : keys,
+    ...(apiAudiences === undefined ? {} : { apiAudiences }),
+  }
+}
+
+async function frontProxiesOf(flags: IdentityFlags, pki: Pki): Promise<FrontProxies> {
+  const { requestheaderClientCaFile: file } = flags
+  const lower = (names: readonly string[] | undefined, usual: readonly string[]) =>
+    names?.map((name) => name.trim().toLowerCase()) ?? usual
+  const usual = DEFAULT_FRONT_PROXIES
+  return {
+    ca: file === undefined ? pki.frontProxy.ca.cert : await authorities(file),
+    allowedNames: flags.requestheaderAllowedNames ?? (file === undefined ? usual.allowedNames : []),
+    usernameHeaders: lower(flags.requestheaderUsernameHeaders, usual.usernameHeaders),
+    uidHeaders: lower(flags.requestheaderUidHeaders, usual.uidHeaders),
+    groupHeaders: lower(flags.requestheaderGroupHeaders, usual.groupHeaders),
+    extraPrefixes: lower(flags.requestheaderExtraHeadersPrefix, usual.extraPrefixes),
+  }
+}
+
+function trustedProxies(flags: IdentityFlags, { ca, allowedNames }: FrontProxies): Readonly<Record<string, string>> {
+  const uid = flags.requestheaderUidHeaders
+  return {
+    'requestheader-allowed-names': JSON.stringify(allowedNames),
+    'requestheader-client-ca-file': ca,
+    'requestheader-extra-headers-prefix': JSON.stringify(flags.requestheaderExtraHeadersPrefix ?? ['X-Remote-Extra-']),
+    'requestheader-group-headers': JSON.stringify(flags.requestheaderGroupHeaders ?? ['X-Remote-Group']),
+    ...(uid === undefined ? {} : { 'requestheader-uid-headers': JSON.stringify(uid) }),
+    'requestheader-username-headers': JSON.stringify(flags.requestheaderUsernameHeaders ?? ['X-Remote-User']),
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * --feature-gates: read and judged as kube-apiserver judges them (API concept: feature gates). skiff behaves as with every gate at
+ * its default; for one that is set otherwise it says so.
+ */
+import { asBoolean, FlagError } from './flags.ts'
+import { GATES } from './gate-table.ts'
+
+interface Gate {
+  readonly stage: 'alpha' | 'beta' | 'ga' | 'deprecated'
+  readonly usual: boolean
+  readonly isLocked: boolean
+  readonly needs: readonly string[]
+}
+
+/** The lines to warn with, one for each gate that is not at its default. @throws FlagError for what kube-apiserver refuses */
+export function judgeFeatureGates(settings: readonly string[]): readonly string[] {
+  if (settings.length === 0) return []
+  const gates = table()
+  const wanted = new Map<string, boolean>()
+  for (const setting of settings) {
+    // A component may be named before the gate: kube's are the only ones here.
+    const [name = '', value] = setting
+      .trim()
+      .replace(/^kube:/, '')
+      .split('=', 2)
+    if (value === undefined) throw new FlagError(`missing bool value for ${name}`)
+    const on = asBoolean(value.trim())
+    const gate = gates.get(name)
+    if (gate === undefined) throw new FlagError(`unrecognized feature gate: ${name}`)
+    if (on === undefined)
+      throw new FlagError(
+        `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
+      )
+    if (gate.isLocked && on !== gate.usual)
+      throw new FlagError(`cannot set feature gate ${name} to ${on}, feature is locked to ${gate.usual}`)
+    wanted.set(name, on)
+  }
+  const enabled = (name: string): boolean => {
+    const gate = gates.get(name) as Gate
+    const group = gate.stage === 'alpha' ? 'AllAlpha' : gate.stage === 'beta' ? 'AllBeta' : ''
+    return wanted.get(name) ?? (name === group || gate.isLocked ? undefined : wanted.get(group)) ?? gate.usual
+  }
+  const broken = [...gates].flatMap(([name, { needs }]) => {
+    const missing = enabled(name) ? needs.filter((other) => !enabled(other)) : []
+    return missing.length === 0
+      ? []
+      : [`${name} is enabled, but depends on features that are disabled: [${missing.join(' ')}]`]
+  })
+  if (broken.length > 0) throw new FlagError(broken.length === 1 ? (broken[0] as string) : `[${broken.join(', ')}]`)
+  return [...wanted].flatMap(([name, on]) => {
+    const { usual } = gates.get(name) as Gate
+    return on === usual ? [] : [`feature gate ${name}=${on}: skiff behaves as with ${name}=${usual}, its default`]
+  })
+}
+
+function table(): ReadonlyMap<string, Gate> {
+  return new Map(
+    GATES.trim()
+      .split('\n')
+      .map((line) => {
+        const [name = '', stage, usual, ...more] = line.split(' ')
+        const needs = more.includes('needs') ? (more.at(-1) ?? '').split(',') : []
+        return [
+          name,
+          { stage: stage as Gate['stage'], usual: usual === 'on', isLocked: more.includes('locked'), needs },
+        ]
+      }),
+  )
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { ETCD_FLAGS } from './etcd-flags.ts'
+import { judgeFeatureGates } from './feature-gates.ts'
+import { parseFlags } from './flags.ts'
+import { helpText } from './help.ts'
+import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
+import { apiServerFlags } from './options.ts'
+import { judgeRuntimeConfig } from './runtime-config.ts'
+
+const parse = (...args: readonly string[]) =>
+  parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args, (text) =>
+    text === '1h' || text === '1h0m0s' ? 1n : text === '5m' ? 2n : undefined,
+  )
+const why = (act: () => unknown): string => {
+  try {
+    act()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return ''
+}
+const NEEDED = [
+  '--etcd-servers=http://127.0.0.1:1',
+  '--service-account-key-file=k',
+  '--service-account-signing-key-file=s',
+]
+const options = (...args: readonly string[]) => apiServerFlags(parse(...NEEDED, ...args), undefined)
+
+test('flags come as --a=b, --a b, bare, empty and repeated', () => {
+  const values = parse(
+    '--allow-privileged',
+    '--authorization-mode=Node,RBAC',
+    '--authorization-mode=Webhook',
+    '--disable-admission-plugins=',
+    '--secure-port',
+    '1234',
+    '--service-account-issuer=https://a,b',
+    '--service-account-issuer=c',
+    '-v=6',
+  )
+  assert.deepEqual(
+    [...values],
+    [
+      ['allow-privileged', ['true']],
+      ['authorization-mode', ['Node', 'RBAC', 'Webhook']],
+      ['disable-admission-plugins', []],
+      ['secure-port', ['1234']],
+      ['service-account-issuer', ['https://a,b', 'c']],
+      ['v', ['6']],
+    ],
+  )
+})
+
+test('what kube-apiserver refuses is refused in its words', () => {
+  assert.equal(
+    why(() => parse('--nonsense')),
+    'unknown flag: --nonsense',
+  )
+  assert.equal(
+    why(() => parse('----x')),
+    'bad flag syntax: ----x',
+  )
+  assert.equal(
+    why(() => parse('-x')),
+    "unknown shorthand flag: 'x' in -x",
+  )
+  assert.equal(
+    why(() => parse('extra')),
+    '"kube-apiserver" does not take any arguments, got ["extra"]',
+  )
+  assert.equal(
+    why(() => parse('--secure-port')),
+    'flag needs an argument: --secure-port',
+  )
+  assert.match(
+    why(() => parse('--secure-port=abc')),
+    /^invalid argument "abc" for "--secure-port" flag: strconv\.ParseInt/,
+  )
+  assert.match(
+    why(() => parse('--allow-privileged=maybe')),
+    /strconv\.ParseBool/,
+  )
+  assert.match(
+    why(() => parse('--bind-address=xx')),
+    /failed to parse IP: "xx"/,
+  )
+  assert.match(
+    why(() => options('--secure-port=0')),
+    /^--secure-port 0 must be between 1 and 65535/,
+  )
+  assert.match(
+    why(() => apiServerFlags(parse(), undefined)),
+    /--etcd-servers must be specified/,
+  )
+})
+
+test('what skiff does not do is refused, its default is not', () => {
+  assert.match(
+    why(() => parse('--event-ttl=5m')),
+    /--event-ttl=5m: skiff does not do what this asks for; it is as with 1h0m0s/,
+  )
+  assert.equal(
+    why(() => parse('--event-ttl=1h')),
+    '',
+  )
+  assert.match(
+    why(() => parse('--enable-garbage-collector=false')),
+    /skiff does not do what this asks for/,
+  )
+  assert.equal(
+    why(() => parse('--enable-garbage-collector=true')),
+    '',
+  )
+  assert.match(
+    why(() => parse('--audit-webhook-config-file=f')),
+    /leave it out/,
+  )
+  assert.equal(
+    why(() => parse('--watch-cache=false', '--delete-collection-workers=10')),
+    '',
+  )
+  assert.match(
+    why(() => options('--enable-admission-plugins=EventRateLimit')),
+    /skiff does not have it/,
+  )
+})
+
+test('a cluster is asked for as the flags say', () => {
+  const { cluster, etcdServers, certDir } = options(
+    '--bind-address=127.0.0.1',
+    '--secure-port=1234',
+    '--cert-dir=/nowhere',
+    '--authorization-mode=RBAC',
+    '--disable-admission-plugins=ServiceAccount',
+    '--max-requests-inflight=500',
+    '--client-ca-file=',
+  )
+  assert.deepEqual(etcdServers, ['http://127.0.0.1:1'])
+  assert.equal(certDir, '/nowhere')
+  assert.deepEqual(cluster, {
+    host: '127.0.0.1',
+    port: 1234,
+    components: ['apiserver'],
+    storage: 'memory',
+    allowPrivileged: false,
+    enableAdmissionPlugins: [],
+    disableAdmissionPlugins: ['ServiceAccount', 'NodeRestriction'],
+    security: {
+      authorizationMode: ['RBAC'],
+      maxRequestsInflight: 500,
+      serviceAccountKeyFile: ['k'],
+      serviceAccountSigningKeyFile: 's',
+    },
+    logLevel: 0,
+  })
+})
+
+test('with the controllers simulated kubelets may do their work', () => {
+  const { cluster } = apiServerFlags(parse(...NEEDED, '--authorization-mode=RBAC'), 'controllers')
+  assert.deepEqual(cluster.components, ['apiserver', 'controllers', 'scheduler', 'kubelet'])
+  assert.deepEqual(cluster.security?.authorizationMode, ['Node', 'RBAC'])
+  assert.match(
+    why(() => apiServerFlags(parse(...NEEDED), 'scheduler')),
+    /SKIFF_COMPONENTS=scheduler/,
+  )
+})
+
+test('feature gates are judged as kube-apiserver judges them', () => {
+  const gates = (...settings: readonly string[]) => judgeFeatureGates(settings)
+  assert.deepEqual(gates('DynamicResourceAllocation=true', 'kube:WatchList=true'), [])
+  assert.deepEqual(gates('GenericWorkload=true'), [
+    'feature gate GenericWorkload=true: skiff behaves as with GenericWorkload=false, its default',
+  ])
+  assert.equal(
+    why(() => gates('Nope=true')),
+    'unrecognized feature gate: Nope',
+  )
+  assert.match(
+    why(() => gates('WatchList=x')),
+    /^invalid value of WatchList=x, err: strconv\.ParseBool/,
+  )
+  assert.equal(
+    why(() => gates('DynamicResourceAllocation=false')),
+    'cannot set feature gate DynamicResourceAllocation to false, feature is locked to true',
+  )
+  assert.equal(
+    why(() => gates('WorkloadWithJob=true')),
+    'WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]',
+  )
+})
+
+test('versions that are not here are refused, or warned of', () => {
+  const judge = (...settings: readonly string[]) =>
+    judgeRuntimeConfig(settings, { served: new Set(['v1', 'apps/v1']), known: new Set(['apps/v1beta1']) })
+  assert.deepEqual(judge('apps/v1=true', 'api/beta=false'), [])
+  assert.equal(judge('api/all=true').length, 1)
+  assert.match(
+    why(() => judge('apps/v1beta1=true')),
+    /skiff does not serve apps\/v1beta1/,
+  )
+  assert.match(
+    why(() => judge('apps/v1=false')),
+    /cannot leave out apps\/v1/,
+  )
+  assert.equal(
+    why(() => judge('foo/v1=true')),
+    'unknown api groups foo/v1',
+  )
+  assert.equal(
+    why(() => judge('api/all=x')),
+    'invalid value api/all=x',
+  )
+})
+
+test('the launchers answer --help as the executables would', () => {
+  for (const name of ['etcd', 'kube-apiserver'])
+    assert.equal(readFileSync(new URL(`../../bin/launch/${name}.help`, import.meta.url), 'utf8'), helpText(name))
+  assert.match(helpText('etcd'), /^\s*--unsafe-no-fsync\b/m)
+  assert.doesNotMatch(helpText('kube-apiserver'), /^\s*--insecure-port\b/m)
+  assert.ok(ETCD_FLAGS.size > 100)
+})

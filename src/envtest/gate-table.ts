@@ -1,0 +1,258 @@
+/** Kubernetes' feature gates as kube-apiserver v1.37 knows them: stage, default, whether it is locked to that, and which others it needs. */
+
+export const GATES = `
+APIResponseCompression beta on
+APIServerIdentity beta on
+APIServerWebhookAuthenticationToken alpha off
+APIServingWithRoutine alpha off
+AggregatedDiscoveryRemoveBetaType deprecated on locked
+AllAlpha alpha off
+AllBeta beta off
+AllowDNSOnlyNodeCSR deprecated off
+AllowInsecureKubeletCertificateSigningRequests deprecated off
+AllowOverwriteTerminationGracePeriodSeconds deprecated off locked
+AllowParsingUserUIDFromCertAuth beta on
+AllowServiceExternalIPs ga on
+AllowUnsafeMalformedObjectDeletion beta on
+AtomicFIFO beta on
+AtomicWriteVolumeUserFields alpha off
+AuthorizePodWebsocketUpgradeCreatePermission beta on
+CBORServingAndStorage alpha off
+CPUManagerPolicyAlphaOptions alpha off
+CPUManagerPolicyBetaOptions beta on
+CPUManagerPolicyOptions ga on locked
+CRDObservedGenerationTracking beta on
+CRDValidationRatcheting ga on locked
+CRIListStreaming alpha off
+CSIServiceAccountTokenSecrets ga on locked
+CSIVolumeHealth alpha off
+ChangeContainerStatusOnKubeletRestart deprecated off
+ClearingNominatedNodeNameAfterBinding beta on
+ClientsAllowCARotation beta on
+ClientsAllowCBOR alpha off
+ClientsAllowTLSCacheGC beta on
+ClientsPreferCBOR alpha off
+CloudControllerManagerWatchBasedRoutesReconciliation alpha off
+CloudControllerManagerWebhook alpha off
+ClusterTrustBundle ga on
+ClusterTrustBundleProjection ga on needs ClusterTrustBundle
+ComponentFlagz beta on
+ComponentStatusz beta on
+CompositePodGroup alpha off needs GenericWorkload,TopologyAwareWorkloadScheduling
+ConcurrentWatchObjectDecode beta on
+ConsistentListFromCacheSkipTimeoutFallback alpha off
+ConstrainedImpersonation beta on
+ContainerCheckpoint beta on
+ContainerRestartRules beta on
+ContainerStopSignals alpha off
+ContextualLogging beta on
+ControllerManagerReleaseLeaderElectionLockOnExit alpha off
+CoordinatedLeaderElection beta off
+CrossNamespaceVolumeDataSource alpha off
+CustomCPUCFSQuotaPeriod ga on
+CustomResourceFieldSelectors ga on locked
+DRAAdminAccess ga on locked
+DRAConsumableCapacity beta on
+DRADerivedAttributes alpha off
+DRADeviceBindingConditions beta on
+DRADeviceCompatibilityGroups alpha off
+DRADeviceTaintRules ga on needs DRADeviceTaints
+DRADeviceTaints ga on
+DRAExtendedResource ga on locked
+DRAFractionalCapacityRange beta off
+DRAListTypeAttributes alpha off
+DRANodeAllocatableResources alpha off
+DRAOptionalNodeOperations alpha off
+DRAPartitionableDevices beta on
+DRAPartitionableDevicesType alpha off needs DRAResourcePoolStatus
+DRAPrioritizedList ga on locked
+DRAResourceClaimDeviceStatus ga on locked
+DRAResourceClaimGranularStatusAuthorization beta on
+DRAResourcePoolStatus alpha off
+DRASchedulerFilterTimeout beta on
+DRAWorkloadResourceClaims beta off needs GenericWorkload
+DeclarativeValidation ga on locked
+DeclarativeValidationBeta beta on
+DeclarativeValidationTakeover deprecated off locked
+DefaultPodSysctls alpha off
+DeploymentReplicaSetTerminatingReplicas beta on
+DetectCacheInconsistency beta on
+DisableAllocatorDualWrite ga on locked
+DisableCPUQuotaWithExclusiveCPUs deprecated on locked
+DisableNodeKubeProxyVersion deprecated on locked
+DynamicResourceAllocation ga on locked
+EmptyDirVolumeMode alpha off
+EnvFiles beta on
+EtcdRangeStream beta on
+EventedPLEG alpha off
+EvictionRequestAPI alpha off
+ExcludeAdmissionWebhookVirtualResources beta on
+ExecProbeTimeout ga on locked
+ExtendWebSocketsToKubelet beta on
+ExternalServiceAccountTokenSigner ga on locked
+GRPCContainerProbeTLS alpha off
+GenericWorkload beta off
+GitRepoVolumeDriver deprecated off locked
+GracefulNodeShutdown beta on
+GracefulNodeShutdownBasedOnPodPriority beta on needs GracefulNodeShutdown
+H2CContainerProbe alpha off
+HPAConfigurableTolerance ga on locked
+HPAGeneration beta on
+HPAOptimizedSelectorStore beta on
+HPAScaleToZero beta on
+HostnameOverride ga on locked
+HugepageAwareEviction beta on
+ImageMaximumGCAge ga on locked
+ImageVolume ga on locked
+ImageVolumeWithDigest alpha off
+InOrderInformers ga on locked
+InOrderInformersBatchProcess beta on
+InPlacePodLevelResourcesVerticalScaling beta on needs PodLevelResources
+InPlacePodVerticalScaling ga on locked
+InPlacePodVerticalScalingExclusiveCPUs alpha off
+InPlacePodVerticalScalingExclusiveMemory alpha off
+InPlacePodVerticalScalingInitContainers ga on locked
+InPlacePodVerticalScalingMemoryBackedVolumes alpha off
+InPlacePodVerticalScalingSchedulerPreemption alpha off
+InformerResourceVersion ga on
+InterPodAffinityHostnameFastPath alpha off
+JobManagedBy ga on locked
+KMSv1 deprecated off
+KubeProxyIPVS deprecated on
+KubeProxyNFTablesLocalhostNodePorts alpha off
+KubeletAllocatedPodsEndpoint alpha off
+KubeletCgroupDriverFromCRI ga on locked
+KubeletCrashLoopBackOffMax beta on
+KubeletEnsureSecretPulledImages beta on
+KubeletFineGrainedAuthz ga on locked
+KubeletInUserNamespace beta on
+KubeletPSI ga on locked
+KubeletPodResourcesDynamicResources ga on locked
+KubeletPodResourcesGet ga on locked
+KubeletPodResourcesListUseActivePods deprecated on
+KubeletRegistrationGetOnExistsOnly deprecated off
+KubeletSeparateDiskGC beta on
+KubeletServiceAccountTokenForCredentialProviders beta on
+KubeletTracing ga on locked
+ListFromCacheSnapshot beta on
+LocalStorageCapacityIsolationFSQuotaMonitoring beta off
+LoggingAlphaOptions alpha off
+LoggingBetaOptions beta on
+ManifestBasedAdmissionControlConfig beta on
+MatchLabelKeysInPodAffinity ga on locked
+MatchLabelKeysInPodTopologySpread beta on
+MatchLabelKeysInPodTopologySpreadSelectorMerge beta on needs MatchLabelKeysInPodTopologySpread
+MaxUnavailableStatefulSet beta on
+MemoryQoS beta on
+MultiCIDRServiceAllocator ga on locked
+MutableCSINodeAllocatableCount ga on locked
+MutablePVNodeAffinity alpha off
+MutablePodResourcesForSuspendedJobs beta on
+MutableSchedulingDirectivesForSuspendedJobs beta on
+MutatingAdmissionPolicy ga on
+NFTablesNetlink beta on
+NFTablesProxyMode ga on locked
+NativeHistograms beta on
+NodeControllerLeaseCircuitBreaker beta on
+NodeDeclaredFeatures ga on locked
+NodeInclusionPolicyInPodTopologySpread ga on locked
+NodeLifecycleConditions alpha off
+NodeLogQuery ga on locked
+NodeSwap ga on locked
+NominatedNodeNameForExpectation beta on
+OpenAPIEnums beta on
+OpportunisticBatching beta on
+PLEGOnDemandRelist ga on locked
+PersistentVolumeClaimUnusedSinceTime beta on
+PodAndContainerStatsFromCRI beta off
+PodCertificateRequest ga on
+PodDeletionCost beta on
+PodGroupPreemptionPolicy alpha off needs GenericWorkload
+PodLevelResourceManagers beta off
+PodLevelResources beta on
+PodLevelResourcesFixDefaulting beta on needs PodLevelResources
+PodLevelResourcesFixKubeletQOSClass beta on
+PodLogsQuerySplitStreams alpha off
+PodObservedGenerationTracking ga on locked
+PodReadyToStartContainersCondition ga on locked
+PodSchedulingReadiness ga on locked
+PodTopologyLabelsAdmission beta on
+PodsAPI beta on
+PortForwardWebsockets beta on
+PreferSameTrafficDistribution ga on locked
+ProcMountType ga on locked
+QOSReserved alpha off
+RecoverVolumeExpansionFailure ga on locked
+RecursiveReadOnlyMounts ga on locked
+ReduceDefaultCrashLoopBackOffDecay alpha off
+RelaxedEnvironmentVariableValidation ga on locked
+RelaxedServiceNameValidation ga on locked
+ReloadKubeletClientCAFile beta on
+ReloadKubeletServerCertificateFile beta on
+RemoteRequestHeaderUID beta on
+ResourceHealthStatus beta on
+ResourceHealthStatusMessage beta on needs ResourceHealthStatus
+RestartAllContainersOnContainerExits beta on needs ContainerRestartRules
+RotateKubeletServerCertificate beta on
+RuntimeClassInImageCriApi alpha off
+SELinuxChangePolicy ga on locked
+SELinuxMount ga on
+SELinuxMountReadWriteOncePod ga on locked
+SchedulerAsyncAPICalls beta off
+SchedulerAsyncPreemption beta on
+SchedulerPopFromBackoffQ beta on
+SchedulerPreQueueingHints alpha off
+SeparateCacheWatchRPC deprecated off locked
+SeparateTaintEvictionController ga on locked
+ServiceAccountNodeAudienceRestriction beta on
+ServiceAccountTokenJTI ga on locked
+ServiceAccountTokenNodeBinding ga on locked
+ServiceAccountTokenNodeBindingValidation ga on locked
+ServiceAccountTokenPodNodeInfo ga on locked
+ServiceCIDRStatusFieldWiping deprecated on
+ShardedListAndWatch alpha off
+SizeBasedListCostEstimate beta on
+StaleControllerConsistencyDaemonSet beta on
+StaleControllerConsistencyHPA beta on needs AtomicFIFO
+StaleControllerConsistencyJob beta on needs AtomicFIFO
+StaleControllerConsistencyReplicaSet beta on
+StaleControllerConsistencyStatefulSet beta on
+StatefulSetRecreateStrategy alpha off
+StatefulSetSemanticRevisionComparison beta on
+StorageCapacityScoring beta on
+StorageNamespaceIndex deprecated on
+StorageVersionAPI alpha off
+StorageVersionHash beta on
+StorageVersionMigrator ga on
+StrictIPCIDRValidation beta on
+StructuredAuthenticationConfigurationEgressSelector beta on
+StructuredAuthenticationConfigurationJWKSMetrics beta on
+SupplementalGroupsPolicy ga on locked
+SystemdWatchdog ga on locked
+TaintTolerationComparisonOperators alpha off
+TokenRequestServiceAccountUIDValidation beta on
+TopologyAwareWorkloadScheduling alpha off needs GenericWorkload
+TopologyManagerPolicyAlphaOptions alpha off
+TopologyManagerPolicyBetaOptions beta on
+TopologyManagerPolicyOptions ga on locked
+TranslateStreamCloseWebsocketRequests beta on
+UnauthenticatedHTTP2DOSMitigation beta on
+UnknownVersionInteroperabilityProxy beta on needs APIServerIdentity
+UnlockWhileProcessingFIFO beta on
+UserNamespacesHostNetworkSupport alpha off
+UserNamespacesSupport ga on locked
+VolumeAttributesClass ga on locked
+VolumeBindMountOptions alpha off
+VolumeLimitScaling beta on
+WatchCacheInitializationPostStartHook ga on locked
+WatchList beta on
+WatchListClient beta on
+WatchListCompression beta on
+WebhookRoundTripLoadBalancing beta on
+WinDSR ga on locked
+WinOverlay ga on locked
+WindowsCPUAndMemoryAffinity alpha off
+WindowsGracefulNodeShutdown beta on needs GracefulNodeShutdown
+WindowsHostNetwork deprecated off
+WorkloadWithJob alpha off needs GenericWorkload
+`

@@ -1,0 +1,92 @@
+/**
+ * kube-apiserver as the starters of tests know it (controller-runtime's envtest and its like): its flags, its health, its signals;
+ * the objects are in this process and end with it.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseDuration } from '../api/cel/values.ts'
+import { messageOf } from '../base/errors.ts'
+import { holdProcess, liveClock } from '../base/live-clock.ts'
+import { KUBERNETES_VERSION } from '../cluster/version.ts'
+import { FlagError, parseFlags } from './flags.ts'
+import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
+import { apiServerFlags } from './options.ts'
+import { watchParent } from './parent.ts'
+import { attach } from './store-link.ts'
+
+/** How long requests may take to end when it is asked to go. */
+const STOP_MS = 5_000
+
+/** Runs until a signal comes or its parent or etcd is gone; exits 0 after a signal, 1 with one line when something is wrong. */
+export async function kubeApiserver(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    await run(args, env)
+  } catch (error) {
+    // In the words of kube-apiserver: those of its flags are told as they are, what it then does not get done as a failure.
+    process.stderr.write(error instanceof FlagError ? `Error: ${error.message}\n` : `Error: ${messageOf(error)}\n`)
+    process.exit(1)
+  }
+}
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  if (args.some((arg) => /^--version(=|$)/.test(arg))) {
+    process.stdout.write(`Kubernetes ${KUBERNETES_VERSION}\n`)
+    return
+  }
+  const release = holdProcess()
+  const clock = liveClock()
+  watchParent(clock, env, () => process.exit(1))
+  const flags = apiServerFlags(
+    parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args, duration),
+    env['SKIFF_COMPONENTS'],
+  )
+  for (const warning of flags.warnings) process.stderr.write(`Warning: ${warning}\n`)
+  const [{ startCluster }, link] = await Promise.all([
+    import('../cluster/cluster.ts'),
+    attach(clock, flags.etcdServers),
+  ])
+  const dataDir = ownDirectory(flags.certDir)
+  const forget = () => rmSync(dataDir, { recursive: true, force: true })
+  process.on('exit', forget)
+  let stopping = false
+  const cluster = await startCluster({ ...flags.cluster, dataDir, onUnhandled: 'process' })
+  process.stderr.write(`serving on ${cluster.url}\n`)
+  const stop = () => {
+    if (stopping) return
+    stopping = true
+    clock.setTimer(STOP_MS, 'stop', () => process.exit(0))
+    const end = () => {
+      link.close()
+      release()
+      process.exit(0)
+    }
+    cluster.stop().then(end, end)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('unhandledRejection', (error) => cluster.log.error('unhandled rejection', error))
+  void link.gone.then(() => {
+    if (stopping) return
+    process.stderr.write('Error: etcd is gone, and what was stored with it\n')
+    process.exit(1)
+  })
+}
+
+/** For keys and the log. Below the folder that whoever started it removes, also when this process is killed. */
+function ownDirectory(certDir: string): string {
+  try {
+    mkdirSync(certDir, { recursive: true })
+    return mkdtempSync(join(certDir, 'skiff-'))
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'skiff-'))
+  }
+}
+
+function duration(text: string): bigint | undefined {
+  try {
+    return parseDuration(text).nanos
+  } catch {
+    return undefined
+  }
+}
