@@ -75,7 +75,7 @@ const UNREACHABLE: Readonly<Record<string, object>> = {
   'no service': { service: { namespace: '$NS', name: 'none', path: '/convert' }, caBundle: '$CA' },
 }
 
-const watched = (v: string, step: number, seconds = 1) =>
+const watched = (v: string, step: number, seconds = 3) =>
   get(`${path(v)}?watch=true&timeoutSeconds=${seconds}&resourceVersion={{${step}.metadata.resourceVersion}}`)
 
 const wellDone: readonly Step[] = [
