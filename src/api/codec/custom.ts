@@ -7,7 +7,7 @@ import { schemaOf } from '../schema/builtin.ts'
 import { setKey, type Writable } from '../schema/canonical.ts'
 import { walkExactly } from '../schema/exact.ts'
 import { eachEmbedded, hasEmbedded } from '../schema/structural/embedded.ts'
-import { applyStructuralDefaults, dropNulls, prune, sortedKeys } from '../schema/structural/prune.ts'
+import { applyStructuralDefaults, dropNulls, isSettled, prune, sortedKeys } from '../schema/structural/prune.ts'
 import { isObject, type Structural } from '../schema/structural/structural.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import type { CustomVersion } from '../scheme/resource.ts'
@@ -119,6 +119,7 @@ function coerced(body: JsonObject, schema: Structural | undefined, strict: strin
 
 /** The fields of an object as its schema has them; what it did not know is added to `strict`. */
 export function structured(fields: JsonObject, schema: Structural, strict?: string[], keepNulls = false): JsonObject {
+  if (isSettled(fields, schema)) return fields
   const clean = keepNulls ? fields : dropNulls(fields, schema)
   const defaulted = applyStructuralDefaults(clean, schema) as JsonObject
   const unknown: { paths: string[] } = { paths: [] }

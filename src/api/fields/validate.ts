@@ -7,13 +7,66 @@ import { elementOf, NotMergeable } from './compare.ts'
 import { Foreign } from './foreign.ts'
 import { printPathElement } from './pathelement.ts'
 import { type Shape, shapeOf } from './shape.ts'
-import { isList, isMap } from './values.ts'
+import { isList, isMap, own } from './values.ts'
 
 /** Everything wrong with `value`, each with its path (`.spec.x: field not declared in schema`). */
 export function configurationErrors(value: Json, schema: Schema): readonly string[] {
   const errors: string[] = []
   check(value, schema, '', errors)
   return errors
+}
+
+/** Whether there are surely none: the same without a word of where and why. */
+export function surelyFits(value: Json | undefined, schema: Schema): boolean {
+  if (value === undefined || value === null) return true
+  if (value instanceof Foreign) return false
+  switch (schema.type) {
+    case 'struct': {
+      if (!isMap(value)) return false
+      for (const name in value) {
+        const field = schema.byName.get(name)
+        if (
+          field === undefined
+            ? !schema.preserveUnknown && value[name] !== undefined
+            : !surelyFits(value[name], field.schema)
+        )
+          return false
+      }
+      return true
+    }
+    case 'map': {
+      if (!isMap(value)) return false
+      for (const name in value) if (!surelyFits(value[name], schema.values)) return false
+      return true
+    }
+    case 'list': {
+      if (!isList(value)) return false
+      const shape = shapeOf(schema)
+      // Items of sets and of keyed lists have elements of their own: the slow way finds them.
+      const isKeyed = shape.kind === 'keyed'
+      if (shape.kind === 'set') return value.every((item) => typeof item !== 'object' && surelyFits(item, schema.items))
+      for (const item of value)
+        if (
+          (isKeyed && !(isMap(item) && shape.keys.some(({ name }) => (own(item, name) ?? undefined) !== undefined))) ||
+          !surelyFits(item, schema.items)
+        )
+          return false
+      return true
+    }
+    case 'any':
+      return true
+    case 'int32':
+    case 'int64':
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint'
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'string':
+    case 'bytes':
+      return typeof value === 'string'
+    default:
+      return typeof value !== 'object'
+  }
 }
 
 /** The errors as one message. */

@@ -3,6 +3,7 @@ import { asJson, type Json, type JsonObject, type KubeObject, parseApiVersion } 
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { validateEmbedded } from '../../api/schema/structural/embedded.ts'
 import { validateListTypes } from '../../api/schema/structural/list-types.ts'
+import { isSurelyValid } from '../../api/schema/structural/quick-validate.ts'
 import { isObject, ownValue } from '../../api/schema/structural/structural.ts'
 import { validateValue } from '../../api/schema/structural/validate-value.ts'
 import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
@@ -77,9 +78,10 @@ function statusStrategy(row: ResourceRow, custom: CustomVersion): Omit<Strategy,
       if (wrongType.length > 0) return wrongType
       const { structural, scale } = custom
       const errors: FieldError[] = []
-      const status = structural?.properties.get('status')
-      if (structural !== undefined && status !== undefined && object['status'] !== undefined)
-        errors.push(...validateValue(object['status'], status.props, 'status', { value: old['status'] }))
+      const { props } = structural?.properties.get('status') ?? {}
+      const status: Json | undefined = object['status']
+      if (props !== undefined && status !== undefined && !isSurelyValid(status, props))
+        errors.push(...validateValue(status, props, 'status', { value: old['status'] }))
       if (scale !== undefined) errors.push(...scaleStatusErrors(object, scale))
       return invariants(object, old, custom, errors, context)
     },
@@ -105,10 +107,9 @@ function valueErrors(
 ): readonly FieldError[] {
   const { structural, scale } = version
   const errors: FieldError[] = []
-  if (structural !== undefined)
-    errors.push(
-      ...validateValue(asJson(object), structural.props, '', old === undefined ? undefined : { value: asJson(old) }),
-    )
+  const value = asJson(object)
+  if (structural !== undefined && !isSurelyValid(value, structural.props))
+    errors.push(...validateValue(value, structural.props, '', old === undefined ? undefined : { value: asJson(old) }))
   if (scale !== undefined) errors.push(...scaleSpecErrors(object, scale), ...scaleStatusErrors(object, scale))
   return invariants(object, old, version, errors, context)
 }
@@ -123,11 +124,11 @@ function invariants(
 ): readonly FieldError[] {
   if (structural === undefined) return before
   const errors = [...before]
-  // What was wrong already may stay wrong.
-  if (old === undefined || validateEmbedded(asJson(old), structural).length === 0)
-    errors.push(...validateEmbedded(asJson(object), structural))
-  if (old === undefined || validateListTypes(asJson(old), structural).length === 0)
-    errors.push(...validateListTypes(asJson(object), structural))
+  for (const validate of [validateEmbedded, validateListTypes]) {
+    const wrong = validate(asJson(object), structural)
+    // What was wrong already may stay wrong.
+    if (wrong.length > 0 && (old === undefined || validate(asJson(old), structural).length === 0)) errors.push(...wrong)
+  }
   if (!rulesBelow(structural)) return errors
   const hinders = errors.some(({ type }) => BLOCKING.has(type)) || hasBlockingMeta(object)
   if (hinders) return [...errors, NOT_CHECKED]

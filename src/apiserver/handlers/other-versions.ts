@@ -5,7 +5,7 @@
 import { jsonText } from '../../api/codec/json.ts'
 import { NotMergeable } from '../../api/fields/compare.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
-import { configurationErrors, joinErrors } from '../../api/fields/validate.ts'
+import { configurationErrors, joinErrors, surelyFits } from '../../api/fields/validate.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import type { ResourceRequest } from './context.ts'
@@ -62,8 +62,11 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
   return attempt()
 }
 
-/** Why a custom resource cannot be divided into fields by a schema; its values may be wrong otherwise. */
-export function misfits(object: KubeObject, schema: StructSchema): readonly string[] {
-  const errors = configurationErrors(asJson(object), schema)
-  return errors.filter((error) => !error.includes(': duplicate entries for key '))
+/** Whether a custom resource can be divided into fields by a schema; its values may be wrong otherwise. */
+export function isDivisible(object: KubeObject, schema: StructSchema): boolean {
+  const value = asJson(object)
+  return (
+    surelyFits(value, schema) ||
+    configurationErrors(value, schema).every((error) => error.includes(': duplicate entries for key '))
+  )
 }

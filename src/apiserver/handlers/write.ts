@@ -2,7 +2,6 @@
 import { updateManagedFields, withManagedFields } from '../../api/fields/update.ts'
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest } from '../../api/request.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
 import { noReinvocation } from '../admission/reinvocation.ts'
@@ -10,7 +9,7 @@ import type { WriteContext } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
 import type { WriteOptions } from './options.ts'
-import { comparingVersions, misfits } from './other-versions.ts'
+import { comparingVersions, isDivisible } from './other-versions.ts'
 
 /** The rules of the endpoint that is written: the kind's own, its status', or another subresource's. */
 function endpointStrategy(strategy: Strategy, subresource: string): WriteContext['strategy'] {
@@ -99,7 +98,10 @@ export function trackManager(
   next: KubeObject,
 ): KubeObject | Promise<KubeObject> {
   const { row, request } = resource
-  if (row.custom !== undefined && !(fits(next, row) && (live === undefined || fits(live, row))))
+  if (
+    row.custom !== undefined &&
+    !(isDivisible(next, row.schema) && (live === undefined || isDivisible(live, row.schema)))
+  )
     return withManagedFields(next, live?.metadata.managedFields)
   return comparingVersions(resource, (others) =>
     updateManagedFields({
@@ -115,9 +117,6 @@ export function trackManager(
     }),
   )
 }
-
-/** Whether a custom resource can be divided into fields at all: its values have not been judged yet. */
-const fits = (object: KubeObject, row: ResourceRow): boolean => misfits(object, row.schema).length === 0
 
 export const optionsObject = (options: WriteOptions): Readonly<Record<string, unknown>> => ({
   apiVersion: 'meta.k8s.io/v1',

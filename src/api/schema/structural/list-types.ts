@@ -4,6 +4,24 @@ import { duplicate, type FieldError, invalid } from '../../validation/errors.ts'
 import { additionalSchema, isObject, ownValue, type Structural } from './structural.ts'
 import { stableText } from './validate-value.ts'
 
+/** Whether lists below are held to anything; found once per schema. */
+const known = new WeakMap<Structural, boolean>()
+
+function promises(schema: Structural): boolean {
+  let found = known.get(schema)
+  if (found === undefined) {
+    const additional = additionalSchema(schema)
+    found =
+      schema.listType === 'set' ||
+      schema.listType === 'map' ||
+      (schema.items !== undefined && promises(schema.items)) ||
+      (additional !== undefined && promises(additional)) ||
+      [...schema.properties.values()].some(promises)
+    known.set(schema, found)
+  }
+  return found
+}
+
 export function validateListTypes(value: Json | undefined, schema: Structural, path = ''): readonly FieldError[] {
   const errors: FieldError[] = []
   walk(value, schema, path, errors)
@@ -15,15 +33,17 @@ function walk(value: Json | undefined, schema: Structural, path: string, errors:
     if (schema.listType === 'set') checkSet(value, path, errors)
     if (schema.listType === 'map') checkMap(value, schema, path, errors)
     const { items } = schema
-    if (items !== undefined) for (const [i, item] of value.entries()) walk(item, items, `${path}[${i}]`, errors)
+    if (items !== undefined && promises(items))
+      for (const [i, item] of value.entries()) walk(item, items, `${path}[${i}]`, errors)
     return
   }
-  if (!isObject(value)) return
+  if (!isObject(value) || !promises(schema)) return
   const additional = additionalSchema(schema)
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const property = schema.properties.get(key)
-    if (property !== undefined) walk(value[key], property, path === '' ? key : `${path}.${key}`, errors)
-    else if (additional !== undefined) walk(value[key], additional, `${path}[${key}]`, errors)
+    const below = property ?? additional
+    if (below === undefined || !promises(below)) continue
+    walk(value[key], below, property === undefined ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, errors)
   }
 }
 

@@ -82,16 +82,24 @@ function mapItems(list: readonly Json[], make: (item: Json, index: number) => Js
 }
 
 function mapFields(object: JsonObject, make: (value: Json, key: string) => Json | undefined): JsonObject {
-  let changed = false
-  const copy: Writable = {}
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object)
+  let copy: Writable | undefined
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string
     const value = object[key]
     if (value === undefined) continue
     const next = make(value, key)
-    if (next !== value) changed = true
+    if (copy === undefined) {
+      if (next === value) continue
+      copy = {}
+      for (let j = 0; j < i; j++) {
+        const before = keys[j] as string
+        if (object[before] !== undefined) setKey(copy, before, object[before])
+      }
+    }
     if (next !== undefined) setKey(copy, key, next)
   }
-  return changed ? copy : object
+  return copy ?? object
 }
 
 const isNullWithoutLeave = (value: Json | undefined, schema: Structural) => value === null && !schema.nullable
@@ -140,6 +148,51 @@ export function dropNulls(value: Json, schema: Structural | undefined): Json {
     if (isNullWithoutLeave(inner, at) && at.default === undefined) return undefined
     return dropNulls(inner, at)
   })
+}
+
+/**
+ * Whether nothing of a resource's fields would be dropped as null, defaulted or pruned: one pass instead of three, and nothing
+ * is made. False where it is not sure.
+ */
+export function isSettled(fields: JsonObject, schema: Structural): boolean {
+  return isSettledValue(fields, schema, true)
+}
+
+function isSettledValue(value: Json, schema: Structural, root: boolean): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) {
+    const { items } = schema
+    for (const item of value as readonly Json[]) {
+      if (typeof item !== 'object') continue
+      if (items === undefined || item === null || !isSettledValue(item, items, false)) return false
+    }
+    return true
+  }
+  const object = value as JsonObject
+  const { properties, preserveUnknown } = schema
+  for (const name of defaultedNames(schema))
+    if (!Object.hasOwn(object, name) || object[name] === undefined) return false
+  const additional = additionalSchema(schema)
+  for (const key in object) {
+    const inner = object[key]
+    if (inner === undefined) continue
+    const below = properties.get(key) ?? additional
+    if (below !== undefined) {
+      if (inner === null ? !below.nullable : !isSettledValue(inner, below, false)) return false
+    } else if (!preserveUnknown && !((root || schema.embedded) && META.has(key))) return false
+  }
+  return true
+}
+
+const defaulted = new WeakMap<Structural, readonly string[]>()
+
+function defaultedNames(schema: Structural): readonly string[] {
+  let known = defaulted.get(schema)
+  if (known === undefined) {
+    known = [...schema.properties].filter(([, property]) => property.default !== undefined).map(([name]) => name)
+    defaulted.set(schema, known)
+  }
+  return known
 }
 
 /** Objects with their keys in order, as Go writes its maps. */

@@ -2,6 +2,7 @@
  * Value validation of custom resources: a value against the OpenAPI schema of its definition, in the words of Kubernetes'
  * validators. With an old value, parts that an update does not change are not judged (KEP-4008, ratcheting).
  */
+import { jsonText } from '../../codec/json.ts'
 import type { Json } from '../../object.ts'
 import {
   type FieldError,
@@ -174,7 +175,7 @@ const INT32 = 2147483647
 const INT64 = 9223372036854775807n
 const FLOAT32 = 3.4028234663852886e38
 
-function inRange(value: number | bigint, type: string, format: string): boolean {
+export function isInRange(value: number | bigint, type: string, format: string): boolean {
   if (type === 'integer') {
     if (!(typeof value === 'bigint' || Number.isInteger(value))) return false
     const wide = format === 'uint32' || format === 'uint64'
@@ -192,7 +193,7 @@ function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: stri
   // Of an integer or text, the kind of number is not known.
   const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
   const ranged = (what: string, number: number | bigint) => {
-    if (inRange(number, type, format)) return
+    if (isInRange(number, type, format)) return
     const kind = format === '' ? `${type} (default format)` : `${type} with format ${format}`
     errors.push(invalid(run.field, '', `${what} value must be of type ${kind} in ${path}`))
   }
@@ -209,7 +210,7 @@ function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: stri
     wrong(`should be greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${goNumber(minimum)}`)
 }
 
-function isMultiple(value: number, factor: number): boolean {
+export function isMultiple(value: number, factor: number): boolean {
   const quotient = value / factor
   return Math.abs(quotient - Math.round(quotient)) < 1e-9
 }
@@ -228,7 +229,7 @@ function checkEnum(value: Json, schema: JSONSchemaProps, path: string, run: Run)
   const { enum: allowed } = schema
   if (allowed === undefined || allowed.length === 0) return
   if (allowed.some((one) => deepEqual(one, value))) return
-  const supported = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+  const supported = allowed.map((one) => (typeof one === 'string' ? one : jsonText(one)))
   run.result.errors.push(notSupported(at(run, path), value, supported))
 }
 
