@@ -19,8 +19,11 @@ export interface Bundle {
 /** The command, and the executables that stand for others. */
 export const ENTRIES = ['src/cli/main.ts', 'src/envtest/executables.ts']
 
-/** Read at run time (apiserver/openapi/descriptions.ts), from beside the code. */
-const TEXTS = 'src/apiserver/openapi/descriptions'
+/**
+ * Read at run time from beside the code (apiserver/openapi/descriptions.ts, kubelet/runtimes/cri/connection.ts): folders, each with the
+ * files of it that are.
+ */
+const TEXTS = ['src/apiserver/openapi/descriptions/*.txt', 'src/kubelet/runtimes/cri/protos/*']
 
 /** @throws what esbuild cannot read or resolve, and when it is not installed */
 export async function bundle(entries: readonly string[], target: string): Promise<Bundle> {
@@ -45,11 +48,11 @@ export async function bundle(entries: readonly string[], target: string): Promis
   const files = outputFiles.map(
     ({ path, contents }) => [path.slice(join(root, 'unwritten/').length), contents] as const,
   )
-  const texts = globSync(`${TEXTS}/*.txt`, { cwd: root }).sort()
+  const texts = globSync(TEXTS, { cwd: root }).sort()
   return {
     files: new Map([
       ...files,
-      ...texts.map((path) => [`descriptions/${basename(path)}`, readFileSync(join(root, path))] as const),
+      ...texts.map((path) => [`${basename(dirname(path))}/${basename(path)}`, readFileSync(join(root, path))] as const),
     ]),
     inputs: [...Object.keys(metafile.inputs), ...texts],
   }

@@ -60,6 +60,8 @@ function commandLine(options: UpOptions): string[] {
   return [
     'up',
     ...['--data-dir', dataDir, '--port', String(port), '--nodes', String(nodes)],
+    ...['--runtime', options.runtime],
+    ...(options.criEndpoint === undefined ? [] : ['--cri-endpoint', options.criEndpoint]),
     ...['--components', components.join(','), '-v', String(verbosity)],
     ...(options.enableAdmissionPlugins.length === 0
       ? []

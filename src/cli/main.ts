@@ -42,6 +42,12 @@ function skiffCommand(): Command {
     .addOption(dataDir())
     .option('--port <n>', 'HTTPS port of the API server; 0 takes a free one', integer(0, 65535), DEFAULT_PORT)
     .option('--nodes <n>', 'simulated nodes to run', integer(0, 5000), 1)
+    .addOption(
+      new Option('--runtime <runtime>', 'what runs containers: nothing does, or containerd or CRI-O on this machine')
+        .choices(['simulated', 'cri'])
+        .default('simulated'),
+    )
+    .option('--cri-endpoint <url>', 'where the container runtime listens (default: the usual places)')
     .option('--kubeconfig <file>', 'also add the cluster to this kubeconfig')
     .addOption(
       listOption('--components <list>', `which of ${COMPONENTS.join(', ')} to run`, components).default(
@@ -74,6 +80,20 @@ function skiffCommand(): Command {
     .addOption(dataDir())
     .allowExcessArguments(false)
     .action(async (options) => (await import('./status.ts')).status(options.dataDir))
+  const image = program.command('image').description('images of a node that runs real containers')
+  image
+    .command('load')
+    .description('load a docker or OCI archive; returns once the node tells of it')
+    .argument('<file>', 'what docker save, podman save or skopeo copy wrote')
+    .addOption(dataDir())
+    .allowExcessArguments(false)
+    .action(async (file, options) => (await import('./image.ts')).loadImages(options.dataDir, file))
+  image
+    .command('list')
+    .description('list the images that the node has')
+    .addOption(dataDir())
+    .allowExcessArguments(false)
+    .action(async (options) => (await import('./image.ts')).listImages(options.dataDir))
   program
     .command('kubeconfig')
     .description('print the kubeconfig of the cluster')
@@ -97,7 +117,7 @@ function skiffCommand(): Command {
     .command('precompile', { hidden: true })
     .allowExcessArguments(false)
     .action(async () => (await import('./precompile.ts')).precompile())
-  for (const command of [...program.commands, ...envtest.commands])
+  for (const command of [...program.commands, ...envtest.commands, ...image.commands])
     command.exitOverride().copyInheritedSettings(program)
   return program
 }

@@ -24,13 +24,7 @@ export async function status(dataDir: string): Promise<void> {
     process.exitCode = 1
     return
   }
-  const read = (name: string) => readFileSync(join(directory.pki, name), 'utf8')
-  const client = createHttpsClient({
-    server: state.url,
-    ca: read('ca.crt'),
-    cert: read('admin.crt'),
-    key: read('admin.key'),
-  })
+  const client = adminClient(directory.pki, state.url)
   try {
     const ready = await get(client, '/readyz')
     if (ready.status !== 200) process.exitCode = 1
@@ -39,12 +33,18 @@ export async function status(dataDir: string): Promise<void> {
     say('version', state.version)
     say('since', state.since)
     say('components', state.components.join(', '))
-    if (state.components.includes('kubelet')) say('nodes', await nodes(client))
+    if (state.components.includes('kubelet')) say('nodes', await nodes(client, state.containerRuntime))
     if (state.debugUrl !== undefined) say('debug', state.debugUrl)
     say('kubeconfig', directory.kubeconfig)
   } finally {
     client.close()
   }
+}
+
+/** Speaks as the cluster's administrator, by the keys in its directory. */
+export function adminClient(pki: string, server: string): HttpsClient {
+  const read = (name: string) => readFileSync(join(pki, name), 'utf8')
+  return createHttpsClient({ server, ca: read('ca.crt'), cert: read('admin.crt'), key: read('admin.key') })
 }
 
 async function get(client: HttpsClient, path: string): Promise<{ status: number; body: string }> {
@@ -64,7 +64,7 @@ async function whyNot(client: HttpsClient, page: string): Promise<string> {
   return [...new Set(reasons.map((reason) => reason.replace(/^internal server error: /, '')))].join('; ')
 }
 
-async function nodes(client: HttpsClient): Promise<string> {
+async function nodes(client: HttpsClient, containerRuntime: string | undefined): Promise<string> {
   const { status: code, body } = await get(client, '/api/v1/nodes')
   if (code !== 200) return 'unknown'
   const { items } = JSON.parse(body) as {
@@ -72,5 +72,5 @@ async function nodes(client: HttpsClient): Promise<string> {
   }
   const isReady = (node: (typeof items)[number]) =>
     node.status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
-  return `${items.filter(isReady).length} of ${items.length} ready, simulated`
+  return `${items.filter(isReady).length} of ${items.length} ready, ${containerRuntime ?? 'simulated'}`
 }

@@ -11,6 +11,8 @@ export interface UpOptions extends SecurityOptions {
   readonly dataDir: string
   readonly port: number
   readonly nodes: number
+  readonly runtime: 'simulated' | 'cri'
+  readonly criEndpoint?: string
   readonly kubeconfig?: string
   readonly components: Component[]
   readonly disableAdmissionPlugins: string[]
@@ -61,6 +63,8 @@ export async function up(options: UpOptions): Promise<void> {
       dataDir: options.dataDir,
       port: options.port,
       nodes: options.nodes,
+      containerRuntime: options.runtime,
+      ...(options.criEndpoint === undefined ? {} : { criEndpoint: options.criEndpoint }),
       components: options.components,
       disableAdmissionPlugins: options.disableAdmissionPlugins,
       enableAdmissionPlugins: options.enableAdmissionPlugins,
@@ -111,7 +115,10 @@ function summary(options: UpOptions, url: string, elapsedMs: number, kubeconfig:
   const nodes = options.components.includes('kubelet') ? options.nodes : 0
   return [
     `ready in ${Math.round(elapsedMs)} ms at ${url}`,
-    ...(nodes === 0 ? [] : [`${nodes === 1 ? 'one node' : `${nodes} nodes`}, simulated: pods run no real containers`]),
+    ...(nodes === 0 || options.runtime === 'cri'
+      ? []
+      : [`${nodes === 1 ? 'one node' : `${nodes} nodes`}, simulated: pods run no real containers`]),
+    ...(nodes > 0 && options.runtime === 'cri' ? ['one node: this machine, pods run real containers'] : []),
     `export KUBECONFIG=${/^[\w@%+=:,./-]+$/.test(kubeconfig) ? kubeconfig : `'${kubeconfig.replaceAll("'", "'\\''")}'`}`,
   ]
 }

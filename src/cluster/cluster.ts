@@ -39,6 +39,12 @@ export interface ClusterOptions {
   readonly host?: string
   /** Simulated nodes. Default 1. */
   readonly nodes?: number
+  /**
+   * `cri`: the node is this machine, and its containers are real, run by containerd or CRI-O. Needs root. Default `simulated`.
+   */
+  readonly containerRuntime?: 'simulated' | 'cri'
+  /** `unix:///path/to/its.sock`. Default: the usual places, in turn. */
+  readonly criEndpoint?: string
   /** Default: all. The API server always runs. */
   readonly components?: readonly Component[]
   readonly disableAdmissionPlugins?: readonly string[]
@@ -153,6 +159,8 @@ async function start(
   const progress = options.onProgress ?? (() => {})
   const host = options.host ?? DEFAULT_HOST
 
+  const real =
+    nodes > 0 && options.containerRuntime === 'cri' ? await realNode(directory, options.criEndpoint, nodes) : undefined
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
   const { security = {} } = options
   const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))
@@ -193,7 +201,15 @@ async function start(
   const transport = inProcessTransport(control.handler)
   const clientFor = (user: UserInfo, userAgent = 'skiff') => createClient(runtime, transport, { userAgent, user })
   const client = clientFor(ADMIN)
-  const running = await startComponents(runtime, { components, nodes, clientFor, pki, identity, progress })
+  const running = await startComponents(runtime, {
+    components,
+    nodes,
+    clientFor,
+    pki,
+    identity,
+    progress,
+    ...(real === undefined ? {} : { real }),
+  })
   undo.push(running.stop)
 
   writeState(directory, {
@@ -204,8 +220,17 @@ async function start(
     version: KUBERNETES_VERSION,
     since: formatTime(runtime.clock.now()),
     ...(running.debugUrl === undefined ? {} : { debugUrl: running.debugUrl }),
+    ...(real === undefined
+      ? {}
+      : { containerRuntime: `${real.found.name} ${real.found.version} at ${real.found.endpoint}` }),
   })
   return { url, kubeconfig: text, kubeconfigFile: directory.kubeconfig, client, clientFor, log: runtime.log, stop }
+}
+
+async function realNode({ path }: ClusterDirectory, endpoint: string | undefined, nodes: number) {
+  const { findContainerRuntime, nodeDirectory } = await import('./real-node.ts')
+  const { nodeName } = await import('./nodes.ts')
+  return { found: await findContainerRuntime(endpoint, nodes), directory: nodeDirectory(path, nodeName(0)) }
 }
 
 async function listen(

@@ -4,11 +4,13 @@ import type { UserInfo } from '../api/request.ts'
 import { signJwt } from '../apiserver/auth/jwt.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import type { RealNode } from '../kubelet/machine/real-node.ts'
 import { issueForRequest } from './certificate.ts'
 import type { DebugServer } from './debug-server.ts'
 import type { Identity } from './identity.ts'
 import type { Component } from './options.ts'
 import type { Pki } from './pki.ts'
+import type { RealNodeChoice } from './real-node.ts'
 
 export interface ComponentsOptions {
   readonly components: readonly Component[]
@@ -18,11 +20,14 @@ export interface ComponentsOptions {
   readonly pki: Pki
   readonly identity: Identity
   readonly progress: (text: string) => void
+  /** The node runs real containers. */
+  readonly real?: RealNodeChoice
 }
 
 export interface RunningComponents {
   /** The controller manager's own port, where it runs. */
   readonly debugUrl?: string
+  readonly node?: RealNode
   stop(): Promise<void>
 }
 
@@ -37,9 +42,11 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
   setMaxListeners(0, signal)
   const starting: Promise<unknown>[] = []
   let debug: DebugServer | undefined
+  let node: RealNode | undefined
   const stop = async () => {
     stopping.abort()
     await debug?.stop()
+    await node?.takeDown()
   }
   if (components.includes('controllers')) {
     progress('starting the controllers')
@@ -55,7 +62,15 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     const client = clientFor(SCHEDULER, 'kube-scheduler')
     starting.push(startScheduler({ runtime: { ...runtime, log: runtime.log.named('scheduler') }, client, signal }))
   }
-  if (options.nodes > 0) {
+  if (options.nodes > 0 && options.real !== undefined) {
+    const { found } = options.real
+    progress(`starting a node of real containers (${found.name} ${found.version})`)
+    starting.push(
+      startReal(runtime, options, options.real, signal).then((started) => {
+        node = started
+      }),
+    )
+  } else if (options.nodes > 0) {
     progress(options.nodes === 1 ? 'starting a simulated node' : `starting ${options.nodes} simulated nodes`)
     const { startNodes } = await import('./nodes.ts')
     starting.push(startNodes(runtime, options.nodes, clientFor, signal))
@@ -65,7 +80,19 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     await stop()
     throw failed.reason
   }
-  return { stop, ...(debug === undefined ? {} : { debugUrl: debug.url }) }
+  return {
+    stop,
+    ...(debug === undefined ? {} : { debugUrl: debug.url }),
+    ...(node === undefined ? {} : { node }),
+  }
+}
+
+async function startReal(runtime: Runtime, options: ComponentsOptions, choice: RealNodeChoice, signal: AbortSignal) {
+  const { nodeName, nodeUser } = await import('./nodes.ts')
+  const { startNode } = await import('./real-node.ts')
+  const name = nodeName(0)
+  const own = { ...runtime, log: runtime.log.named('kubelet') }
+  return startNode(own, name, options.clientFor(nodeUser(name), 'kubelet'), choice, signal)
 }
 
 async function startControllers(runtime: Runtime, options: ComponentsOptions, signal: AbortSignal) {

@@ -28,6 +28,8 @@ export interface ClusterState {
   readonly since: string
   /** The controller manager's own port, where it runs. */
   readonly debugUrl?: string
+  /** What runs the containers of a node that is real: name, version, endpoint. */
+  readonly containerRuntime?: string
 }
 
 export const defaultDirectory = (): string => join(homedir(), '.skiff', 'default')

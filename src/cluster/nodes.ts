@@ -5,7 +5,7 @@ import type { Client } from '../client/client.ts'
 
 export const nodeName = (index: number): string => `skiff-${index + 1}`
 
-function nodeUser(name: string): UserInfo {
+export function nodeUser(name: string): UserInfo {
   return { name: `system:node:${name}`, groups: ['system:nodes', 'system:authenticated'] }
 }
 

@@ -1,14 +1,16 @@
 /** A container's environment: its own variables, fields of the pod, keys of ConfigMaps and Secrets. */
 import type { EnvVar } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
-import { type Container, namespaceOf, type Pod, specOf } from './pod.ts'
+import { type Container, containerNamed, namespaceOf, type Pod } from './pod.ts'
+import { expanded, type PodPlace, podField, resourceField } from './pod-fields.ts'
 import type { References } from './references.ts'
 
 type Environment = Record<string, string>
 
-export interface PodPlace {
-  readonly hostIP: string
-  readonly podIPs: readonly string[]
+export interface EnvironmentSources extends PodPlace {
+  /** Where services are found, for what the container does not name itself. */
+  readonly services?: Readonly<Record<string, string>>
+  readonly allocatable?: Readonly<Record<string, string>>
 }
 
 /** @throws Error with the message that the container's waiting state shows, when something referred to is missing */
@@ -16,8 +18,9 @@ export async function environmentOf(
   pod: Pod,
   container: Container,
   references: References,
-  place: PodPlace,
+  place: EnvironmentSources,
 ): Promise<Readonly<Environment>> {
+  const { services = {} } = place
   const env: Environment = Object.create(null)
   const namespace = namespaceOf(pod)
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
@@ -30,8 +33,11 @@ export async function environmentOf(
   }
   for (const variable of container.env ?? []) {
     const value = await valueOfVariable(pod, container, variable, references, place)
-    if (value !== undefined) env[variable.name] = value
+    if (value === undefined) continue
+    const known = (name: string) => env[name] ?? (Object.hasOwn(services, name) ? services[name] : undefined)
+    env[variable.name] = variable.valueFrom === undefined ? expanded(value, known) : value
   }
+  for (const [name, value] of Object.entries(services)) env[name] ??= value
   return env
 }
 
@@ -40,14 +46,14 @@ async function valueOfVariable(
   container: Container,
   { value, valueFrom }: EnvVar,
   references: References,
-  place: PodPlace,
+  place: EnvironmentSources,
 ): Promise<string | undefined> {
   if (valueFrom === undefined) return value ?? ''
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom
   if (fieldRef !== undefined) return podField(pod, fieldRef.fieldPath, place)
   if (resourceFieldRef !== undefined) {
-    const [side = '', name = ''] = resourceFieldRef.resource.split('.')
-    return side === 'limits' || side === 'requests' ? (container.resources?.[side]?.[name] ?? '0') : '0'
+    const named = resourceFieldRef.containerName
+    return resourceField((named && containerNamed(pod, named)) || container, resourceFieldRef, place.allocatable)
   }
   const ref = configMapKeyRef ?? secretKeyRef
   if (ref === undefined) return ''
@@ -80,34 +86,4 @@ function dataOf(object: KubeObject, source: 'configmap' | 'secret', key: string)
   const data = (object['data'] ?? {}) as Readonly<Record<string, string>>
   if (!Object.hasOwn(data, key)) return undefined
   return source === 'secret' ? Buffer.from(data[key]!, 'base64').toString() : data[key]
-}
-
-function podField(pod: Pod, path: string, { hostIP, podIPs }: PodPlace): string {
-  const { metadata } = pod
-  const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path)
-  if (subscript !== null) {
-    const map = metadata[subscript[1] as 'labels' | 'annotations'] ?? {}
-    return Object.hasOwn(map, subscript[2]!) ? map[subscript[2]!]! : ''
-  }
-  switch (path) {
-    case 'metadata.name':
-      return metadata.name ?? ''
-    case 'metadata.namespace':
-      return metadata.namespace ?? ''
-    case 'metadata.uid':
-      return metadata.uid ?? ''
-    case 'spec.nodeName':
-      return specOf(pod).nodeName ?? ''
-    case 'spec.serviceAccountName':
-      return specOf(pod).serviceAccountName ?? ''
-    case 'status.hostIP':
-    case 'status.hostIPs':
-      return hostIP
-    case 'status.podIP':
-      return podIPs[0] ?? ''
-    case 'status.podIPs':
-      return podIPs.join(',')
-    default:
-      return ''
-  }
 }

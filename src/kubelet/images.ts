@@ -4,7 +4,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { type BackOff, createBackOff } from './backoff.ts'
 import { annotationsOf, type Container, containerPath, type Pod, uidOf } from './pod.ts'
 import type { PodEvents } from './pod-events.ts'
-import type { ContainerRuntime } from './runtimes/runtime.ts'
+import type { ContainerRuntime, RegistryCredentials } from './runtimes/runtime.ts'
 import { StartContainerError } from './sync-error.ts'
 
 export interface Images {
@@ -16,7 +16,13 @@ export interface Images {
 const FIRST_MS = 10_000
 const LONGEST_MS = 300_000
 
-export function createImages(runtime: Runtime, containerRuntime: ContainerRuntime, events: PodEvents): Images {
+/** `credentials`: for the image's registry, of the pod's secrets. */
+export function createImages(
+  runtime: Runtime,
+  containerRuntime: ContainerRuntime,
+  events: PodEvents,
+  credentials: (pod: Pod, image: string) => Promise<readonly RegistryCredentials[]> = async () => [],
+): Images {
   const { clock } = runtime
   const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
   const failures = new Map<string, string>()
@@ -54,7 +60,7 @@ export function createImages(runtime: Runtime, containerRuntime: ContainerRuntim
       events.normal(pod, 'Pulling', `Pulling image "${image}"`, path)
       const from = clock.monotonic()
       try {
-        await containerRuntime.pullImage(image, annotations, signal)
+        await containerRuntime.pullImage(image, annotations, signal, await credentials(pod, image))
       } catch (error) {
         if (signal.aborted) throw error
         const message = messageOf(error)

@@ -18,7 +18,7 @@ import {
 } from './pod.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
-import type { ContainerRuntime, PodSandboxStatus, RuntimeContainerStatus } from './runtimes/runtime.ts'
+import type { ContainerRuntime, PodSandboxStatus, ProbeAction, RuntimeContainerStatus } from './runtimes/runtime.ts'
 import { SyncError } from './sync-error.ts'
 
 export type KillReason = 'pod ends' | 'liveness' | 'startup' | 'changed' | 'postStart'
@@ -52,7 +52,13 @@ interface Kill {
   timer?: Timer
 }
 
-export function createKiller(runtime: Runtime, containerRuntime: ContainerRuntime, events: PodEvents): Killer {
+/** `reach`: where a hook reaches for a port of the pod. */
+export function createKiller(
+  runtime: Runtime,
+  containerRuntime: ContainerRuntime,
+  events: PodEvents,
+  reach: (pod: Pod, container: Container) => Pick<ProbeAction, 'podIP' | 'ports'> = () => ({}),
+): Killer {
   const { clock, log } = runtime
   const active = new Map<string, Map<string, Kill>>()
 
@@ -93,7 +99,7 @@ export function createKiller(runtime: Runtime, containerRuntime: ContainerRuntim
     try {
       if (handler.sleep !== undefined) await sleep(clock, durationMs(handler.sleep.seconds), abort.signal)
       else {
-        const action = { kind: 'preStop', handler, timeoutSeconds: left(kill) } as const
+        const action = { kind: 'preStop', handler, timeoutSeconds: left(kill), ...reach(pod, container) } as const
         const { success, output } = await containerRuntime.probe(kill.id, action, abort.signal)
         if (!success) throw new Error(output)
       }

@@ -4,7 +4,7 @@
  * per node; it knows the API only through the client room, and containers only through the Container Runtime Interface.
  */
 import { createHash } from 'node:crypto'
-import type { Node } from '../api/generated/types.ts'
+import type { Node, PodStatus } from '../api/generated/types.ts'
 import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { stoppable } from '../base/stoppable.ts'
@@ -15,16 +15,17 @@ import { createActiveDeadlines } from './active-deadline.ts'
 import { createAllocations, refusalOf } from './admission.ts'
 import { createImages } from './images.ts'
 import { createKiller } from './kill-pod.ts'
+import type { Machine } from './machine/machine.ts'
 import { createNodeReporter } from './node-reporter.ts'
 import type { NodeDescription } from './node-status.ts'
 import { removeOrphans } from './orphans.ts'
 import { createPleg } from './pleg.ts'
-import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
+import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
-import { createPodCache } from './pod-cache.ts'
+import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { type PodOperation, watchPods } from './pod-config.ts'
 import { createPodEvents } from './pod-events.ts'
-import { createPodManager } from './pod-manager.ts'
+import { createPodManager, type PodManager } from './pod-manager.ts'
 import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import { createReferences } from './references.ts'
@@ -54,6 +55,10 @@ export interface KubeletOptions {
   readonly containerRuntime?: ContainerRuntime
   /** Default v1.37.1. */
   readonly kubeletVersion?: string
+  /** Of a real node: its files, mounts, groups. */
+  readonly machine?: Machine
+  /** What of the node's description is its own; asked again for each report. */
+  readonly describe?: () => Partial<NodeDescription>
 }
 
 export interface Kubelet {
@@ -61,6 +66,13 @@ export interface Kubelet {
   readonly containerRuntime: ContainerRuntime
   /** Nothing waits to be told to the API server. For tests. */
   readonly idle: boolean
+  readonly pods: Pick<PodManager, 'get' | 'list'>
+  /** What the runtime last said of a pod. */
+  runtimeStatus(uid: string): RuntimePodStatus
+  /** The status that the pod has, told or not. */
+  podStatus(uid: string): PodStatus | undefined
+  /** Reports the node's status now: something of its description has changed. */
+  reportNode(): Promise<void>
 }
 
 const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
@@ -72,12 +84,14 @@ const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
 
 /** What is left of pods that are gone is looked for again after this. */
 const COLLECTION_PERIOD_MS = 60_000
+/** Pods of a real node are looked at again after this. */
+const FRESH_PERIOD_MS = 60_000
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 
 /** Resolves once the node is registered and Ready, and its pods are looked after. Runs until `signal` is aborted. */
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
-  const { client, nodeName, signal } = options
+  const { client, nodeName, signal, machine } = options
   const runtime = stoppable(options.runtime, signal)
   const { clock } = runtime
   const hostIP = options.nodeIP ?? '127.0.0.1'
@@ -104,7 +118,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   let podsSeen = false
   const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
   const endOrphans = () =>
-    void removeOrphans(containerRuntime, isKnown).catch((error) => {
+    void removeOrphans(containerRuntime, isKnown, machine).catch((error) => {
       runtime.log.error('Removing pods that are gone failed', error)
       endOrphansLater()
     })
@@ -116,10 +130,20 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       if (!signal.aborted) endOrphans()
     })
   }
-  const probes = createProbeManager(runtime, containerRuntime, events, sync)
-  const killer = createKiller(runtime, containerRuntime, events)
-  const images = createImages(runtime, containerRuntime, events)
-  const volumes = createVolumes(clock, client, references, events)
+  const probes = createProbeManager(runtime, containerRuntime, events, sync, hostIP)
+  const killer = createKiller(runtime, containerRuntime, events, (pod, container) =>
+    reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIP),
+  )
+  const images = createImages(runtime, containerRuntime, events, async (pod, image) => {
+    if (machine === undefined) return []
+    const names = (specOf(pod).imagePullSecrets ?? []).map(({ name = '' }) => name)
+    const secrets = await Promise.all(names.map((name) => references.secret(namespaceOf(pod), name)))
+    return machine.credentials(
+      image,
+      secrets.filter((secret) => secret !== undefined),
+    )
+  })
+  const volumes = createVolumes(clock, client, references, events, machine?.volumes)
   const deadlines = createActiveDeadlines(clock, events, sync)
   const starter = createContainerStarter({
     runtime,
@@ -130,6 +154,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     events,
     killer,
     hostIP,
+    ...(machine === undefined ? {} : { machine }),
   })
   const statuses = createStatusManager({
     runtime,
@@ -157,6 +182,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     killer,
     starter,
     deadlines,
+    ...(machine === undefined ? {} : { machine }),
   }
   const workers: PodWorkers = createPodWorkers({
     runtime,
@@ -180,7 +206,13 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     machineId: createHash('sha256').update(nodeName).digest('hex').slice(0, 32),
     bootId: runtime.random.uuid(),
   }
-  const reporter = createNodeReporter(runtime, client, () => description, signal)
+  const described = () => ({ ...description, ...options.describe?.() })
+  const reporter = createNodeReporter(
+    runtime,
+    client,
+    options.describe === undefined ? () => description : described,
+    signal,
+  )
   let node: Node | undefined
 
   /** Object, worker and all that was held for the pod are gone. */
@@ -193,11 +225,16 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     starter.forget(uid)
     failures.forget(uid)
     deadlines.forget(uid)
-    for (const { id } of cache.get(uid).sandboxes)
-      containerRuntime.removePodSandbox(id).catch((error) => {
-        runtime.log.error('Removing a sandbox failed', error)
-        endOrphansLater()
-      })
+    const failed = (error: unknown) => {
+      runtime.log.error('Removing a sandbox failed', error)
+      endOrphansLater()
+    }
+    const { sandboxes } = cache.get(uid)
+    if (machine === undefined) for (const { id } of sandboxes) containerRuntime.removePodSandbox(id).catch(failed)
+    else
+      Promise.all(sandboxes.map(({ id }) => containerRuntime.removePodSandbox(id)))
+        .then(() => machine.remove(uid))
+        .catch(failed)
     pleg.forget(uid)
   }
 
@@ -245,6 +282,17 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     }
   }
 
+  /** Volumes made of objects follow them, and what an end left over is looked for. */
+  function keepFresh(): void {
+    const timer = clock.setTimer(FRESH_PERIOD_MS, 'pods are looked at again', () => {
+      if (signal.aborted) return
+      for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) sync(uidOf(pod))
+      endOrphans()
+      keepFresh()
+    })
+    signal.addEventListener('abort', () => timer.cancel(), { once: true })
+  }
+
   const informers = createInformerFactory(runtime, client, signal)
   informers.informer<Node>(NODES, { fieldSelector: `metadata.name=${nodeName}` }).addHandlers({
     added: observe,
@@ -265,11 +313,16 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   await informers.whenSynced(signal)
   podsSeen = true
   endOrphans()
+  if (machine !== undefined) keepFresh()
   return {
     nodeName,
     containerRuntime,
     get idle() {
       return statuses.idle
     },
+    pods,
+    runtimeStatus: cache.get,
+    podStatus: statuses.get,
+    reportNode: reporter.report,
   }
 }

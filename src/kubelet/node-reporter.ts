@@ -18,6 +18,8 @@ export interface NodeReporter {
   /** The Node was deleted: it is registered again. */
   deleted(): void
   run(): void
+  /** Writes the status as it is described now. @throws StatusError */
+  report(): Promise<void>
 }
 
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
@@ -113,6 +115,7 @@ export function createNodeReporter(
   }
 
   return {
+    report,
     async register() {
       await untilDone('register node', registerOnce)
       await untilDone('acquire lease', () => renew())

@@ -14,6 +14,17 @@ export interface NodeDescription {
   /** Stable for a node's life. */
   readonly machineId: string
   readonly bootId: string
+  /** Of a real machine. */
+  readonly real?: {
+    readonly kernelVersion: string
+    readonly osImage: string
+    readonly systemUuid: string
+    /** Where the kubelet's own server listens. */
+    readonly port: number
+    readonly images: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[]
+    /** Why pods cannot run; undefined: they can. */
+    readonly problem: string | undefined
+  }
 }
 
 export function nodeObject(node: NodeDescription, nowMs: number): Node {
@@ -52,18 +63,26 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
       condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
       condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
       condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-      condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
+      node.real?.problem === undefined
+        ? condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
+        : condition('Ready', 'False', 'KubeletNotReady', node.real.problem),
     ],
     addresses: [
       { type: 'InternalIP', address: node.ip },
       { type: 'Hostname', address: node.name },
     ],
+    ...(node.real === undefined
+      ? {}
+      : {
+          daemonEndpoints: { kubeletEndpoint: { Port: node.real.port } },
+          images: node.real.images.map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),
+        }),
     nodeInfo: {
       machineID: node.machineId,
-      systemUUID: node.machineId,
+      systemUUID: node.real?.systemUuid ?? node.machineId,
       bootID: node.bootId,
-      kernelVersion: 'simulated',
-      osImage: 'skiff',
+      kernelVersion: node.real?.kernelVersion ?? 'simulated',
+      osImage: node.real?.osImage ?? 'skiff',
       containerRuntimeVersion: node.runtimeVersion,
       kubeletVersion: node.kubeletVersion,
       kubeProxyVersion: '',

@@ -3,12 +3,23 @@
  * kubelet asked for before it was killed is only done now. Nothing is left that says how long they may take, so they get the
  * shortest time there is between SIGTERM and SIGKILL, as from a real kubelet.
  */
+import type { Machine } from './machine/machine.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 
 const GRACE_SECONDS = 2
 
 /** Ends and removes every sandbox whose pod is not `known`. What fails keeps no other back. @throws the first failure */
-export async function removeOrphans(runtime: ContainerRuntime, known: (uid: string) => boolean): Promise<void> {
+export async function removeOrphans(
+  runtime: ContainerRuntime,
+  known: (uid: string) => boolean,
+  machine?: Pick<Machine, 'known' | 'remove'>,
+): Promise<void> {
+  await removeSandboxes(runtime, known)
+  const left = (machine?.known() ?? []).filter((uid) => !known(uid))
+  for (const uid of left) await machine?.remove(uid)
+}
+
+async function removeSandboxes(runtime: ContainerRuntime, known: (uid: string) => boolean): Promise<void> {
   const orphans = (await runtime.listPodSandboxes({})).filter(({ metadata }) => !known(metadata.uid))
   if (orphans.length === 0) return
   const running = (await runtime.listContainers({})).filter(({ state }) => state === 'running')

@@ -3,6 +3,7 @@ import { type Pod, uidOf } from './pod.ts'
 
 export interface PodManager {
   get(uid: string): Pod | undefined
+  list(): Iterable<Pod>
   set(pod: Pod): void
   delete(uid: string): void
 }
@@ -11,6 +12,7 @@ export function createPodManager(): PodManager {
   const pods = new Map<string, Pod>()
   return {
     get: (uid) => pods.get(uid),
+    list: () => pods.values(),
     set(pod) {
       pods.set(uidOf(pod), pod)
     },

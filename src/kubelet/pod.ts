@@ -58,6 +58,12 @@ export function containerPath(pod: Pod, name: string): string {
   return `spec.${list}{${name}}`
 }
 
+/** Where a probe or hook of the container reaches for a port, and by which names. */
+export function reachOf(pod: Pod, container: Container, podIPs: readonly string[], hostIP: string) {
+  const podIP = specOf(pod).hostNetwork === true ? hostIP : podIPs[0]
+  return { ports: container.ports ?? [], ...(podIP === undefined ? {} : { podIP }) }
+}
+
 /** A container of the spec by name, of any kind. */
 export function containerNamed(pod: Pod, name: string): Container | undefined {
   const spec = specOf(pod)

@@ -8,6 +8,7 @@ import { createBackOff } from './backoff.ts'
 import { environmentOf } from './environment.ts'
 import type { Images } from './images.ts'
 import type { Killer } from './kill-pod.ts'
+import type { Machine } from './machine/machine.ts'
 import {
   annotationsOf,
   type Container,
@@ -17,20 +18,25 @@ import {
   nameOf,
   namespaceOf,
   type Pod,
+  reachOf,
   runsToCompletion,
+  specOf,
   uidOf,
 } from './pod.ts'
 import { IMAGE_LABEL } from './pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
+import { expanded } from './pod-fields.ts'
 import type { References } from './references.ts'
 import {
   CONTAINER_NAME_LABEL,
+  type ContainerConfig,
   type ContainerRuntime,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
   POD_UID_LABEL,
 } from './runtimes/runtime.ts'
+import { sandboxConfigOf } from './sandbox-config.ts'
 import type { StartFailures } from './start-failures.ts'
 import { StartContainerError } from './sync-error.ts'
 
@@ -49,13 +55,15 @@ export interface ContainerStarterOptions {
   readonly events: PodEvents
   readonly killer: Killer
   readonly hostIP: string
+  /** Of a real node. */
+  readonly machine?: Machine
 }
 
 const FIRST_MS = 10_000
 const LONGEST_MS = 300_000
 
 export function createContainerStarter(options: ContainerStarterOptions): ContainerStarter {
-  const { runtime, containerRuntime, images, references, failures, events, killer, hostIP } = options
+  const { runtime, containerRuntime, images, references, failures, events, killer, hostIP, machine } = options
   const { clock } = runtime
   const backOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
 
@@ -96,37 +104,14 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       throw error
     }
 
-    const config = await environmentOf(pod, container, references, { hostIP, podIPs: status.ips }).catch((error) => {
+    const config = await configOf(pod, container, status).catch((error) => {
       failed(messageOf(error))
       throw new StartContainerError('CreateContainerConfigError', messageOf(error), undefined, { cause: error })
     })
-    const id = await containerRuntime
-      .createContainer(sandboxId, {
-        metadata: { name: container.name, attempt: attemptOf(pod, container, status) },
-        image: container.image ?? '',
-        command: container.command ?? [],
-        args: container.args ?? [],
-        workingDir: container.workingDir ?? '',
-        envs: config,
-        mounts: (container.volumeMounts ?? []).map(({ mountPath, name, readOnly }) => ({
-          containerPath: mountPath,
-          volume: name,
-          readOnly: readOnly === true,
-        })),
-        labels: {
-          [POD_UID_LABEL]: uidOf(pod),
-          [POD_NAME_LABEL]: nameOf(pod),
-          [POD_NAMESPACE_LABEL]: namespaceOf(pod),
-          [CONTAINER_NAME_LABEL]: container.name,
-          [IMAGE_LABEL]: container.image ?? '',
-        },
-        annotations: annotationsOf(pod),
-        runsToCompletion: runsToCompletion(pod, container),
-      })
-      .catch((error) => {
-        failed(messageOf(error))
-        throw new StartContainerError('CreateContainerError', messageOf(error), undefined, { cause: error })
-      })
+    const id = await containerRuntime.createContainer(sandboxId, config).catch((error) => {
+      failed(messageOf(error))
+      throw new StartContainerError('CreateContainerError', messageOf(error), undefined, { cause: error })
+    })
     events.normal(pod, 'Created', 'Container created', path)
     await containerRuntime.startContainer(id, signal).catch((error) => {
       if (signal.aborted) throw error
@@ -134,17 +119,62 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       throw new StartContainerError('RunContainerError', messageOf(error), undefined, { cause: error })
     })
     events.normal(pod, 'Started', 'Container started', path)
-    await postStart(pod, container, id, signal)
+    await postStart(pod, container, id, status.ips, signal)
   }
 
-  async function postStart(pod: Pod, container: Container, id: string, signal: AbortSignal): Promise<void> {
+  async function configOf(pod: Pod, container: Container, status: RuntimePodStatus): Promise<ContainerConfig> {
+    const podIPs = specOf(pod).hostNetwork === true ? [hostIP] : status.ips
+    const sources = { hostIP, podIPs, ...machine?.sources(pod) }
+    const envs = await environmentOf(pod, container, references, sources)
+    const words = (texts: readonly string[] = []) =>
+      texts.map((text) => expanded(text, (name) => (Object.hasOwn(envs, name) ? envs[name] : undefined)))
+    const config: ContainerConfig = {
+      metadata: { name: container.name, attempt: attemptOf(pod, container, status) },
+      image: container.image ?? '',
+      command: words(container.command),
+      args: words(container.args),
+      workingDir: container.workingDir ?? '',
+      envs,
+      mounts: (container.volumeMounts ?? []).map(({ mountPath, name, readOnly }) => ({
+        containerPath: mountPath,
+        volume: name,
+        readOnly: readOnly === true,
+      })),
+      labels: {
+        [POD_UID_LABEL]: uidOf(pod),
+        [POD_NAME_LABEL]: nameOf(pod),
+        [POD_NAMESPACE_LABEL]: namespaceOf(pod),
+        [CONTAINER_NAME_LABEL]: container.name,
+        [IMAGE_LABEL]: container.image ?? '',
+      },
+      annotations: annotationsOf(pod),
+      runsToCompletion: runsToCompletion(pod, container),
+    }
+    if (machine === undefined) return config
+    const imageUser = await containerRuntime.real?.imageUser(config.image)
+    const sandbox = await machine.sandbox(
+      pod,
+      sandboxConfigOf(pod, status.sandboxes[0]?.metadata.attempt ?? 0),
+      () => {},
+    )
+    return machine.container({ pod, container, config, sandbox, podIPs, imageUser, ...targetOf(container, status) })
+  }
+
+  async function postStart(
+    pod: Pod,
+    container: Container,
+    id: string,
+    podIPs: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const handler = container.lifecycle?.postStart
     if (handler === undefined) return
     try {
       if (handler.sleep !== undefined) await sleep(clock, durationMs(handler.sleep.seconds), signal)
       else {
         const action = { kind: 'postStart', handler, timeoutSeconds: Number.MAX_SAFE_INTEGER / 1000 } as const
-        const { success, output } = await containerRuntime.probe(id, action, signal)
+        const where = reachOf(pod, container, podIPs, hostIP)
+        const { success, output } = await containerRuntime.probe(id, { ...action, ...where }, signal)
         if (!success) throw new Error(output)
       }
     } catch (error) {
@@ -182,6 +212,13 @@ function attemptOf(pod: Pod, container: Container, status: RuntimePodStatus): nu
   const told = isInit ? pod.status?.initContainerStatuses : pod.status?.containerStatuses
   const old = told?.find(({ name }) => name === container.name)
   return old?.containerID === undefined ? (old?.restartCount ?? 0) : old.restartCount + 1
+}
+
+/** The container whose processes an ephemeral one asks to see. */
+function targetOf(container: Container, status: RuntimePodStatus): { readonly targetId?: string } {
+  const { targetContainerName } = container as Container & { readonly targetContainerName?: string }
+  const target = targetContainerName ? latestContainer(status, targetContainerName) : undefined
+  return target === undefined ? {} : { targetId: target.id }
 }
 
 /** `10s`, `1m20s`, `5m0s`. */

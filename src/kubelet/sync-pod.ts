@@ -5,13 +5,15 @@ import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
 import type { Killer } from './kill-pod.ts'
+import type { Machine } from './machine/machine.ts'
 import type { Pleg } from './pleg.ts'
-import { annotationsOf, type Container, isTerminalPhase, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
+import { type Container, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { computePodActions, type PodActions } from './pod-actions.ts'
 import type { PodCache, RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
 import type { ProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
+import { sandboxConfigOf } from './sandbox-config.ts'
 import type { ContainerStarter } from './start-container.ts'
 import { podStatusOf, type StatusSources } from './status.ts'
 import type { StatusManager } from './status-manager.ts'
@@ -31,6 +33,8 @@ export interface SyncParts {
   readonly killer: Killer
   readonly starter: ContainerStarter
   readonly deadlines: ActiveDeadlines
+  /** Of a real node. */
+  readonly machine?: Machine
 }
 
 /** The status the pod deserves now. `terminal`: it has ended for good. */
@@ -88,25 +92,20 @@ async function perform(
   if (signal.aborted) return
   const sandboxId = actions.createSandbox ? await createSandbox(parts, pod, actions.attempt, signal) : actions.sandboxId
   if (sandboxId === undefined) return
+  // Containers are told the addresses that the new sandbox has.
+  if (actions.createSandbox && parts.machine !== undefined)
+    current = { ...current, ips: (await parts.pleg.relistPod(uidOf(pod))).ips }
   await startAll(parts, pod, actions.start, sandboxId, current, signal)
   await prune(containerRuntime, current)
 }
 
 async function createSandbox(parts: SyncParts, pod: Pod, attempt: number, signal: AbortSignal): Promise<string> {
-  const { containerRuntime, events, statuses } = parts
-  const metadata = { name: nameOf(pod), namespace: namespaceOf(pod), uid: uidOf(pod), attempt }
-  const { hostNetwork, hostname } = specOf(pod)
+  const { containerRuntime, events, statuses, machine } = parts
+  const base = sandboxConfigOf(pod, attempt)
+  const warn = (reason: string, message: string) => events.warning(pod, reason, message)
   try {
-    const id = await containerRuntime.runPodSandbox(
-      {
-        metadata,
-        hostname: hostname ?? nameOf(pod),
-        labels: pod.metadata.labels ?? {},
-        annotations: annotationsOf(pod),
-        hostNetwork: hostNetwork === true,
-      },
-      signal,
-    )
+    const config = machine === undefined ? base : await machine.sandbox(pod, base, warn)
+    const id = await containerRuntime.runPodSandbox(config, signal)
     statuses.update(pod, withReadySandbox)
     return id
   } catch (error) {

@@ -3,8 +3,9 @@ import { type Pod, uidOf } from './pod.ts'
 import { currentStatus, type SyncParts } from './sync-pod.ts'
 
 export async function syncTerminatedPod(parts: SyncParts, pod: Pod): Promise<void> {
-  const { statuses, volumes } = parts
+  const { statuses, volumes, machine } = parts
   statuses.set(pod, currentStatus(parts, pod, true))
   volumes.forget(uidOf(pod))
+  await machine?.release(uidOf(pod))
   statuses.terminate(pod)
 }

@@ -1,9 +1,10 @@
 /**
  * Volumes: before a pod's containers start, what their mounted volumes refer to must be there. Here that is looked up and
- * the projected service account tokens are asked for; a runtime that mounts gets them from there.
+ * the projected service account tokens are asked for. On a node that has files they are written then, and again when what they are made
+ * of has changed.
  */
 
-import type { Volume } from '../api/generated/types.ts'
+import type { PersistentVolume, Volume } from '../api/generated/types.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { labelSelectorOf } from '../api/objects/label-selector.ts'
 import type { Clock } from '../base/clock.ts'
@@ -12,8 +13,10 @@ import type { Client } from '../client/client.ts'
 import { type BackOff, createBackOff } from './backoff.ts'
 import { initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
 import type { PodEvents } from './pod-events.ts'
+import { downwardFile } from './pod-fields.ts'
 import type { References } from './references.ts'
 import { SyncError } from './sync-error.ts'
+import { addKeys, type VolumeFiles } from './volume-files.ts'
 
 export interface Volumes {
   /** Sets up what is not yet. @throws SyncError while something is missing */
@@ -21,52 +24,135 @@ export interface Volumes {
   forget(uid: string): void
 }
 
+/** Where volumes become directories. */
+export interface VolumeWriter {
+  /** What the pod's fields say of the node, where they ask for what has no limit. */
+  readonly allocatable: () => Readonly<Record<string, string>>
+  /**
+   * `files`: of a volume that is made from objects; `persistent`: what a claim is bound to. Called again for files that may have changed.
+   * @throws Error
+   */
+  setUp(
+    pod: Pod,
+    volume: Volume,
+    files: VolumeFiles | undefined,
+    persistent: PersistentVolume | undefined,
+  ): Promise<void>
+}
+
 const FIRST_MS = 500
 const LONGEST_MS = 122_000
+/** What volumes are made of is looked at again after this. */
+const FRESH_MS = 55_000
+const DEFAULT_MODE = 0o644
 
-export function createVolumes(clock: Clock, client: Client, references: References, events: PodEvents): Volumes {
+interface Token {
+  readonly text: string
+  /** When it is asked for anew: after four fifths of its life. */
+  readonly until: number
+}
+
+export function createVolumes(
+  clock: Clock,
+  client: Client,
+  references: References,
+  events: PodEvents,
+  writer?: VolumeWriter,
+): Volumes {
   const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
-  /** By pod: the volumes that are set up. */
-  const mounted = new Map<string, Set<string>>()
+  /** By pod: the volumes that are set up, and until when they need no other look. */
+  const mounted = new Map<string, Map<string, number>>()
+  /** By pod: its tokens, by volume and place in it. */
+  const tokens = new Map<string, Map<string, Token>>()
 
   async function setUp(pod: Pod, volume: Volume): Promise<void> {
     const namespace = namespaceOf(pod)
-    const { configMap, secret, projected } = volume
-    if (configMap !== undefined) await configMapKeys(namespace, configMap)
-    if (secret !== undefined) await secretKeys(namespace, { ...secret, name: secret.secretName ?? '' })
-    for (const source of projected?.sources ?? []) {
-      if (source.configMap !== undefined) await configMapKeys(namespace, source.configMap)
-      if (source.secret !== undefined) await secretKeys(namespace, source.secret)
-      if (source.clusterTrustBundle !== undefined) await trustBundles(source.clusterTrustBundle)
-      const token = source.serviceAccountToken
-      if (token !== undefined) await requestToken(pod, token.audience, token.expirationSeconds ?? 3600)
+    const { configMap, secret, projected, downwardAPI } = volume
+    const files: VolumeFiles = new Map()
+    if (configMap !== undefined) await configMapKeys(namespace, configMap, files, configMap.defaultMode)
+    if (secret !== undefined)
+      await secretKeys(namespace, { ...secret, name: secret.secretName ?? '' }, files, secret.defaultMode)
+    for (const [at, source] of (projected?.sources ?? []).entries()) {
+      const mode = projected?.defaultMode ?? DEFAULT_MODE
+      if (source.configMap !== undefined) await configMapKeys(namespace, source.configMap, files, mode)
+      if (source.secret !== undefined) await secretKeys(namespace, source.secret, files, mode)
+      if (source.clusterTrustBundle !== undefined) {
+        const pem = await trustBundles(source.clusterTrustBundle)
+        files.set(source.clusterTrustBundle.path, { bytes: Buffer.from(pem), mode })
+      }
+      for (const item of source.downwardAPI?.items ?? []) addField(pod, item, files, mode)
+      const { serviceAccountToken } = source
+      if (serviceAccountToken === undefined) continue
+      const { audience, expirationSeconds = 3600, path } = serviceAccountToken
+      const text = await tokenOf(pod, `${volume.name}/${at}`, audience, expirationSeconds)
+      files.set(path, { bytes: Buffer.from(text), ...tokenOwner(pod, mode) })
     }
+    for (const item of downwardAPI?.items ?? []) addField(pod, item, files, downwardAPI?.defaultMode)
+    if (writer === undefined) return
+    const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
+    await writer.setUp(pod, volume, isMadeOfFiles ? files : undefined, await persistentVolume(pod, volume))
+  }
+
+  type Field = NonNullable<NonNullable<Volume['downwardAPI']>['items']>[number]
+
+  function addField(pod: Pod, item: Field, files: VolumeFiles, mode = DEFAULT_MODE): void {
+    if (writer === undefined) return
+    files.set(item.path, { bytes: Buffer.from(downwardFile(pod, item, writer.allocatable())), mode: item.mode ?? mode })
+  }
+
+  /** The volume a claim is bound to; undefined for what is no claim. @throws Error while it is not bound */
+  async function persistentVolume(pod: Pod, volume: Volume): Promise<PersistentVolume | undefined> {
+    const name =
+      volume.persistentVolumeClaim?.claimName ??
+      (volume.ephemeral === undefined ? undefined : `${nameOf(pod)}-${volume.name}`)
+    if (name === undefined) return undefined
+    const core = { group: '', version: 'v1' }
+    const claim = await client
+      .resource({ ...core, resource: 'persistentvolumeclaims' })
+      .namespace(namespaceOf(pod))
+      .get(name)
+    const bound: unknown = claim['spec']?.volumeName
+    if (typeof bound !== 'string' || bound === '' || claim['status']?.phase !== 'Bound')
+      throw new Error(`PVC ${namespaceOf(pod)}/${name} is not bound`)
+    return client.resource<PersistentVolume>({ ...core, resource: 'persistentvolumes' }).get(bound)
   }
 
   interface KeySelection {
     readonly name?: string
     readonly optional?: boolean
-    readonly items?: readonly { readonly key: string }[]
+    readonly items?: readonly { readonly key: string; readonly path: string; readonly mode?: number }[]
   }
 
-  async function configMapKeys(namespace: string, { name = '', optional, items }: KeySelection): Promise<void> {
+  async function configMapKeys(
+    namespace: string,
+    { name = '', optional, items }: KeySelection,
+    files: VolumeFiles,
+    mode = DEFAULT_MODE,
+  ): Promise<void> {
     const found = await references.configMap(namespace, name)
     checkKeys(found, 'configmap', name, optional, items)
+    if (writer !== undefined) addKeys(files, found, 'configmap', items, mode)
   }
 
-  async function secretKeys(namespace: string, { name = '', optional, items }: KeySelection): Promise<void> {
+  async function secretKeys(
+    namespace: string,
+    { name = '', optional, items }: KeySelection,
+    files: VolumeFiles,
+    mode = DEFAULT_MODE,
+  ): Promise<void> {
     const found = await references.secret(namespace, name)
     checkKeys(found, 'secret', name, optional, items)
+    if (writer !== undefined) addKeys(files, found, 'secret', items, mode)
   }
 
   type TrustBundleSource = NonNullable<
     NonNullable<NonNullable<Volume['projected']>['sources']>[number]['clusterTrustBundle']
   >
 
-  async function trustBundles({ name, signerName = '', labelSelector, optional }: TrustBundleSource): Promise<void> {
+  async function trustBundles({ name, signerName = '', labelSelector, optional }: TrustBundleSource): Promise<string> {
     const selector = labelSelectorOf(labelSelector as Fields | undefined)
     const found = await references.trustBundles(name === undefined ? { signerName, selector } : { name })
-    if (found.length > 0 || optional === true) return
+    if (found.length > 0 || optional === true) return found.map((bundle) => bundle['spec']?.trustBundle ?? '').join('')
     throw new Error(
       name === undefined
         ? 'combination of signerName and labelSelector matched zero ClusterTrustBundles'
@@ -74,8 +160,18 @@ export function createVolumes(clock: Clock, client: Client, references: Referenc
     )
   }
 
-  async function requestToken(pod: Pod, audience: string | undefined, expirationSeconds: number): Promise<void> {
-    const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: nameOf(pod), uid: uidOf(pod) }
+  async function tokenOf(
+    pod: Pod,
+    place: string,
+    audience: string | undefined,
+    expirationSeconds: number,
+  ): Promise<string> {
+    const uid = uidOf(pod)
+    const own = tokens.get(uid) ?? new Map<string, Token>()
+    tokens.set(uid, own)
+    const known = own.get(place)
+    if (known !== undefined && known.until > clock.now()) return known.text
+    const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: nameOf(pod), uid }
     const request: KubeObject = {
       kind: 'TokenRequest',
       apiVersion: 'authentication.k8s.io/v1',
@@ -84,7 +180,19 @@ export function createVolumes(clock: Clock, client: Client, references: Referenc
     }
     const accounts = client.resource({ group: '', version: 'v1', resource: 'serviceaccounts' })
     const name = specOf(pod).serviceAccountName ?? 'default'
-    await accounts.namespace(namespaceOf(pod)).create(request, { subresource: 'token', name })
+    const answer = await accounts.namespace(namespaceOf(pod)).create(request, { subresource: 'token', name })
+    const text: string = answer['status']?.token ?? ''
+    own.set(place, { text, until: clock.now() + expirationSeconds * 800 })
+    return text
+  }
+
+  /** Fields of the pod are looked at in every sync, which follows their changes; what is no file is set up once. */
+  function freshUntil(volume: Volume): number {
+    if (writer === undefined) return Number.POSITIVE_INFINITY
+    const { configMap, secret, projected, downwardAPI } = volume
+    if (downwardAPI !== undefined || projected?.sources?.some((source) => source.downwardAPI !== undefined)) return 0
+    const isMadeOfObjects = [configMap, secret, projected].some((source) => source !== undefined)
+    return isMadeOfObjects ? clock.monotonic() + FRESH_MS : Number.POSITIVE_INFINITY
   }
 
   return {
@@ -94,15 +202,16 @@ export function createVolumes(clock: Clock, client: Client, references: Referenc
       if (wanted.length === 0) return
       let done = mounted.get(uid)
       if (done === undefined) {
-        done = new Set()
+        done = new Map()
         mounted.set(uid, done)
       }
       let problem: SyncError | undefined
       for (const volume of wanted) {
-        if (done.has(volume.name)) continue
+        const until = done.get(volume.name)
+        if (until !== undefined && until > clock.monotonic()) continue
         try {
           await setUp(pod, volume)
-          done.add(volume.name)
+          done.set(volume.name, freshUntil(volume))
         } catch (error) {
           const message = messageOf(error)
           const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${message}`
@@ -117,6 +226,7 @@ export function createVolumes(clock: Clock, client: Client, references: Referenc
     },
     forget(uid) {
       mounted.delete(uid)
+      tokens.delete(uid)
       backOff.delete(`${uid}_`)
     },
   }
@@ -149,4 +259,17 @@ function mountedVolumes(pod: Pod): readonly Volume[] {
     for (const { name } of container.volumeDevices ?? []) names.add(name)
   }
   return volumes.filter(({ name }) => names.has(name))
+}
+
+/** A token is its user's alone, where the pod's containers have one user, or a group that shares its volumes. */
+function tokenOwner(pod: Pod, mode: number): { readonly mode: number; readonly uid?: number } {
+  const { securityContext, containers } = specOf(pod)
+  const users = new Set(
+    [...initContainersOf(pod), ...containers].map(
+      (one) => one.securityContext?.runAsUser ?? securityContext?.runAsUser,
+    ),
+  )
+  const [user] = users
+  if (users.size === 1 && user !== undefined) return { mode: 0o600, uid: user }
+  return { mode: securityContext?.fsGroup === undefined ? mode : 0o600 }
 }

@@ -1,6 +1,6 @@
 /** The probes of all pods: starts one prober per probe and running container, and knows the latest results. */
 import type { Runtime } from '../../base/runtime.ts'
-import { type Container, containerPath, initContainersOf, isSidecar, type Pod, specOf, uidOf } from '../pod.ts'
+import { type Container, containerPath, initContainersOf, isSidecar, type Pod, reachOf, specOf, uidOf } from '../pod.ts'
 import type { ContainerChecks } from '../pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from '../pod-cache.ts'
 import type { PodEvents } from '../pod-events.ts'
@@ -24,6 +24,7 @@ export function createProbeManager(
   containerRuntime: ContainerRuntime,
   events: PodEvents,
   sync: (uid: string) => void,
+  hostIP = '',
 ): ProbeManager {
   /** By kind, by container id. */
   const results: Readonly<Record<ProbeKind, Map<string, boolean>>> = {
@@ -45,7 +46,13 @@ export function createProbeManager(
     results[key.slice(0, key.indexOf('/')) as ProbeKind].delete(prober.containerId)
   }
 
-  function start(pod: Pod, container: Container, status: RuntimeContainerStatus, kind: ProbeKind): Prober | undefined {
+  function start(
+    pod: Pod,
+    container: Container,
+    status: RuntimeContainerStatus,
+    kind: ProbeKind,
+    podIPs: readonly string[],
+  ): Prober | undefined {
     const probe = container[`${kind}Probe`]
     if (probe === undefined) return undefined
     const uid = uidOf(pod)
@@ -56,6 +63,7 @@ export function createProbeManager(
       kind,
       probe,
       container: status,
+      reach: reachOf(pod, container, podIPs, hostIP),
       initial: kind === 'liveness',
       allowed: () => kind === 'startup' || started(status.id, container),
       failed: (output) => events.warning(pod, 'Unhealthy', `${titles[kind]} probe failed: ${output}`, path),
@@ -91,7 +99,7 @@ export function createProbeManager(
           }
           if (own !== undefined) drop(own, key)
           if (latest?.state !== 'running') continue
-          const prober = start(pod, container, latest, kind)
+          const prober = start(pod, container, latest, kind, status.ips)
           if (prober === undefined) continue
           if (own === undefined) {
             own = new Map()

@@ -2,7 +2,7 @@
 import type { Probe } from '../../api/generated/types.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { ContainerRuntime, RuntimeContainerStatus } from '../runtimes/runtime.ts'
+import type { ContainerRuntime, ProbeAction, RuntimeContainerStatus } from '../runtimes/runtime.ts'
 
 export type ProbeKind = 'liveness' | 'readiness' | 'startup'
 
@@ -19,6 +19,8 @@ export interface ProberOptions {
   readonly kind: ProbeKind
   readonly probe: Probe
   readonly container: RuntimeContainerStatus
+  /** Where a port is reached for. */
+  readonly reach: Pick<ProbeAction, 'podIP' | 'ports'>
   /** What the container counts as before the first result. */
   readonly initial: boolean
   /** A threshold was reached and the result is another than before. False ends the probing of this container. */
@@ -53,7 +55,11 @@ export function startProber(options: ProberOptions): Prober {
     }
     const startedAt = clock.monotonic()
     const { success, output } = await containerRuntime
-      .probe(container.id, { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1 }, abort.signal)
+      .probe(
+        container.id,
+        { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1, ...options.reach },
+        abort.signal,
+      )
       .catch((error) => ({ success: false, output: String(error) }))
     if (abort.signal.aborted) return
     if (!success) options.failed(output)

@@ -3,6 +3,8 @@
  * those of CRI's RuntimeService and ImageService; times are milliseconds since the epoch (0: never).
  */
 
+import type { LinuxContainerConfig, LinuxPodSandboxConfig } from './cri/messages.ts'
+
 /** Labels by which a kubelet finds its sandboxes and containers again. */
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
 export const POD_NAME_LABEL = 'io.kubernetes.pod.name'
@@ -10,6 +12,44 @@ export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace'
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name'
 
 type Labels = Readonly<Record<string, string>>
+
+/** What only a runtime that executes needs to know, as CRI's messages have it. */
+export interface RealSandboxConfig {
+  /** Where the logs of the sandbox's containers are. */
+  readonly logDirectory: string
+  readonly dns: {
+    readonly servers: readonly string[]
+    readonly searches: readonly string[]
+    readonly options: readonly string[]
+  }
+  readonly portMappings: readonly {
+    readonly protocol: 'TCP' | 'UDP' | 'SCTP'
+    readonly container_port: number
+    readonly host_port: number
+    readonly host_ip: string
+  }[]
+  readonly linux: LinuxPodSandboxConfig
+  /** Of the pod's RuntimeClass; '': the runtime's own. */
+  readonly runtimeHandler: string
+}
+
+export interface RealContainerConfig {
+  /** Relative to the sandbox's log directory. */
+  readonly logPath: string
+  readonly tty: boolean
+  readonly stdin: boolean
+  readonly stdinOnce: boolean
+  readonly linux: LinuxContainerConfig
+  readonly devices: readonly {
+    readonly container_path: string
+    readonly host_path: string
+    readonly permissions: string
+  }[]
+  /** `SIGUSR1`; undefined: the image's. */
+  readonly stopSignal?: string
+  /** The sandbox's whole configuration: the runtime is given it once more. */
+  readonly sandbox: PodSandboxConfig
+}
 
 export interface PodSandboxConfig {
   readonly metadata: {
@@ -23,6 +63,7 @@ export interface PodSandboxConfig {
   readonly annotations: Labels
   /** The sandbox has no network of its own: its addresses are the node's. */
   readonly hostNetwork: boolean
+  readonly real?: RealSandboxConfig
 }
 
 export interface PodSandboxStatus {
@@ -38,6 +79,10 @@ export interface Mount {
   readonly containerPath: string
   readonly volume: string
   readonly readOnly: boolean
+  /** Where it is on a node that has files. */
+  readonly hostPath?: string
+  readonly propagation?: 'PROPAGATION_PRIVATE' | 'PROPAGATION_HOST_TO_CONTAINER' | 'PROPAGATION_BIDIRECTIONAL'
+  readonly recursiveReadOnly?: boolean
 }
 
 export interface ContainerConfig {
@@ -54,6 +99,7 @@ export interface ContainerConfig {
   readonly annotations: Labels
   /** Its pod waits for it to end. Not of CRI: only a runtime that executes nothing needs to be told. */
   readonly runsToCompletion: boolean
+  readonly real?: RealContainerConfig
 }
 
 export type ContainerState = 'created' | 'running' | 'exited' | 'unknown'
@@ -76,6 +122,8 @@ export interface RuntimeContainerStatus {
   readonly labels: Labels
   /** Set by a runtime that knows better than the probes: false keeps the container from being ready. */
   readonly ready?: boolean
+  /** Where its log is, on a node that has files. */
+  readonly logPath?: string
 }
 
 export interface ListFilter {
@@ -94,6 +142,10 @@ export interface ProbeAction {
   readonly kind: 'liveness' | 'readiness' | 'startup' | 'preStop' | 'postStart'
   readonly handler: { readonly [field: string]: unknown }
   readonly timeoutSeconds: number
+  /** Where to reach for a port that the handler gives no host for. */
+  readonly podIP?: string
+  /** The container's, by which a handler may name a port. */
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[]
 }
 
 export interface ProbeResult {
@@ -114,7 +166,76 @@ export interface ImageService {
   /** Undefined when the image is not on the machine. */
   imageStatus(image: string, annotations: Labels): Promise<{ readonly id: string; readonly size: number } | undefined>
   /** @throws RuntimeError */
-  pullImage(image: string, annotations: Labels, signal: AbortSignal): Promise<{ readonly id: string }>
+  pullImage(
+    image: string,
+    annotations: Labels,
+    signal: AbortSignal,
+    credentials?: readonly RegistryCredentials[],
+  ): Promise<{ readonly id: string }>
+  /** What is on the machine. A runtime that has no images has none of it. */
+  listImages?(): Promise<readonly RuntimeImage[]>
+}
+
+/** Of one registry, as an image pull secret has them. */
+export interface RegistryCredentials {
+  readonly username: string
+  readonly password: string
+  /** An identity token, in place of both. */
+  readonly auth?: string
+}
+
+export interface RuntimeImage {
+  readonly id: string
+  /** Tags and digests. */
+  readonly names: readonly string[]
+  readonly size: number
+}
+
+export interface ContainerUsage {
+  readonly podUid: string
+  readonly podName: string
+  readonly podNamespace: string
+  readonly name: string
+  /** Milliseconds since the epoch. */
+  readonly time: number
+  readonly cpuNanoCores: number | undefined
+  readonly cpuNanoSeconds: number
+  readonly workingSetBytes: number
+  readonly usageBytes: number
+  readonly rssBytes: number
+  readonly rootfsBytes: number
+}
+
+export type SessionRequest =
+  | {
+      readonly kind: 'exec'
+      readonly containerId: string
+      readonly command: readonly string[]
+      readonly tty: boolean
+      readonly stdin: boolean
+      readonly stdout: boolean
+      readonly stderr: boolean
+    }
+  | {
+      readonly kind: 'attach'
+      readonly containerId: string
+      readonly tty: boolean
+      readonly stdin: boolean
+      readonly stdout: boolean
+      readonly stderr: boolean
+    }
+  | { readonly kind: 'portForward'; readonly podSandboxId: string; readonly ports: readonly number[] }
+
+/** What only a runtime that executes can do. */
+export interface RealRuntime {
+  /** The URL at which the runtime's own streaming server waits for the session. @throws RuntimeError */
+  session(request: SessionRequest): Promise<string>
+  usage(): Promise<readonly ContainerUsage[]>
+  /** Begins a new log file at the container's log path. */
+  reopenLog(containerId: string): Promise<void>
+  /** The image's user: a number, or a name; undefined where it has none. */
+  imageUser(image: string): Promise<{ readonly uid?: number; readonly username?: string } | undefined>
+  setPodCIDR(cidr: string): Promise<void>
 }
 
 export interface ContainerRuntime extends ImageService {
@@ -140,4 +261,5 @@ export interface ContainerRuntime extends ImageService {
   probe(containerId: string, action: ProbeAction, signal: AbortSignal): Promise<ProbeResult>
   /** Tells of every change until `signal` is aborted. A runtime that cannot is relisted instead. */
   containerEvents?(listener: (event: ContainerEvent) => void, signal: AbortSignal): void
+  readonly real?: RealRuntime
 }

@@ -1,0 +1,44 @@
+/** The cluster's node of real containers: looked at before anything starts, started with the components, taken down with them. */
+import { join } from 'node:path'
+import { messageOf } from '../base/errors.ts'
+import { liveRuntime } from '../base/live.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import type { FoundRuntime } from '../kubelet/machine/check.ts'
+import type { RealNode } from '../kubelet/machine/real-node.ts'
+import { StartError } from './errors.ts'
+
+export interface RealNodeChoice {
+  readonly found: FoundRuntime
+  /** Where the node keeps what it has. */
+  readonly directory: string
+}
+
+/** Below the cluster's own directory. */
+export const nodeDirectory = (dataDir: string, name: string): string => join(dataDir, 'kubelet', name)
+
+/** @throws StartError with a line for each thing that the machine lacks */
+export async function findContainerRuntime(endpoint: string | undefined, nodes: number): Promise<FoundRuntime> {
+  if (nodes > 1) throw new StartError(`--runtime cri runs one node on this machine, not ${nodes}`)
+  const { checkMachine } = await import('../kubelet/machine/check.ts')
+  const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint)
+  if (problems.length > 0 || runtime === undefined)
+    throw new StartError(['this machine cannot run real containers yet:', ...problems].join('\n  '))
+  return runtime
+}
+
+/** @throws StartError */
+export async function startNode(
+  runtime: Runtime,
+  name: string,
+  client: Client,
+  { found, directory }: RealNodeChoice,
+  signal: AbortSignal,
+): Promise<RealNode> {
+  const { startRealNode } = await import('../kubelet/machine/real-node.ts')
+  try {
+    return await startRealNode({ runtime, client, nodeName: name, signal, found, directory }, async () => 10250)
+  } catch (cause) {
+    throw new StartError(`the node cannot start: ${messageOf(cause)}`, { cause })
+  }
+}

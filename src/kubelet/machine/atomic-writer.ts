@@ -1,0 +1,90 @@
+/**
+ * Files of a volume, replaced all at once: they stand in a directory of their own, `..data` leads to it, and the names that users see lead
+ * through `..data`. A reader sees all of the old files or all of the new ones.
+ */
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { VolumeFiles } from '../volume-files.ts'
+
+const DATA = '..data'
+
+/** @throws Error for a path that is absolute or leads upwards, and what the file system says */
+export function writeAtomically(directory: string, files: VolumeFiles, group: number | undefined): void {
+  for (const path of files.keys()) checkPath(path)
+  mkdirSync(directory, { recursive: true, mode: 0o755 })
+  own(directory, group, 0o755, true)
+  const old = linkOf(join(directory, DATA))
+  if (old !== undefined && isSame(join(directory, old), files, group)) return
+  const fresh = mkdtempSync(join(directory, '..v'))
+  chmodSync(fresh, 0o755)
+  own(fresh, group, 0o755, true)
+  for (const [path, { bytes, mode, uid }] of files) {
+    const at = join(fresh, path)
+    mkdirSync(dirname(at), { recursive: true, mode: 0o755 })
+    for (let above = dirname(at); above !== fresh; above = dirname(above)) own(above, group, 0o755, true)
+    writeFileSync(at, bytes)
+    if (uid !== undefined) chownSync(at, uid, group ?? 0)
+    chmodSync(at, mode)
+    own(at, group, mode, false)
+  }
+  const next = join(directory, `${DATA}_tmp`)
+  rmSync(next, { force: true })
+  symlinkSync(fresh.slice(directory.length + 1), next)
+  renameSync(next, join(directory, DATA))
+  const seen = new Set([...files.keys()].map((path) => path.split('/')[0]!))
+  for (const name of seen)
+    if (linkOf(join(directory, name)) === undefined) symlinkSync(join(DATA, name), join(directory, name))
+  for (const name of readdirSync(directory)) {
+    const isOurs = name === DATA || join(directory, name) === fresh || seen.has(name)
+    if (!isOurs) rmSync(join(directory, name), { recursive: true, force: true })
+  }
+}
+
+/** Kubernetes' rule for what a read-only volume gets of its pod's fsGroup: its members may read. */
+function own(path: string, group: number | undefined, mode: number, isDirectory: boolean): void {
+  if (group === undefined) return
+  const { uid } = lstatSync(path)
+  chownSync(path, uid, group)
+  chmodSync(path, mode | (isDirectory ? 0o2550 : 0o440))
+}
+
+function isSame(directory: string, files: VolumeFiles, group: number | undefined): boolean {
+  const found = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  if (found.length !== files.size) return false
+  for (const [path, { bytes, mode, uid }] of files) {
+    const at = join(directory, path)
+    const stat = lstatSync(at, { throwIfNoEntry: false })
+    if (stat === undefined || stat.size !== bytes.length) return false
+    const wanted = group === undefined ? mode : mode | 0o440
+    if ((stat.mode & 0o777) !== wanted || (uid !== undefined && stat.uid !== uid)) return false
+    if (Buffer.compare(readFileSync(at), bytes) !== 0) return false
+  }
+  return true
+}
+
+function checkPath(path: string): void {
+  const parts = path.split('/')
+  if (path.startsWith('/') || parts.includes('..') || parts[0]?.startsWith('..'))
+    throw new Error(`invalid path: ${path}`)
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The control groups of pods: PARENT/QOS/podUID, with the pod's limits where every container has one. The runtime makes the containers'
+ * groups below. Both versions of cgroups are known; with version 1 only the hierarchies that are mounted are written.
+ */
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { qosClass } from '../../api/objects/qos.ts'
+import { type Pod, specOf, uidOf } from '../pod.ts'
+import { type PodResources, podResources } from './resources.ts'
+
+const MOUNT = '/sys/fs/cgroup'
+
+export interface Cgroups {
+  readonly version: 1 | 2
+  /** What the runtime is given as the pod's cgroup parent. */
+  parentOf(pod: Pod): string
+  /** Makes the pod's group. */
+  make(pod: Pod): void
+  remove(uid: string): void
+  /** Everything of this cluster; what still has processes stays. */
+  removeAll(): void
+}
+
+/** `driver`: who makes groups below: `systemd` has other names for them. */
+export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', mount = MOUNT): Cgroups {
+  const version = existsSync(join(mount, 'cgroup.controllers')) ? 2 : 1
+  const top = `skiff-${cluster}`
+  const trees = () => (version === 2 ? [mount] : hierarchies(mount))
+  const nameOf = (uid: string) => `pod${uid.replace(/[^\w-]/g, '')}`
+  const qosOf = (pod: Pod) => qosClass(specOf(pod)).toLowerCase()
+  const pathOf = (pod: Pod) => {
+    const qos = qosOf(pod)
+    if (driver === 'cgroupfs') return `/${top}/${qos}/${nameOf(uidOf(pod))}`
+    // Each dash in a slice's name is a level above it.
+    return `${top.replaceAll('-', '_')}-${qos}-${nameOf(uidOf(pod)).replaceAll('-', '_')}.slice`
+  }
+  return {
+    version,
+    parentOf: pathOf,
+    make(pod) {
+      // systemd makes slices by itself when the runtime asks for them.
+      if (driver === 'systemd') return
+      const resources = podResources(pod)
+      for (const tree of trees()) {
+        const own = join(tree, pathOf(pod))
+        const controller = version === 2 ? 'all' : tree.slice(mount.length + 1)
+        if (version === 2) delegate(mount, pathOf(pod))
+        if (!LIMITED.has(controller)) continue
+        mkdirSync(own, { recursive: true })
+        for (const [file, value] of settings(controller, resources)) writeIfThere(join(own, file), value)
+      }
+    },
+    remove(uid) {
+      for (const tree of trees())
+        for (const qos of ['guaranteed', 'burstable', 'besteffort']) removeTree(join(tree, top, qos, nameOf(uid)))
+    },
+    removeAll() {
+      for (const tree of trees()) removeTree(join(tree, top))
+    },
+  }
+}
+
+const LIMITED = new Set(['all', 'memory', 'cpu', 'cpu,cpuacct'])
+
+function hierarchies(mount: string): string[] {
+  if (!existsSync(mount)) return []
+  return readdirSync(mount)
+    .filter((name) => statSync(join(mount, name)).isDirectory())
+    .map((name) => join(mount, name))
+}
+
+/** In version 2 a group gives its children only the controllers that it names. */
+function delegate(mount: string, path: string): void {
+  let at = mount
+  for (const name of path.split('/').filter((part) => part !== '')) {
+    for (const controller of ['cpu', 'memory', 'pids'])
+      writeIfThere(join(at, 'cgroup.subtree_control'), `+${controller}`)
+    at = join(at, name)
+    mkdirSync(at, { recursive: true })
+  }
+  for (const controller of ['cpu', 'memory', 'pids']) writeIfThere(join(at, 'cgroup.subtree_control'), `+${controller}`)
+}
+
+export function settings(controller: string, pod: PodResources): readonly (readonly [string, string])[] {
+  const { shares, quota, period, memory } = pod
+  switch (controller) {
+    case 'memory':
+      return memory === undefined ? [] : [['memory.limit_in_bytes', String(memory)]]
+    case 'cpu':
+    case 'cpu,cpuacct':
+      return [
+        ['cpu.shares', String(shares)],
+        ...(quota === undefined
+          ? []
+          : ([
+              ['cpu.cfs_period_us', String(period)],
+              ['cpu.cfs_quota_us', String(quota)],
+            ] as const)),
+      ]
+    default:
+      return [
+        // Shares go from 2 to 262,144, weights from 1 to 10,000.
+        ['cpu.weight', String(Math.floor(1 + ((shares - 2) * 9999) / 262142))],
+        ['cpu.max', quota === undefined ? `max ${period}` : `${quota} ${period}`],
+        ['memory.max', memory === undefined ? 'max' : String(memory)],
+      ]
+  }
+}
+
+function writeIfThere(file: string, value: string): void {
+  try {
+    writeFileSync(file, value, { flag: 'r+' })
+  } catch (error) {
+    // A controller that this kernel lacks, or that is not given to this group.
+    const { code } = error as NodeJS.ErrnoException
+    if (
+      code !== 'ENOENT' &&
+      code !== 'EINVAL' &&
+      code !== 'EACCES' &&
+      code !== 'EBUSY' &&
+      code !== 'EROFS' &&
+      code !== 'EOPNOTSUPP'
+    )
+      throw error
+  }
+}
+
+/** Groups go by rmdir alone, from within. */
+function removeTree(directory: string): void {
+  if (!existsSync(directory)) return
+  for (const entry of readdirSync(directory, { withFileTypes: true }))
+    if (entry.isDirectory()) removeTree(join(directory, entry.name))
+  try {
+    rmdirSync(directory)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EBUSY' && code !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,151 @@
+/** What this machine must have for real containers, looked at before anything is started: each thing that is missing in one line, with how to get it. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+import { type Connection, connect } from '../runtimes/cri/connection.ts'
+
+/** Where runtimes listen, in the order in which they are looked for. */
+export const USUAL_ENDPOINTS = [
+  'unix:///run/containerd/containerd.sock',
+  'unix:///run/crio/crio.sock',
+  'unix:///run/k3s/containerd/containerd.sock',
+] as const
+
+/** CNI plugins that the pods' network is made of. */
+const PLUGINS = ['bridge', 'host-local', 'loopback']
+
+export interface FoundRuntime {
+  readonly endpoint: string
+  readonly name: string
+  readonly version: string
+  /** Where it looks for CNI plugins and their configuration. */
+  readonly pluginDirectory: string
+  readonly configurationDirectory: string
+  /** Its name for the image of sandboxes; undefined where it does not tell. */
+  readonly sandboxImage: string | undefined
+  readonly cgroupDriver: 'cgroupfs' | 'systemd'
+  readonly hasPortmap: boolean
+}
+
+export interface Checked {
+  readonly runtime: FoundRuntime | undefined
+  /** One line each. */
+  readonly problems: readonly string[]
+}
+
+export async function checkMachine(clock: Clock, asked: string | undefined): Promise<Checked> {
+  const problems: string[] = []
+  if (process.platform !== 'linux')
+    return { runtime: undefined, problems: ['real containers need Linux: leave --runtime at simulated'] }
+  if (process.getuid?.() !== 0)
+    problems.push('real containers need root: run skiff with sudo, or leave --runtime at simulated')
+  if (!existsSync('/sys/fs/cgroup/cgroup.controllers') && !existsSync('/sys/fs/cgroup/memory'))
+    problems.push('no control groups are mounted: mount -t cgroup2 none /sys/fs/cgroup')
+  for (const [command, packet] of [
+    ['mount', 'util-linux'],
+    ['ip', 'iproute2'],
+    ['nft', 'nftables'],
+  ] as const)
+    if (!isCommand(command)) problems.push(`the command ${command} is missing: apt-get install ${packet}`)
+  const endpoint = asked ?? USUAL_ENDPOINTS.find((one) => existsSync(one.slice('unix://'.length)))
+  if (endpoint === undefined) {
+    problems.push(
+      `no container runtime listens at ${USUAL_ENDPOINTS.map((one) => one.slice(7)).join(' or ')}: apt-get install containerd, or name another by --cri-endpoint`,
+    )
+    return { runtime: undefined, problems }
+  }
+  if (!endpoint.startsWith('unix:///')) {
+    problems.push(`--cri-endpoint ${endpoint} is no unix socket: give unix:///path/to/its.sock`)
+    return { runtime: undefined, problems }
+  }
+  const runtime = await findRuntime(clock, endpoint, problems)
+  return { runtime, problems }
+}
+
+async function findRuntime(clock: Clock, endpoint: string, problems: string[]): Promise<FoundRuntime | undefined> {
+  const connection = connect(clock, endpoint, 'runtime')
+  try {
+    const { runtime_name: name, runtime_version: version } = await connection.call<{
+      runtime_name: string
+      runtime_version: string
+    }>('Version', { version: 'v1' }, { timeoutMs: 10_000 })
+    const settings = await settingsOf(connection)
+    const missing = PLUGINS.filter((plugin) => !existsSync(join(settings.pluginDirectory, plugin)))
+    if (missing.length > 0)
+      problems.push(
+        `CNI plugins ${missing.join(', ')} are missing in ${settings.pluginDirectory}: apt-get install containernetworking-plugins${settings.pluginDirectory === '/usr/lib/cni' ? '' : ` (Debian puts them into /usr/lib/cni: set bin_dir in ${name}'s configuration)`}`,
+      )
+    return { endpoint, name, version: version.replace(/^v/, ''), ...settings }
+  } catch (error) {
+    problems.push(
+      `${endpoint.slice(7)} does not answer as a CRI v1 runtime (${messageOf(error)}): is it running, with its CRI plugin enabled?`,
+    )
+    return undefined
+  } finally {
+    connection.close()
+  }
+}
+
+type Settings = Omit<FoundRuntime, 'endpoint' | 'name' | 'version'>
+
+interface RuntimeSettings {
+  readonly sandboxImage?: string
+  readonly cni?: { readonly binDir?: string; readonly binDirs?: readonly string[]; readonly confDir?: string }
+  readonly containerd?: {
+    readonly defaultRuntimeName?: string
+    readonly runtimes?: Readonly<Record<string, { readonly options?: { readonly SystemdCgroup?: boolean } }>>
+  }
+}
+
+async function settingsOf(connection: Connection): Promise<Settings> {
+  const { info } = await connection.call<{ info: Readonly<Record<string, string>> }>('Status', { verbose: true })
+  let said: RuntimeSettings = {}
+  try {
+    said = JSON.parse(info['config'] ?? '{}') as RuntimeSettings
+  } catch {
+    // A runtime that tells of its settings in another form has the usual ones.
+  }
+  const { cni, containerd, sandboxImage } = said
+  const pluginDirectory = cni?.binDirs?.[0] ?? cni?.binDir ?? '/opt/cni/bin'
+  const main = containerd?.runtimes?.[containerd.defaultRuntimeName ?? 'runc']
+  return {
+    pluginDirectory,
+    configurationDirectory: cni?.confDir ?? '/etc/cni/net.d',
+    sandboxImage: sandboxImage === '' ? undefined : sandboxImage,
+    cgroupDriver: main?.options?.SystemdCgroup === true ? 'systemd' : 'cgroupfs',
+    hasPortmap: existsSync(join(pluginDirectory, 'portmap')) && isCommand('iptables'),
+  }
+}
+
+function isCommand(name: string): boolean {
+  const places = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']
+  return places.some((place) => place !== '' && existsSync(join(place, name)))
+}
+
+/** A short command of the system, run once when a node starts or ends. @throws Error with what it says */
+export function system(command: string, args: readonly string[], input?: string): string {
+  try {
+    return execFileSync(command, args, {
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
+      ...(input === undefined ? {} : { input }),
+    })
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string }
+    throw new Error(`${command} ${args.join(' ')}: ${stderr.trim() || messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Configurations of networks, as a runtime takes the first of them. */
+export function networkConfigurations(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => /\.(conf|conflist|json)$/.test(name))
+      .sort()
+  } catch {
+    return []
+  }
+}

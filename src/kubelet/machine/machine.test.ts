@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import type { Container, Pod } from '../pod.ts'
+import { writeAtomically } from './atomic-writer.ts'
+import { createCgroups } from './cgroups.ts'
+import { hostsFile, parseResolver, resolverOf, sandboxHostname } from './network-files.ts'
+import { podDirectories } from './pod-directories.ts'
+import { credentialsFor } from './pull-secrets.ts'
+import { containerResources } from './resources.ts'
+import { containerSecurity, namespacesOf, sandboxSecurity } from './security.ts'
+import { serviceVariables } from './service-variables.ts'
+import { mountSubPath } from './sub-path.ts'
+import { checkHostPath, createMachineVolumes } from './volume-writer.ts'
+
+const temporary = mkdtempSync(join(tmpdir(), 'skiff-machine-'))
+after(() => rmSync(temporary, { recursive: true, force: true }))
+let made = 0
+const folder = () => {
+  const path = join(temporary, String(made++))
+  mkdirSync(path)
+  return path
+}
+
+const GI = 1024n ** 3n
+const podOf = (spec: object): Pod =>
+  ({ kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', namespace: 'ns', uid: 'u' }, spec }) as unknown as Pod
+const c = (fields: object = {}) => ({ name: 'c', image: 'i', ...fields }) as unknown as Container
+
+test('requests and limits become shares, quota, memory and the order in which containers are killed', () => {
+  const resources = (of: object | undefined, spec: object = {}) => {
+    const container = c(of === undefined ? {} : { resources: of })
+    return containerResources(podOf({ containers: [container], ...spec }), container, 8n * GI)
+  }
+  assert.deepEqual(resources({ requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: '250m', memory: '2Gi' } }), {
+    cpu_shares: 102,
+    cpu_period: 100_000,
+    cpu_quota: 25_000,
+    memory_limit_in_bytes: 2 * Number(GI),
+    oom_score_adj: 875,
+  })
+  assert.deepEqual(resources(undefined), { cpu_shares: 2, cpu_period: 100_000, oom_score_adj: 1000 })
+  assert.equal(resources({ limits: { cpu: '1m', memory: '1Gi' } }).cpu_quota, 1000)
+  const guaranteed = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } }
+  assert.equal(resources(guaranteed).oom_score_adj, -997)
+  assert.equal(resources({ requests: { memory: '7999Mi' } }).oom_score_adj, 24)
+  assert.equal(resources({ requests: { memory: '1' } }).oom_score_adj, 999)
+  assert.equal(resources(undefined, { priority: 2_000_001_000 }).oom_score_adj, -997)
+})
+
+test('security contexts: a container’s own before its pod’s, and what is not said is the runtime’s default', () => {
+  const security = (own: object, pod: object = {}, image: object = {}) => {
+    const container = c({ securityContext: own })
+    return containerSecurity(podOf({ containers: [container], securityContext: pod }), container, image)
+  }
+  const both = security({ runAsUser: 5 }, { runAsUser: 6, runAsGroup: 7, fsGroup: 8, supplementalGroups: [9, 8] })
+  assert.deepEqual(
+    [both.run_as_user, both.run_as_group, both.supplemental_groups],
+    [{ value: 5 }, { value: 7 }, [8, 9]],
+  )
+  assert.deepEqual(both.seccomp, { profile_type: 'Unconfined' })
+  assert.ok(both.masked_paths.includes('/proc/kcore') && both.readonly_paths.includes('/proc/sys'))
+  assert.deepEqual(security({ procMount: 'Unmasked' }).masked_paths, [])
+  assert.equal(security({ allowPrivilegeEscalation: false }).no_new_privs, true)
+  assert.deepEqual(security({ capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] } }).capabilities, {
+    add_capabilities: ['NET_ADMIN'],
+    drop_capabilities: ['ALL'],
+  })
+  assert.deepEqual(security({ seccompProfile: { type: 'RuntimeDefault' } }).seccomp, { profile_type: 'RuntimeDefault' })
+  assert.equal(security({}, {}, { username: 'web' }).run_as_username, 'web')
+  assert.deepEqual(security({}, {}, { uid: 33 }).run_as_user, { value: 33 })
+})
+
+test('what must not run as root does not: by its own user, its image’s, or one that has only a name', () => {
+  const check = (own: object, image: object) => {
+    const container = c({ securityContext: { runAsNonRoot: true, ...own } })
+    return containerSecurity(podOf({ containers: [container] }), container, image)
+  }
+  const where = '(pod: "p_ns(u)", container: c)'
+  assert.throws(() => check({ runAsUser: 0 }, {}), { message: `container's runAsUser breaks non-root policy ${where}` })
+  const root = { message: `container has runAsNonRoot and image will run as root ${where}` }
+  assert.throws(() => check({}, {}), root)
+  assert.throws(() => check({}, { uid: 0 }), root)
+  assert.throws(() => check({}, { username: 'web' }), {
+    message: `container has runAsNonRoot and image has non-numeric user (web), cannot verify user is non-root ${where}`,
+  })
+  assert.deepEqual(check({}, { uid: 9 }).run_as_user, { value: 9 })
+})
+
+test('namespaces of the host and of the pod', () => {
+  const all = { hostNetwork: true, hostPID: true, hostIPC: true, containers: [] }
+  assert.deepEqual(namespacesOf(podOf(all)), { network: 'NODE', ipc: 'NODE', pid: 'NODE' })
+  const shared = { shareProcessNamespace: true, containers: [] }
+  assert.deepEqual(namespacesOf(podOf(shared)), { network: 'POD', ipc: 'POD', pid: 'POD' })
+  assert.equal(sandboxSecurity(podOf({ containers: [c({ securityContext: { privileged: true } })] })).privileged, true)
+})
+
+test('the hosts file names the pod and its aliases', () => {
+  const pod = podOf({ containers: [], subdomain: 'sub', hostAliases: [{ ip: '1.2.3.4', hostnames: ['a', 'b'] }] })
+  const lines = hostsFile(pod, ['10.0.0.2', 'fd00::2'], 'cluster.local').split('\n')
+  assert.equal(lines[0], '# Kubernetes-managed hosts file.')
+  assert.deepEqual(lines.slice(7), [
+    '10.0.0.2\tp.sub.ns.svc.cluster.local\tp',
+    'fd00::2\tp.sub.ns.svc.cluster.local\tp',
+    '',
+    '# Entries added by HostAliases.',
+    '1.2.3.4\ta\tb',
+    '',
+  ])
+  const full = podOf({ containers: [], subdomain: 'sub', setHostnameAsFQDN: true })
+  assert.equal(sandboxHostname(full, 'cluster.local'), 'p.sub.ns.svc.cluster.local')
+  assert.throws(() => sandboxHostname(full, 'x'.repeat(60)), /is too long \(64 characters is the max/)
+})
+
+test('the resolver of a pod follows its policy, and its own settings come on top', () => {
+  const file = join(folder(), 'resolv.conf')
+  writeFileSync(file, 'nameserver 9.9.9.9 # main\nsearch corp.example.\noptions timeout:2\n')
+  assert.deepEqual(parseResolver(readFileSync(file, 'utf8')), {
+    servers: ['9.9.9.9'],
+    searches: ['corp.example'],
+    options: ['timeout:2'],
+  })
+  const dns = { servers: ['10.96.0.10'], domain: 'cluster.local' }
+  const first = resolverOf(podOf({ containers: [] }), dns, file)
+  assert.deepEqual(first, {
+    servers: ['10.96.0.10'],
+    searches: ['ns.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'corp.example'],
+    options: ['ndots:5'],
+    fallsBack: false,
+  })
+  const none = {
+    containers: [],
+    dnsPolicy: 'None',
+    dnsConfig: { nameservers: ['8.8.8.8'], options: [{ name: 'ndots', value: '1' }] },
+  }
+  assert.deepEqual(resolverOf(podOf(none), dns, file), {
+    servers: ['8.8.8.8'],
+    searches: [],
+    options: ['ndots:1'],
+    fallsBack: false,
+  })
+  assert.deepEqual(resolverOf(podOf({ containers: [], hostNetwork: true }), dns, file).servers, ['9.9.9.9'])
+  const without = resolverOf(podOf({ containers: [] }), { ...dns, servers: [] }, file)
+  assert.deepEqual([without.servers, without.fallsBack], [['9.9.9.9'], true])
+})
+
+test('files of a volume are replaced all at once, and only when they have changed', () => {
+  const at = join(folder(), 'v')
+  const file = (text: string, mode = 0o644) => ({ bytes: Buffer.from(text), mode })
+  writeAtomically(
+    at,
+    new Map([
+      ['a', file('1', 0o400)],
+      ['d/b', file('2')],
+    ]),
+    undefined,
+  )
+  assert.equal(readFileSync(join(at, 'd/b'), 'utf8'), '2')
+  assert.equal(statSync(join(at, 'a')).mode & 0o777, 0o400)
+  const first = readlinkSync(join(at, '..data'))
+  writeAtomically(
+    at,
+    new Map([
+      ['a', file('1', 0o400)],
+      ['d/b', file('2')],
+    ]),
+    undefined,
+  )
+  assert.equal(readlinkSync(join(at, '..data')), first)
+  writeAtomically(at, new Map([['a', file('3', 0o400)]]), undefined)
+  assert.notEqual(readlinkSync(join(at, '..data')), first)
+  assert.equal(readFileSync(join(at, 'a'), 'utf8'), '3')
+  assert.ok(!existsSync(join(at, 'd')) && !existsSync(join(at, first)))
+  for (const path of ['../x', '/x', 'a/../../x', '..data'])
+    assert.throws(() => writeAtomically(at, new Map([[path, file('')]]), undefined), /^Error: invalid path/)
+})
+
+test('a subPath that leads out of its volume, by dots or by a link, is refused before anything is mounted', async () => {
+  const base = folder()
+  symlinkSync('/etc', join(base, 'out'))
+  symlinkSync('..', join(base, 'up'))
+  const target = join(folder(), 't')
+  await assert.rejects(mountSubPath(base, '../x', target), /must be relative and not contain/)
+  await assert.rejects(mountSubPath(base, '/etc', target), /must be relative/)
+  await assert.rejects(mountSubPath(base, 'out/passwd', target), /not within volume path/)
+  await assert.rejects(mountSubPath(base, 'up', target), /not within volume path/)
+  assert.ok(!existsSync('/etc/passwd/x') && !existsSync(target))
+})
+
+test('names that would lead elsewhere name no directory', () => {
+  const directories = podDirectories(folder())
+  for (const name of ['..', '../x', 'a/b', '', '.x'])
+    assert.throws(() => directories.pod(name), /cannot name a directory/)
+})
+
+test('hostPath is what its type says, or it is refused', () => {
+  const base = folder()
+  checkHostPath(join(base, 'made'), 'DirectoryOrCreate')
+  assert.ok(statSync(join(base, 'made')).isDirectory())
+  checkHostPath(join(base, 'file'), 'FileOrCreate')
+  assert.throws(() => checkHostPath(join(base, 'file'), 'Directory'), {
+    message: `hostPath type check failed: ${join(base, 'file')} is not a directory`,
+  })
+  assert.throws(() => checkHostPath(join(base, 'no'), 'File'), /is not a file/)
+  assert.throws(() => checkHostPath(join(base, 'no'), 'Socket'), /is not a socket file/)
+  assert.throws(() => checkHostPath('/dev/null', 'BlockDevice'), /is not a block device/)
+  checkHostPath('/dev/null', 'CharDevice')
+})
+
+test('an emptyDir is made once, a volume of another kind is refused by its name', async () => {
+  const directories = podDirectories(folder())
+  const volumes = createMachineVolumes(directories, () => ({}))
+  const pod = podOf({ containers: [], volumes: [{ name: 'e', emptyDir: {} }] })
+  await volumes.setUp(pod, { name: 'e', emptyDir: {} }, undefined, undefined)
+  const path = volumes.pathOf(pod, 'e')!
+  assert.equal(statSync(path).mode & 0o777, 0o777)
+  writeFileSync(join(path, 'kept'), '')
+  await volumes.setUp(pod, { name: 'e', emptyDir: {} }, undefined, undefined)
+  assert.ok(existsSync(join(path, 'kept')))
+  const nfs = { name: 'n', nfs: { server: 's', path: '/' } }
+  await assert.rejects(volumes.setUp(pod, nfs, undefined, undefined), /volumes of type nfs are not supported/)
+})
+
+test('variables for services: those of the namespace, and kubernetes for everyone', () => {
+  const service = (name: string, namespace: string, clusterIP: string, ports: object[]) =>
+    ({ kind: 'Service', apiVersion: 'v1', metadata: { name, namespace }, spec: { clusterIP, ports } }) as never
+  const all = [
+    service('kubernetes', 'default', '10.96.0.1', [{ name: 'https', port: 443, protocol: 'TCP' }]),
+    service('my-db', 'ns', '10.96.0.5', [{ port: 5432 }]),
+    service('headless', 'ns', 'None', [{ port: 1 }]),
+    service('other', 'else', '10.96.0.6', [{ port: 1 }]),
+  ]
+  assert.deepEqual(
+    { ...serviceVariables(all, 'ns', true) },
+    {
+      KUBERNETES_SERVICE_HOST: '10.96.0.1',
+      KUBERNETES_SERVICE_PORT: '443',
+      KUBERNETES_SERVICE_PORT_HTTPS: '443',
+      KUBERNETES_PORT: 'tcp://10.96.0.1:443',
+      KUBERNETES_PORT_443_TCP: 'tcp://10.96.0.1:443',
+      KUBERNETES_PORT_443_TCP_PROTO: 'tcp',
+      KUBERNETES_PORT_443_TCP_PORT: '443',
+      KUBERNETES_PORT_443_TCP_ADDR: '10.96.0.1',
+      MY_DB_SERVICE_HOST: '10.96.0.5',
+      MY_DB_SERVICE_PORT: '5432',
+      MY_DB_PORT: 'tcp://10.96.0.5:5432',
+      MY_DB_PORT_5432_TCP: 'tcp://10.96.0.5:5432',
+      MY_DB_PORT_5432_TCP_PROTO: 'tcp',
+      MY_DB_PORT_5432_TCP_PORT: '5432',
+      MY_DB_PORT_5432_TCP_ADDR: '10.96.0.5',
+    },
+  )
+  assert.equal(Object.keys(serviceVariables(all, 'ns', false)).filter((name) => name.startsWith('MY_DB')).length, 0)
+})
+
+test('credentials of the image’s own registry, the most exact first; broken secrets are passed over', () => {
+  const auths = (entries: object): KubeObject => ({
+    kind: 'Secret',
+    apiVersion: 'v1',
+    metadata: {},
+    data: { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths: entries })).toString('base64') },
+  })
+  const auth = Buffer.from('u:p:x').toString('base64')
+  const secrets = [
+    { kind: 'Secret', apiVersion: 'v1', metadata: {}, data: { '.dockerconfigjson': 'bm8=' } },
+    auths({ 'https://index.docker.io/v1/': { auth }, '*.example.com': { username: 'a', password: 'b' } }),
+    auths({ 'r.example.com/team': { username: 'c', password: 'd' } }),
+  ]
+  assert.deepEqual(credentialsFor('busybox', secrets), [{ username: 'u', password: 'p:x' }])
+  assert.deepEqual(credentialsFor('r.example.com/team/x:1', secrets), [
+    { username: 'c', password: 'd' },
+    { username: 'a', password: 'b' },
+  ])
+  assert.deepEqual(credentialsFor('example.com/x', secrets), [])
+  assert.deepEqual(credentialsFor('r.example.com.evil.org/x', secrets), [])
+})
+
+test('a pod’s control group has its limits where every container has one, in either version, and goes', () => {
+  const limited = c({
+    resources: { limits: { cpu: '500m', memory: '64Mi' }, requests: { cpu: '500m', memory: '64Mi' } },
+  })
+  const one = folder()
+  for (const [directory, files] of [
+    ['memory', []],
+    ['cpu', []],
+    ['pids', []],
+  ] as const)
+    mkdirSync(join(one, directory, ...files), { recursive: true })
+  const groups = createCgroups('c1', 'cgroupfs', one)
+  const pod = podOf({ containers: [limited] })
+  assert.deepEqual([groups.version, groups.parentOf(pod)], [1, '/skiff-c1/guaranteed/podu'])
+  // Files of a kernel are there by themselves.
+  const own = join(one, 'memory/skiff-c1/guaranteed/podu')
+  mkdirSync(own, { recursive: true })
+  writeFileSync(join(own, 'memory.limit_in_bytes'), '')
+  groups.make(pod)
+  assert.equal(readFileSync(join(own, 'memory.limit_in_bytes'), 'utf8'), String(64 * 1024 * 1024))
+  assert.ok(existsSync(join(one, 'cpu/skiff-c1/guaranteed/podu')))
+  rmSync(join(own, 'memory.limit_in_bytes'))
+  groups.remove('u')
+  assert.ok(!existsSync(own))
+  groups.removeAll()
+  assert.ok(!existsSync(join(one, 'cpu/skiff-c1')))
+
+  const two = folder()
+  writeFileSync(join(two, 'cgroup.controllers'), 'cpu memory pids')
+  const unified = createCgroups('c1', 'cgroupfs', two)
+  const at = join(two, 'skiff-c1/guaranteed/podu')
+  mkdirSync(at, { recursive: true })
+  for (const name of ['cpu.max', 'memory.max', 'cpu.weight']) writeFileSync(join(at, name), '')
+  unified.make(pod)
+  assert.deepEqual(
+    ['cpu.max', 'memory.max', 'cpu.weight'].map((name) => readFileSync(join(at, name), 'utf8')),
+    ['50000 100000', String(64 * 1024 * 1024), '20'],
+  )
+  const slice = createCgroups('c1', 'systemd', two).parentOf(pod)
+  assert.equal(slice, 'skiff_c1-guaranteed-podu.slice')
+})

@@ -1,0 +1,265 @@
+/**
+ * machine: what a node has beside its container runtime when it is a real one: files, mounts, control groups, a network. The kubelet's own
+ * steps (sync-pod, start-container) ask it to complete what they are about to ask of the runtime. A simulated node has none. It knows
+ * nothing of when pods are synced, and never the API but through what it is handed.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Service } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { EnvironmentSources } from '../environment.ts'
+import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
+import { expanded } from '../pod-fields.ts'
+import type {
+  ContainerConfig,
+  Mount,
+  PodSandboxConfig,
+  RealSandboxConfig,
+  RegistryCredentials,
+} from '../runtimes/runtime.ts'
+import type { Cgroups } from './cgroups.ts'
+import { mountedBelow, unmountBelow } from './mounts.ts'
+import { type ClusterDns, hostsFile, resolverOf, sandboxHostname } from './network-files.ts'
+import { makeDirectories, type PodDirectories } from './pod-directories.ts'
+import { credentialsFor } from './pull-secrets.ts'
+import { containerResources, podResources } from './resources.ts'
+import { containerSecurity, type ImageUser, sandboxSecurity } from './security.ts'
+import { serviceVariables } from './service-variables.ts'
+import { mountSubPath } from './sub-path.ts'
+import { MESSAGE_PATH, MESSAGE_POLICY } from './termination-message.ts'
+import type { MachineVolumes } from './volume-writer.ts'
+
+export interface Machine {
+  readonly volumes: MachineVolumes
+  /** Makes what the pod needs before its sandbox. `warn`: tells of what is done otherwise than asked. @throws Error */
+  sandbox(pod: Pod, config: PodSandboxConfig, warn: Warn): Promise<PodSandboxConfig>
+  /** @throws Error that the container's waiting state shows */
+  container(request: ContainerRequest): Promise<ContainerConfig>
+  sources(pod: Pod): Pick<EnvironmentSources, 'services' | 'allocatable'>
+  credentials(image: string, secrets: readonly KubeObject[]): readonly RegistryCredentials[]
+  /** Nothing of the pod runs any more: its volumes and groups go. @throws Error when something is busy */
+  release(uid: string): Promise<void>
+  /** Nothing of the pod runs any more: mounts, files, logs and groups go. @throws Error when something is busy */
+  remove(uid: string): Promise<void>
+  /** Pods that have left something here. */
+  known(): readonly string[]
+}
+
+export type Warn = (reason: string, message: string) => void
+
+export interface ContainerRequest {
+  readonly pod: Pod
+  readonly container: Container
+  /** With what any runtime needs. */
+  readonly config: ContainerConfig
+  readonly sandbox: PodSandboxConfig
+  readonly podIPs: readonly string[]
+  readonly imageUser: ImageUser | undefined
+  /** The id of the container whose processes an ephemeral one sees. */
+  readonly targetId?: string
+}
+
+export interface MachineOptions {
+  readonly directories: PodDirectories
+  readonly volumes: MachineVolumes
+  readonly cgroups: Cgroups
+  readonly dns: ClusterDns
+  readonly services: () => Iterable<Service>
+  readonly allocatable: () => Readonly<Record<string, string>>
+  /** The runtime's handler for a RuntimeClass. @throws Error when there is no such class */
+  readonly runtimeHandler: (runtimeClass: string) => Promise<string>
+}
+
+export function createMachine(options: MachineOptions): Machine {
+  const { directories, volumes, cgroups, dns } = options
+
+  async function mountsOf(request: ContainerRequest): Promise<readonly Mount[]> {
+    const { pod, container, config, podIPs } = request
+    const uid = uidOf(pod)
+    const mounts: Mount[] = []
+    for (const [at, mount] of (container.volumeMounts ?? []).entries()) {
+      const path = volumes.pathOf(pod, mount.name)
+      if (path === undefined)
+        throw new Error(`cannot find volume "${mount.name}" to mount into container "${container.name}"`)
+      const subPath = mount.subPathExpr ? expandedPath(mount.subPathExpr, config.envs) : mount.subPath
+      let hostPath = path
+      if (subPath) {
+        hostPath = join(directories.subPaths(uid), mount.name, container.name, String(at))
+        await mountSubPath(path, subPath, hostPath).catch((error: unknown) => {
+          throw new Error(
+            `failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`,
+            {
+              cause: error,
+            },
+          )
+        })
+      }
+      const readOnly = mount.readOnly === true || volumes.isReadOnly(pod, mount.name)
+      mounts.push({
+        volume: mount.name,
+        containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
+        hostPath,
+        readOnly,
+        propagation: propagationOf(mount.mountPropagation),
+        recursiveReadOnly: mount.recursiveReadOnly === 'Enabled',
+      })
+    }
+    const isTaken = (path: string) => mounts.some(({ containerPath }) => containerPath === path)
+    if (!isTaken('/etc/hosts')) {
+      const hosts = join(directories.pod(uid), 'etc-hosts')
+      writeFileSync(hosts, hostsFile(pod, podIPs, dns.domain), { mode: 0o644 })
+      mounts.push({ volume: '', containerPath: '/etc/hosts', hostPath: hosts, readOnly: false })
+    }
+    const message = container.terminationMessagePath ?? '/dev/termination-log'
+    if (!isTaken(message)) {
+      const directory = directories.termination(uid, container.name)
+      makeDirectories(directory)
+      const file = join(directory, String(config.metadata.attempt))
+      // Whoever the container runs as may write it.
+      writeFileSync(file, '', { mode: 0o666 })
+      mounts.push({ volume: '', containerPath: message, hostPath: file, readOnly: false })
+    }
+    return mounts
+  }
+
+  async function unmounted(uid: string): Promise<void> {
+    volumes.forget(uid)
+    await unmountBelow(directories.pod(uid))
+    if (mountedBelow(directories.pod(uid)).length > 0) throw new Error(`something is still mounted for pod ${uid}`)
+  }
+
+  return {
+    volumes,
+    async sandbox(pod, config, warn) {
+      const { runtimeClassName } = specOf(pod)
+      const runtimeHandler = runtimeClassName ? await options.runtimeHandler(runtimeClassName) : ''
+      const logDirectory = directories.logs(pod)
+      makeDirectories(directories.pod(uidOf(pod)), logDirectory)
+      cgroups.make(pod)
+      const { fallsBack, ...resolver } = resolverOf(pod, dns)
+      if (fallsBack)
+        warn(
+          'MissingClusterDNS',
+          `pod: "${nameOf(pod)}_${namespaceOf(pod)}(${uidOf(pod)})". kubelet does not have ClusterDNS IP configured and cannot create Pod using "${specOf(pod).dnsPolicy ?? 'ClusterFirst'}" policy. Falling back to "Default" policy.`,
+        )
+      const { shares, quota, period, memory } = podResources(pod)
+      const real: RealSandboxConfig = {
+        logDirectory,
+        dns: resolver,
+        portMappings: portMappings(pod),
+        runtimeHandler,
+        linux: {
+          cgroup_parent: cgroups.parentOf(pod),
+          security_context: sandboxSecurity(pod),
+          sysctls: Object.fromEntries(
+            (specOf(pod).securityContext?.sysctls ?? []).map(({ name, value }) => [name, value]),
+          ),
+          resources: {
+            cpu_shares: shares,
+            cpu_period: period,
+            ...(quota === undefined ? {} : { cpu_quota: quota }),
+            ...(memory === undefined ? {} : { memory_limit_in_bytes: Number(memory) }),
+          },
+        },
+      }
+      return { ...config, hostname: sandboxHostname(pod, dns.domain), real }
+    },
+
+    async container(request) {
+      const { pod, container, config, sandbox, imageUser, targetId } = request
+      const mounts = await mountsOf(request)
+      const { stopSignal } = container.lifecycle ?? {}
+      return {
+        ...config,
+        mounts,
+        annotations: {
+          'io.kubernetes.container.restartCount': String(config.metadata.attempt),
+          [MESSAGE_PATH]: container.terminationMessagePath ?? '/dev/termination-log',
+          [MESSAGE_POLICY]: container.terminationMessagePolicy ?? 'File',
+        },
+        real: {
+          logPath: join(container.name, `${config.metadata.attempt}.log`),
+          tty: container.tty === true,
+          stdin: container.stdin === true,
+          stdinOnce: container.stdinOnce === true,
+          devices: [],
+          sandbox,
+          ...(stopSignal === undefined ? {} : { stopSignal }),
+          linux: {
+            resources: containerResources(pod, container, BigInt(totalmem())),
+            security_context: containerSecurity(pod, container, imageUser, targetId),
+          },
+        },
+      }
+    },
+
+    sources: (pod) => ({
+      services: serviceVariables(options.services(), namespaceOf(pod), specOf(pod).enableServiceLinks !== false),
+      allocatable: options.allocatable(),
+    }),
+    credentials: credentialsFor,
+
+    async release(uid) {
+      await unmounted(uid)
+      directories.removeVolumes(uid)
+      cgroups.remove(uid)
+    },
+    async remove(uid) {
+      await unmounted(uid)
+      directories.remove(uid)
+      cgroups.remove(uid)
+    },
+    known: directories.known,
+  }
+}
+
+/** @throws Error for a variable that is not there, or a path that leads elsewhere */
+function expandedPath(expression: string, envs: Readonly<Record<string, string>>): string {
+  let missing = false
+  const path = expanded(expression, (name) => {
+    if (Object.hasOwn(envs, name)) return envs[name]
+    missing = true
+    return undefined
+  })
+  if (missing) throw new Error(`missing value for "${expression}"`)
+  if (path.startsWith('/')) throw new Error(`subPath ${JSON.stringify(path)} must not be an absolute path`)
+  return path
+}
+
+function propagationOf(propagation: string | undefined): NonNullable<Mount['propagation']> {
+  switch (propagation) {
+    case 'HostToContainer':
+      return 'PROPAGATION_HOST_TO_CONTAINER'
+    case 'Bidirectional':
+      return 'PROPAGATION_BIDIRECTIONAL'
+    default:
+      return 'PROPAGATION_PRIVATE'
+  }
+}
+
+function portMappings(pod: Pod): RealSandboxConfig['portMappings'] {
+  if (specOf(pod).hostNetwork === true) return []
+  return [...initContainersOf(pod), ...specOf(pod).containers].flatMap(({ ports = [] }) =>
+    ports
+      .filter(({ hostPort = 0 }) => hostPort > 0)
+      .map(({ protocol = 'TCP', containerPort, hostPort = 0, hostIP = '' }) => ({
+        protocol: protocol as 'TCP' | 'UDP' | 'SCTP',
+        container_port: containerPort,
+        host_port: hostPort,
+        host_ip: hostIP,
+      })),
+  )
+}
+
+/** What identifies this machine and its boot, as its own files say. */
+export function machineIds(): { readonly machineId: string; readonly bootId: string } {
+  const read = (file: string) => {
+    try {
+      return readFileSync(file, 'utf8').trim()
+    } catch {
+      return ''
+    }
+  }
+  return { machineId: read('/etc/machine-id'), bootId: read('/proc/sys/kernel/random/boot_id') }
+}

@@ -1,0 +1,126 @@
+/** /etc/hosts and the resolver's settings of pods (API concepts: HostAliases, pod's DNS policy). */
+import { readFileSync } from 'node:fs'
+import { hostname as machineName } from 'node:os'
+import { nameOf, namespaceOf, type Pod, specOf } from '../pod.ts'
+
+export interface ResolverSettings {
+  readonly servers: readonly string[]
+  readonly searches: readonly string[]
+  readonly options: readonly string[]
+}
+
+export interface ClusterDns {
+  /** Empty: there is none, and pods use the node's. */
+  readonly servers: readonly string[]
+  readonly domain: string
+}
+
+const HEADER = '# Kubernetes-managed hosts file'
+
+export function hostsFile(pod: Pod, podIPs: readonly string[], domain: string): string {
+  const { hostNetwork, hostAliases = [] } = specOf(pod)
+  const lines =
+    hostNetwork === true
+      ? [`${HEADER} (host network).`, readOr('/etc/hosts', '').replace(/\n$/, '')]
+      : [
+          `${HEADER}.`,
+          '127.0.0.1\tlocalhost',
+          '::1\tlocalhost ip6-localhost ip6-loopback',
+          'fe00::0\tip6-localnet',
+          'fe00::0\tip6-mcastprefix',
+          'fe00::1\tip6-allnodes',
+          'fe00::2\tip6-allrouters',
+          ...podIPs.map((ip) => [ip, ...namesOf(pod, domain)].join('\t')),
+        ]
+  if (hostAliases.length > 0) {
+    lines.push('', '# Entries added by HostAliases.')
+    for (const { ip, hostnames = [] } of hostAliases) lines.push([ip, ...hostnames].join('\t'))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** The full name first, where the pod has one. */
+function namesOf(pod: Pod, domain: string): readonly string[] {
+  const { subdomain } = specOf(pod)
+  const name = hostnameOf(pod)
+  return subdomain ? [`${name}.${subdomain}.${namespaceOf(pod)}.svc.${domain}`, name] : [name]
+}
+
+/** What the pod's containers see as their host's name: at most 63 characters, as the kernel has it. */
+export function hostnameOf(pod: Pod): string {
+  const { hostname, hostNetwork, hostnameOverride } = specOf(pod) as ReturnType<typeof specOf> & {
+    readonly hostnameOverride?: string
+  }
+  if (hostnameOverride) return hostnameOverride
+  if (hostNetwork === true) return machineName()
+  const name = hostname ? hostname : nameOf(pod)
+  return name.slice(0, 63).replace(/[-.]+$/, '')
+}
+
+/** The sandbox's: with `setHostnameAsFQDN` the full name. @throws Error when it is longer than the kernel takes */
+export function sandboxHostname(pod: Pod, domain: string): string {
+  const { subdomain, setHostnameAsFQDN } = specOf(pod)
+  const name = hostnameOf(pod)
+  if (setHostnameAsFQDN !== true || !subdomain) return name
+  const full = `${name}.${subdomain}.${namespaceOf(pod)}.svc.${domain}`
+  if (full.length > 64)
+    throw new Error(
+      `Failed to construct FQDN from Pod hostname and cluster domain, FQDN ${full} is too long (64 characters is the max, ${full.length} characters requested)`,
+    )
+  return full
+}
+
+/** `fallsBack`: the pod asked for the cluster's names, and there is nothing that knows them. */
+export function resolverOf(
+  pod: Pod,
+  cluster: ClusterDns,
+  hostFile = '/etc/resolv.conf',
+): ResolverSettings & { readonly fallsBack: boolean } {
+  const { dnsPolicy = 'ClusterFirst', dnsConfig, hostNetwork } = specOf(pod)
+  const wantsCluster = dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && hostNetwork !== true)
+  const fallsBack = wantsCluster && cluster.servers.length === 0
+  const host = parseResolver(readOr(hostFile, ''))
+  let settings: ResolverSettings
+  if (dnsPolicy === 'None') settings = { servers: [], searches: [], options: [] }
+  else if (wantsCluster && !fallsBack) {
+    const { domain } = cluster
+    const own = [`${namespaceOf(pod)}.svc.${domain}`, `svc.${domain}`, domain]
+    settings = { servers: cluster.servers, searches: unique([...own, ...host.searches]), options: ['ndots:5'] }
+  } else settings = host
+  if (dnsConfig === undefined) return { ...settings, fallsBack }
+  const { nameservers = [], searches = [], options = [] } = dnsConfig
+  const named = new Map(settings.options.map((option) => [option.split(':')[0]!, option]))
+  for (const { name = '', value } of options) named.set(name, value ? `${name}:${value}` : name)
+  return {
+    servers: unique([...settings.servers, ...nameservers]),
+    searches: unique([...settings.searches, ...searches]),
+    options: [...named.values()],
+    fallsBack,
+  }
+}
+
+export function parseResolver(text: string): ResolverSettings {
+  const servers: string[] = []
+  let searches: readonly string[] = []
+  let options: readonly string[] = []
+  for (const line of text.split('\n')) {
+    const [word, ...rest] = line
+      .replace(/[#;].*$/, '')
+      .trim()
+      .split(/\s+/)
+    if (word === 'nameserver' && rest[0] !== undefined) servers.push(rest[0])
+    else if (word === 'search') searches = rest.map((name) => (name === '.' ? name : name.replace(/\.$/, '')))
+    else if (word === 'options') options = rest
+  }
+  return { servers, searches, options }
+}
+
+const unique = (values: readonly string[]) => [...new Set(values)]
+
+function readOr(file: string, without: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return without
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Where a node keeps what belongs to its pods: under ROOT/pods/UID what a kubelet keeps there too, under ROOT/memory what may not
+ * reach a disk (secrets, tokens), and their logs where every kubelet has them, in /var/log/pods.
+ */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
+
+export const LOGS = '/var/log/pods'
+
+export interface PodDirectories {
+  readonly root: string
+  /** One file system in memory for all that is secret. */
+  readonly memory: string
+  readonly pods: string
+  pod(uid: string): string
+  volume(uid: string, plugin: string, name: string): string
+  secret(uid: string, name: string): string
+  subPaths(uid: string): string
+  /** Of one container: what it leaves when it ends. */
+  termination(uid: string, container: string): string
+  logs(pod: Pod): string
+  /** Pods that have left something. */
+  known(): readonly string[]
+  /** Volumes alone: of a pod that has ended, what people may still ask for stays. Nothing may be mounted below. */
+  removeVolumes(uid: string): void
+  /** Nothing may be mounted below. */
+  remove(uid: string): void
+}
+
+export function podDirectories(root: string): PodDirectories {
+  const pods = join(root, 'pods')
+  const memory = join(root, 'memory')
+  const pod = (uid: string) => join(pods, plain(uid))
+  return {
+    root,
+    memory,
+    pods,
+    pod,
+    volume: (uid, plugin, name) => join(pod(uid), 'volumes', `kubernetes.io~${plugin}`, plain(name)),
+    secret: (uid, name) => join(memory, plain(uid), plain(name)),
+    subPaths: (uid) => join(pod(uid), 'volume-subpaths'),
+    termination: (uid, container) => join(pod(uid), 'containers', plain(container)),
+    logs: (one) => join(LOGS, `${plain(namespaceOf(one))}_${plain(nameOf(one))}_${plain(uidOf(one))}`),
+    known: () => [...new Set([...list(pods), ...list(memory)])],
+    removeVolumes(uid) {
+      for (const name of ['volumes', 'volume-subpaths']) rmSync(join(pod(uid), name), { recursive: true, force: true })
+      rmSync(join(memory, plain(uid)), { recursive: true, force: true })
+    },
+    remove(uid) {
+      rmSync(pod(uid), { recursive: true, force: true })
+      rmSync(join(memory, plain(uid)), { recursive: true, force: true })
+      for (const name of list(LOGS))
+        if (name.endsWith(`_${uid}`)) rmSync(join(LOGS, name), { recursive: true, force: true })
+    },
+  }
+}
+
+/** Names of API objects are such; what is not leads nowhere. @throws Error */
+function plain(name: string): string {
+  if (!/^[A-Za-z0-9][\w.-]*$/.test(name)) throw new Error(`${JSON.stringify(name)} cannot name a directory`)
+  return name
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+export function makeDirectories(...paths: readonly string[]): void {
+  for (const path of paths) mkdirSync(path, { recursive: true, mode: 0o755 })
+}

@@ -1,0 +1,298 @@
+/**
+ * A real node, put together: the runtime behind CRI, this machine's files, groups and network, and a kubelet over them. Started by the
+ * cluster. When the node is taken down nothing of it is left on the machine; when its process is killed the containers run on, and the next
+ * start finds them.
+ */
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { availableParallelism, release as kernelRelease, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Service } from '../../api/generated/types.ts'
+import { isNotFound } from '../../api/status.ts'
+import { sleep } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { Client } from '../../client/client.ts'
+import { createInformerFactory } from '../../client/informer.ts'
+import { removeLabelledImage, storeImages } from '../images/containerd-store.ts'
+import { pauseImage } from '../images/pause-image.ts'
+import { type Kubelet, startKubelet } from '../kubelet.ts'
+import type { NodeDescription } from '../node-status.ts'
+import { type Connection, connect } from '../runtimes/cri/connection.ts'
+import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
+import type { ContainerRuntime } from '../runtimes/runtime.ts'
+import { createCgroups } from './cgroups.ts'
+import type { FoundRuntime } from './check.ts'
+import { createMachine, machineIds } from './machine.ts'
+import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
+import { type PodDirectories, podDirectories } from './pod-directories.ts'
+import { removeNetwork, setUpNetwork } from './pod-network.ts'
+import { terminationMessage } from './termination-message.ts'
+import { createMachineVolumes } from './volume-writer.ts'
+
+export interface RealNodeOptions {
+  readonly runtime: Runtime
+  readonly client: Client
+  readonly nodeName: string
+  readonly signal: AbortSignal
+  readonly found: FoundRuntime
+  /** The node's own directory. */
+  readonly directory: string
+}
+
+export interface RealNode {
+  readonly kubelet: Kubelet
+  readonly containerRuntime: ContainerRuntime
+  readonly nodeIP: string
+  /** To be called once the signal is aborted: containers, mounts, groups, network and files go. */
+  takeDown(): Promise<void>
+}
+
+const SERVICES = { group: '', version: 'v1', resource: 'services' }
+const RUNTIME_CLASSES = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' }
+const MADE_BY_SKIFF = 'skiff.dev/made-for'
+/** Of a node that is taken down: how long its containers have between SIGTERM and SIGKILL. */
+const LAST_GRACE_SECONDS = 2
+/** As many as a node's status names. */
+const MOST_IMAGES = 50
+const IMAGES_PERIOD_MS = 3000
+
+/** What a later process must know to take the node down. */
+export interface NodeRecord {
+  readonly cluster: string
+  readonly nodeName: string
+  readonly endpoint: string
+  readonly runtimeName: string
+  readonly configurationDirectory: string
+  readonly cgroupDriver: 'cgroupfs' | 'systemd'
+  readonly sandboxImage?: string
+}
+
+export function readRecord(directory: string): NodeRecord | undefined {
+  try {
+    return JSON.parse(readFileSync(join(directory, 'node.json'), 'utf8')) as NodeRecord
+  } catch {
+    return undefined
+  }
+}
+
+function recordOf(runtime: Runtime, { found, directory, nodeName }: RealNodeOptions): NodeRecord {
+  mkdirSync(directory, { recursive: true, mode: 0o755 })
+  const cluster = readRecord(directory)?.cluster ?? Buffer.from(runtime.random.bytes(4)).toString('hex')
+  const record: NodeRecord = {
+    cluster,
+    nodeName,
+    endpoint: found.endpoint,
+    runtimeName: found.name,
+    configurationDirectory: found.configurationDirectory,
+    cgroupDriver: found.cgroupDriver,
+    ...(found.sandboxImage === undefined ? {} : { sandboxImage: found.sandboxImage }),
+  }
+  writeFileSync(join(directory, 'node.json'), `${JSON.stringify(record)}\n`)
+  return record
+}
+
+/** Resolves once the node is Ready. @throws Error when the machine does not let it */
+export async function startRealNode(
+  options: RealNodeOptions,
+  serve: (node: {
+    kubelet: () => Kubelet | undefined
+    containerRuntime: ContainerRuntime
+    nodeIP: string
+    directories: PodDirectories
+  }) => Promise<number>,
+): Promise<RealNode> {
+  const { runtime, client, nodeName, signal, found, directory } = options
+  const record = recordOf(runtime, options)
+  const { cluster } = record
+  const directories = podDirectories(directory)
+  mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
+  mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
+  if (!mountedBelow(directories.memory).includes(directories.memory)) await mountMemory(directories.memory)
+  const network = setUpNetwork(found, cluster, directory)
+  const connection = connect(runtime.clock, found.endpoint, 'runtime')
+  const containerRuntime = createCriRuntime(runtime, { connection, cluster, nodeName, terminationMessage })
+  if (network.podCIDR !== undefined) await containerRuntime.real?.setPodCIDR(network.podCIDR)
+  await provideSandboxImage(runtime, found, connection, cluster)
+  await networkReady(runtime, connection, signal)
+
+  const services = createInformerFactory(runtime, client, signal)
+  const known = services.informer<Service>(SERVICES)
+  services.start()
+  const capacity = capacityOf(directory)
+  const machine = createMachine({
+    directories,
+    cgroups: createCgroups(cluster, found.cgroupDriver),
+    volumes: createMachineVolumes(directories, () => capacity),
+    dns: { servers: [], domain: 'cluster.local' },
+    services: () => known.store.list(),
+    allocatable: () => capacity,
+    async runtimeHandler(name) {
+      try {
+        const { handler } = await client.resource(RUNTIME_CLASSES).get(name)
+        return String(handler)
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+        throw new Error(`failed to get sandbox runtime: RuntimeClass "${name}" not found`, { cause: error })
+      }
+    },
+  })
+  let kubelet: Kubelet | undefined
+  const port = await serve({ kubelet: () => kubelet, containerRuntime, nodeIP: network.nodeIP, directories })
+  let images = await imagesOf(containerRuntime)
+  const describe = (): Partial<NodeDescription> => ({
+    ...machineIds(),
+    real: {
+      kernelVersion: kernelRelease(),
+      osImage: osImage(),
+      systemUuid: machineIds().machineId,
+      port,
+      images,
+      problem: undefined,
+    },
+  })
+  kubelet = await startKubelet({
+    runtime,
+    client,
+    nodeName,
+    signal,
+    capacity,
+    nodeIP: network.nodeIP,
+    containerRuntime,
+    machine,
+    describe,
+  })
+  watchImages()
+
+  /** What is loaded or pulled is told of soon after. */
+  function watchImages(): void {
+    const timer = runtime.clock.setTimer(IMAGES_PERIOD_MS, 'images are listed', () => {
+      void tellOfImages().finally(() => {
+        if (!signal.aborted) watchImages()
+      })
+    })
+    signal.addEventListener('abort', timer.cancel, { once: true })
+  }
+
+  async function tellOfImages(): Promise<void> {
+    try {
+      const before = JSON.stringify(images)
+      images = await imagesOf(containerRuntime)
+      if (JSON.stringify(images) !== before && !signal.aborted) await kubelet?.reportNode()
+    } catch (error) {
+      if (!signal.aborted) runtime.log.info(2, 'Failed to tell of images', { node: nodeName, err: messageOf(error) })
+    }
+  }
+
+  return {
+    kubelet,
+    containerRuntime,
+    nodeIP: network.nodeIP,
+    async takeDown() {
+      connection.close()
+      await takeDownNode(runtime, directory)
+    },
+  }
+}
+
+/** Ends everything of the node of this directory, whichever process began it. What is not there is passed over. @throws Error */
+export async function takeDownNode(runtime: Runtime, directory: string): Promise<void> {
+  const record = readRecord(directory)
+  if (record === undefined) return
+  const { cluster, nodeName, endpoint, sandboxImage } = record
+  const connection = connect(runtime.clock, endpoint, 'runtime')
+  const failures: string[] = []
+  const attempt = async (task: () => unknown) => {
+    try {
+      await task()
+    } catch (error) {
+      failures.push(messageOf(error))
+    }
+  }
+  try {
+    const containerRuntime = createCriRuntime(runtime, {
+      connection,
+      cluster,
+      nodeName,
+      terminationMessage: async () => '',
+    })
+    await attempt(async () => {
+      const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
+      await Promise.all(running.map(({ id }) => attempt(() => containerRuntime.stopContainer(id, LAST_GRACE_SECONDS))))
+      const sandboxes = await containerRuntime.listPodSandboxes({})
+      await Promise.all(sandboxes.map(({ id }) => attempt(() => containerRuntime.removePodSandbox(id))))
+    })
+    const directories = podDirectories(directory)
+    for (const uid of directories.known())
+      await attempt(async () => {
+        await unmountBelow(directories.pod(uid))
+        if (mountedBelow(directories.pod(uid)).length === 0) directories.remove(uid)
+      })
+    if (existsSync(directories.memory)) await attempt(() => unmountBelow(directories.memory))
+    await attempt(() => createCgroups(cluster, record.cgroupDriver).removeAll())
+    await attempt(() => removeNetwork(record, cluster))
+    if (sandboxImage !== undefined)
+      await attempt(() => removeLabelledImage(runtime, endpoint, sandboxImage, [MADE_BY_SKIFF, cluster]))
+  } finally {
+    connection.close()
+  }
+  if (failures.length > 0) throw new Error(`of the node something is left: ${failures.join('; ')}`)
+  rmSync(directory, { recursive: true, force: true })
+}
+
+/** A runtime that lacks the image of sandboxes would pull it; it is given ours under that name. */
+async function provideSandboxImage(
+  runtime: Runtime,
+  found: FoundRuntime,
+  connection: Connection,
+  cluster: string,
+): Promise<void> {
+  const { sandboxImage, name, endpoint } = found
+  if (sandboxImage === undefined || name !== 'containerd') return
+  const { image } = await connection.call<{ image: unknown }>('ImageStatus', { image: { image: sandboxImage } })
+  if (image !== null) return
+  const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
+  await storeImages(runtime, endpoint, [pauseImage(sandboxImage, architecture)], { [MADE_BY_SKIFF]: cluster })
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: boolean
+  readonly message: string
+}
+
+/** The runtime sees a new configuration a moment later. @throws Error when it does not take it */
+async function networkReady(runtime: Runtime, connection: Connection, signal: AbortSignal): Promise<void> {
+  for (let left = 100; ; left--) {
+    const { status } = await connection.call<{ status: { conditions: readonly Condition[] } }>('Status', {})
+    const bad = status.conditions.find((one) => !one.status)
+    if (bad === undefined) return
+    if (left === 0) throw new Error(`the container runtime is not ready (${bad.type}): ${bad.message}`)
+    await sleep(runtime.clock, 100, signal)
+  }
+}
+
+async function imagesOf(containerRuntime: ContainerRuntime) {
+  const images = (await containerRuntime.listImages?.()) ?? []
+  return images
+    .map(({ names, size }) => ({ names, sizeBytes: size }))
+    .sort((a, b) => b.sizeBytes - a.sizeBytes)
+    .slice(0, MOST_IMAGES)
+}
+
+function capacityOf(directory: string): Readonly<Record<string, string>> {
+  const { blocks, bsize } = statfsSync(directory)
+  return {
+    cpu: String(availableParallelism()),
+    'ephemeral-storage': `${Math.floor((blocks * bsize) / 1024)}Ki`,
+    memory: `${Math.floor(totalmem() / 1024)}Ki`,
+    pods: '110',
+  }
+}
+
+function osImage(): string {
+  try {
+    return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'Linux'
+  } catch {
+    return 'Linux'
+  }
+}

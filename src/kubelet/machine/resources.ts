@@ -1,0 +1,88 @@
+/** What requests and limits become on a Linux machine: CPU shares and quota, memory limit, and who is killed first when memory is gone. */
+import { podLimits, podRequests } from '../../api/objects/pod-requests.ts'
+import { qosClass } from '../../api/objects/qos.ts'
+import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'
+import { type Container, initContainersOf, isSidecar, type Pod, specOf } from '../pod.ts'
+import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
+
+const PERIOD_US = 100_000
+const LEAST_QUOTA_US = 1000
+const LEAST_SHARES = 2
+const MOST_SHARES = 262_144
+
+export interface PodResources {
+  readonly shares: number
+  /** Microseconds in each period; undefined: no limit. */
+  readonly quota: number | undefined
+  readonly period: number
+  /** Bytes; undefined: no limit. */
+  readonly memory: bigint | undefined
+}
+
+export function sharesOf(milliCpu: number): number {
+  return Math.min(MOST_SHARES, Math.max(LEAST_SHARES, Math.floor((milliCpu * 1024) / 1000)))
+}
+
+export function quotaOf(milliCpu: number): number {
+  return Math.max(LEAST_QUOTA_US, Math.floor((milliCpu * PERIOD_US) / 1000))
+}
+
+/** The pod's own limits stand only where every container has one. */
+export function podResources(pod: Pod): PodResources {
+  const spec = specOf(pod)
+  const requests = podRequests(spec)
+  const limits = podLimits(spec)
+  const all = [...spec.containers, ...initContainersOf(pod)]
+  const own = spec.resources?.limits
+  const isLimited = (name: string) =>
+    own?.[name] !== undefined || all.every(({ resources }) => resources?.limits?.[name] !== undefined)
+  const cpu = isLimited('cpu') ? limits['cpu'] : undefined
+  const memory = isLimited('memory') ? limits['memory'] : undefined
+  return {
+    shares: sharesOf(milliOf(requests['cpu'])),
+    quota: cpu === undefined ? undefined : quotaOf(milliOf(cpu)),
+    period: PERIOD_US,
+    memory: memory === undefined ? undefined : quantityValue(memory),
+  }
+}
+
+/** `nodeMemory` in bytes. */
+export function containerResources(pod: Pod, container: Container, nodeMemory: bigint): LinuxContainerResources {
+  const { requests = {}, limits = {} } = container.resources ?? {}
+  const cpuRequest = requests['cpu'] ?? limits['cpu']
+  const cpuLimit = limits['cpu']
+  const memoryLimit = limits['memory']
+  const quota = cpuLimit === undefined || milliOf(cpuLimit) === 0 ? undefined : quotaOf(milliOf(cpuLimit))
+  return {
+    cpu_shares: sharesOf(milliOf(cpuRequest)),
+    cpu_period: PERIOD_US,
+    ...(quota === undefined ? {} : { cpu_quota: quota }),
+    ...(memoryLimit === undefined ? {} : { memory_limit_in_bytes: Number(quantityValue(memoryLimit)) }),
+    oom_score_adj: oomScore(pod, container, nodeMemory),
+  }
+}
+
+const CRITICAL_PRIORITY = 2_000_000_000
+const GUARANTEED_SCORE = -997
+
+/** The more of the node's memory a Burstable container asked for, the later it is killed (API concept: node out of memory behavior). */
+export function oomScore(pod: Pod, container: Container, nodeMemory: bigint): number {
+  const spec = specOf(pod)
+  const isStatic = pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
+  if (isStatic || (spec.priority ?? 0) >= CRITICAL_PRIORITY) return GUARANTEED_SCORE
+  const qos = qosClass(spec)
+  if (qos === 'Guaranteed') return GUARANTEED_SCORE
+  if (qos === 'BestEffort') return 1000
+  const own = burstableScore(container, nodeMemory)
+  if (!isSidecar(container)) return own
+  // A sidecar is not killed before what it serves.
+  return Math.min(own, ...spec.containers.map((one) => burstableScore(one, nodeMemory)))
+}
+
+function burstableScore(container: Container, nodeMemory: bigint): number {
+  const requested = quantityValue(container.resources?.requests?.['memory'] ?? '0')
+  return nodeMemory > 0n ? Math.max(3, Math.min(999, 1000 - Number((1000n * requested) / nodeMemory))) : 999
+}
+
+const milliOf = (quantity: string | undefined): number =>
+  quantity === undefined ? 0 : Number(quantityMilliValue(quantity))

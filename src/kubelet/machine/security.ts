@@ -1,0 +1,157 @@
+/** What a pod's and a container's security contexts become for the runtime (API concept: security context). */
+import type { PodSecurityContext, SecurityContext } from '../../api/generated/types.ts'
+import { type Container, type Pod, specOf } from '../pod.ts'
+import type {
+  LinuxContainerConfig,
+  LinuxPodSandboxConfig,
+  NamespaceOption,
+  SecurityProfile,
+} from '../runtimes/cri/messages.ts'
+
+type ContainerSecurity = LinuxContainerConfig['security_context']
+
+/** Of /proc and /sys, as every runtime hides and guards them by default. */
+const MASKED = [
+  '/proc/asound',
+  '/proc/acpi',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/sys/firmware',
+  '/sys/devices/virtual/powercap',
+]
+const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+
+const podSecurity = (pod: Pod): PodSecurityContext => specOf(pod).securityContext ?? {}
+
+export function namespacesOf(pod: Pod): NamespaceOption {
+  const { hostNetwork, hostPID, hostIPC, shareProcessNamespace } = specOf(pod)
+  return {
+    network: hostNetwork === true ? 'NODE' : 'POD',
+    ipc: hostIPC === true ? 'NODE' : 'POD',
+    pid: hostPID === true ? 'NODE' : shareProcessNamespace === true ? 'POD' : 'CONTAINER',
+  }
+}
+
+export function seccompOf(profile: SecurityContext['seccompProfile']): SecurityProfile {
+  return profileOf(profile, '/var/lib/kubelet/seccomp') ?? { profile_type: 'Unconfined' }
+}
+
+function profileOf(
+  profile: { readonly type: string; readonly localhostProfile?: string } | undefined,
+  directory: string,
+): SecurityProfile | undefined {
+  switch (profile?.type) {
+    case undefined:
+      return undefined
+    case 'RuntimeDefault':
+      return { profile_type: 'RuntimeDefault' }
+    case 'Localhost': {
+      const name = profile?.localhostProfile ?? ''
+      return { profile_type: 'Localhost', localhost_ref: directory === '' ? name : `${directory}/${name}` }
+    }
+    default:
+      return { profile_type: 'Unconfined' }
+  }
+}
+
+/** Groups that every process of the pod is in. */
+function groupsOf(pod: Pod): readonly number[] {
+  const { fsGroup, supplementalGroups = [] } = podSecurity(pod)
+  return [...new Set([...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups])]
+}
+
+export function sandboxSecurity(pod: Pod): LinuxPodSandboxConfig['security_context'] {
+  const { runAsUser, runAsGroup, seccompProfile, supplementalGroupsPolicy } = podSecurity(pod)
+  return {
+    namespace_options: namespacesOf(pod),
+    privileged: [...specOf(pod).containers, ...(specOf(pod).initContainers ?? [])].some(
+      ({ securityContext }) => securityContext?.privileged === true,
+    ),
+    supplemental_groups: groupsOf(pod),
+    ...(supplementalGroupsPolicy === undefined
+      ? {}
+      : { supplemental_groups_policy: policyOf(supplementalGroupsPolicy) }),
+    ...(runAsUser === undefined ? {} : { run_as_user: { value: runAsUser } }),
+    ...(runAsGroup === undefined || runAsUser === undefined ? {} : { run_as_group: { value: runAsGroup } }),
+    seccomp: seccompProfile === undefined ? ({ profile_type: 'RuntimeDefault' } as const) : seccompOf(seccompProfile),
+  }
+}
+
+const policyOf = (policy: string): 'Strict' | 'Merge' => (policy === 'Strict' ? 'Strict' : 'Merge')
+
+export interface ImageUser {
+  readonly uid?: number
+  readonly username?: string
+}
+
+/** @throws Error for an image that may not run as root and would, or whose user is not known by number */
+export function containerSecurity(
+  pod: Pod,
+  container: Container,
+  imageUser: ImageUser | undefined,
+  targetId?: string,
+): ContainerSecurity {
+  const own = container.securityContext ?? {}
+  const common = podSecurity(pod)
+  const runAsUser = own.runAsUser ?? common.runAsUser
+  const runAsGroup = own.runAsGroup ?? common.runAsGroup
+  if ((own.runAsNonRoot ?? common.runAsNonRoot) === true) checkNonRoot(pod, container, runAsUser, imageUser)
+  const userless = runAsUser === undefined
+  const { privileged = false, capabilities, procMount } = own
+  const selinux = own.seLinuxOptions ?? common.seLinuxOptions
+  const apparmor = profileOf(own.appArmorProfile ?? common.appArmorProfile, '')
+  const namespaces = namespacesOf(pod)
+  return {
+    namespace_options: targetId === undefined ? namespaces : { ...namespaces, pid: 'TARGET', target_id: targetId },
+    privileged,
+    supplemental_groups: groupsOf(pod),
+    ...(common.supplementalGroupsPolicy === undefined
+      ? {}
+      : { supplemental_groups_policy: policyOf(common.supplementalGroupsPolicy) }),
+    ...(userless ? (imageUserOf(imageUser) ?? {}) : { run_as_user: { value: runAsUser } }),
+    ...(runAsGroup === undefined ? {} : { run_as_group: { value: runAsGroup } }),
+    ...(own.readOnlyRootFilesystem === true ? { readonly_rootfs: true } : {}),
+    ...(selinux === undefined ? {} : { selinux_options: { ...selinux } as Readonly<Record<string, string>> }),
+    ...(capabilities === undefined
+      ? {}
+      : {
+          capabilities: { add_capabilities: capabilities.add ?? [], drop_capabilities: capabilities.drop ?? [] },
+        }),
+    ...(own.allowPrivilegeEscalation === false ? { no_new_privs: true } : {}),
+    seccomp: privileged ? { profile_type: 'Unconfined' } : seccompOf(own.seccompProfile ?? common.seccompProfile),
+    ...(apparmor === undefined ? {} : { apparmor }),
+    masked_paths: procMount === 'Unmasked' ? [] : MASKED,
+    readonly_paths: procMount === 'Unmasked' ? [] : READ_ONLY,
+  }
+}
+
+/** The runtime wants the user told, also where it is the image's own. */
+function imageUserOf(user: ImageUser | undefined) {
+  if (user?.username !== undefined) return { run_as_username: user.username }
+  return user?.uid === undefined ? undefined : { run_as_user: { value: user.uid } }
+}
+
+function checkNonRoot(
+  pod: Pod,
+  container: Container,
+  runAsUser: number | undefined,
+  image: ImageUser | undefined,
+): void {
+  const where = `(pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name})`
+  if (runAsUser !== undefined) {
+    if (runAsUser === 0) throw new Error(`container's runAsUser breaks non-root policy ${where}`)
+    return
+  }
+  if (image?.uid === 0 || (image?.uid === undefined && image?.username === undefined))
+    throw new Error(`container has runAsNonRoot and image will run as root ${where}`)
+  if (image.uid === undefined)
+    throw new Error(
+      `container has runAsNonRoot and image has non-numeric user (${image.username}), cannot verify user is non-root ${where}`,
+    )
+}

@@ -1,0 +1,135 @@
+/** Volumes as directories of this machine (API concept: volumes). What a pod has made of them goes with the pod, hostPath aside. */
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
+import { quantityValue } from '../../api/objects/quantity.ts'
+import { type Pod, specOf, uidOf } from '../pod.ts'
+import type { VolumeFiles } from '../volume-files.ts'
+import type { VolumeWriter } from '../volumes.ts'
+import { writeAtomically } from './atomic-writer.ts'
+import { mountedBelow, mountMemory } from './mounts.ts'
+import type { PodDirectories } from './pod-directories.ts'
+
+export interface MachineVolumes extends VolumeWriter {
+  /** The directory or file that stands for the volume. Undefined before it is set up. */
+  pathOf(pod: Pod, name: string): string | undefined
+  /** Whether it may be written to at all. */
+  isReadOnly(pod: Pod, name: string): boolean
+  forget(uid: string): void
+}
+
+export function createMachineVolumes(
+  directories: PodDirectories,
+  allocatable: () => Readonly<Record<string, string>>,
+): MachineVolumes {
+  /** By pod, by volume. */
+  const paths = new Map<string, Map<string, string>>()
+
+  async function place(pod: Pod, volume: Volume, files: VolumeFiles | undefined, bound: PersistentVolume | undefined) {
+    const uid = uidOf(pod)
+    const group = specOf(pod).securityContext?.fsGroup
+    if (files !== undefined) {
+      const path = directories.secret(uid, volume.name)
+      writeAtomically(path, files, group)
+      return path
+    }
+    if (volume.emptyDir !== undefined) {
+      const path = directories.volume(uid, 'empty-dir', volume.name)
+      const { medium = '', sizeLimit } = volume.emptyDir
+      if (existsSync(path) && (medium !== 'Memory' || mountedBelow(path).includes(path))) return path
+      mkdirSync(path, { recursive: true })
+      if (medium === 'Memory') await mountMemory(path, sizeLimit === undefined ? undefined : quantityValue(sizeLimit))
+      else if (medium !== '') throw new Error(`unknown storage medium ${JSON.stringify(medium)}`)
+      chmodSync(path, 0o777)
+      if (group !== undefined) ownTree(path, group)
+      return path
+    }
+    const hostPath = volume.hostPath ?? bound?.spec?.hostPath
+    if (hostPath !== undefined) {
+      checkHostPath(hostPath.path, hostPath.type ?? '')
+      return hostPath.path
+    }
+    const local = bound?.spec?.local
+    if (local !== undefined) {
+      if (!existsSync(local.path)) throw new Error(`path ${JSON.stringify(local.path)} does not exist`)
+      if (group !== undefined && statSync(local.path).gid !== group) ownTree(local.path, group)
+      return local.path
+    }
+    const source = bound?.spec ?? volume
+    const kind = Object.keys(source).find((key) => typeof source[key as never] === 'object' && !NO_SOURCE.has(key))
+    throw new Error(`volumes of type ${kind ?? 'unknown'} are not supported by this node`)
+  }
+
+  return {
+    allocatable,
+    async setUp(pod, volume, files, persistent) {
+      const uid = uidOf(pod)
+      const own = paths.get(uid) ?? new Map<string, string>()
+      paths.set(uid, own)
+      own.set(volume.name, await place(pod, volume, files, persistent))
+    },
+    pathOf: (pod, name) => paths.get(uidOf(pod))?.get(name),
+    isReadOnly(pod, name) {
+      const volume = specOf(pod).volumes?.find((one) => one.name === name)
+      if (volume === undefined) return false
+      const { configMap, secret, projected, downwardAPI, persistentVolumeClaim } = volume
+      const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
+      return isMadeOfFiles || persistentVolumeClaim?.readOnly === true
+    },
+    forget: (uid) => void paths.delete(uid),
+  }
+}
+
+/** Fields of a PersistentVolume that are objects and no source. */
+const NO_SOURCE = new Set(['capacity', 'claimRef', 'nodeAffinity', 'accessModes', 'mountOptions'])
+
+/** All that is there belongs to the group, and what comes will: its members may write. */
+function ownTree(path: string, group: number): void {
+  const stat = lstatSync(path)
+  if (stat.isSymbolicLink()) return
+  chownSync(path, stat.uid, group)
+  const mode = stat.mode & 0o7777
+  chmodSync(path, stat.isDirectory() ? mode | 0o2770 : mode | 0o660)
+  if (stat.isDirectory()) for (const name of readdirSync(path)) ownTree(join(path, name), group)
+}
+
+/** @throws Error in the words of the API concept when the path is not what its type says */
+export function checkHostPath(path: string, type: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  const fail = (what: string) => {
+    throw new Error(`hostPath type check failed: ${path} is not ${what}`)
+  }
+  switch (type) {
+    case '':
+      // The runtime makes a directory where there is nothing.
+      if (stat === undefined) mkdirSync(path, { recursive: true, mode: 0o755 })
+      return
+    case 'DirectoryOrCreate':
+      if (stat === undefined) mkdirSync(path, { recursive: true, mode: 0o755 })
+      else if (!stat.isDirectory()) fail('a directory')
+      return
+    case 'Directory':
+      if (stat?.isDirectory() !== true) fail('a directory')
+      return
+    case 'FileOrCreate':
+      if (stat === undefined) {
+        if (!existsSync(dirname(path))) throw new Error(`open ${path}: no such file or directory`)
+        writeFileSync(path, '', { mode: 0o644 })
+      } else if (!stat.isFile()) fail('a file')
+      return
+    case 'File':
+      if (stat?.isFile() !== true) fail('a file')
+      return
+    case 'Socket':
+      if (stat?.isSocket() !== true) fail('a socket file')
+      return
+    case 'CharDevice':
+      if (stat?.isCharacterDevice() !== true) fail('a character device')
+      return
+    case 'BlockDevice':
+      if (stat?.isBlockDevice() !== true) fail('a block device')
+      return
+    default:
+      throw new Error(`${type} is an invalid volume type`)
+  }
+}

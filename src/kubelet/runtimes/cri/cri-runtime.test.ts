@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { liveRuntime } from '../../../base/live.ts'
+import type { ContainerConfig, PodSandboxConfig } from '../runtime.ts'
+import { connect } from './connection.ts'
+import { createCriRuntime } from './cri-runtime.ts'
+import { type Answers, Refusal, startRuntimeStandIn } from './stand-in.ts'
+
+const runtime = liveRuntime()
+
+async function stage(answers: Answers) {
+  const standIn = await startRuntimeStandIn(answers)
+  const connection = connect(runtime.clock, standIn.endpoint, 'runtime')
+  after(() => {
+    connection.close()
+    standIn.close()
+  })
+  const cri = createCriRuntime(runtime, {
+    connection,
+    cluster: 'c1',
+    nodeName: 'n1',
+    terminationMessage: async ({ exit_code }) => (exit_code === 3 ? 'left' : ''),
+  })
+  return { cri, asked: standIn.asked }
+}
+
+const sandbox: PodSandboxConfig = {
+  metadata: { name: 'p', namespace: 'ns', uid: 'u', attempt: 0 },
+  hostname: 'p',
+  labels: { app: 'a', 'io.kubernetes.pod.uid': 'forged', 'skiff.dev/cluster': 'forged' },
+  annotations: { note: 'x' },
+  hostNetwork: false,
+  real: {
+    logDirectory: '/var/log/pods/ns_p_u',
+    dns: { servers: ['1.1.1.1'], searches: ['s'], options: ['ndots:5'] },
+    portMappings: [{ protocol: 'TCP', container_port: 80, host_port: 8080, host_ip: '' }],
+    runtimeHandler: 'kata',
+    linux: {
+      cgroup_parent: '/skiff-c1/burstable/podu',
+      sysctls: { 'net.core.somaxconn': '9' },
+      security_context: {
+        namespace_options: { network: 'POD', ipc: 'POD', pid: 'CONTAINER' },
+        privileged: false,
+        supplemental_groups: [7],
+        seccomp: { profile_type: 'RuntimeDefault' },
+      },
+    },
+  },
+}
+
+const container: ContainerConfig = {
+  metadata: { name: 'c', attempt: 2 },
+  image: 'busybox',
+  command: ['sh'],
+  args: ['-c', 'true'],
+  workingDir: '/w',
+  envs: { A: 'ä' },
+  mounts: [{ containerPath: '/v', volume: 'v', hostPath: '/host/v', readOnly: true }],
+  labels: { 'io.kubernetes.pod.uid': 'u' },
+  annotations: {},
+  runsToCompletion: false,
+  real: {
+    logPath: 'c/2.log',
+    tty: false,
+    stdin: true,
+    stdinOnce: true,
+    devices: [],
+    stopSignal: 'SIGRTMIN+1',
+    sandbox,
+    linux: {
+      resources: { cpu_shares: 102, memory_limit_in_bytes: 67_108_864, oom_score_adj: 999 },
+      security_context: {
+        namespace_options: { network: 'POD', ipc: 'POD', pid: 'CONTAINER' },
+        privileged: false,
+        supplemental_groups: [],
+        run_as_user: { value: 1000 },
+        masked_paths: ['/proc/kcore'],
+        readonly_paths: [],
+      },
+    },
+  },
+}
+
+test('a sandbox is asked for with the labels by which it is found again, which a pod cannot forge', async () => {
+  const { cri, asked } = await stage({ RunPodSandbox: () => ({ pod_sandbox_id: 's1' }) })
+  assert.equal(await cri.runPodSandbox(sandbox), 's1')
+  const { config, runtime_handler } = asked[0]!.request as never as {
+    config: Record<string, never>
+    runtime_handler: string
+  }
+  assert.equal(runtime_handler, 'kata')
+  assert.deepEqual(
+    { ...(config['labels'] as object) },
+    {
+      app: 'a',
+      'io.kubernetes.pod.name': 'p',
+      'io.kubernetes.pod.namespace': 'ns',
+      'io.kubernetes.pod.uid': 'u',
+      'skiff.dev/cluster': 'c1',
+      'skiff.dev/node': 'n1',
+    },
+  )
+  assert.equal(config['log_directory'], '/var/log/pods/ns_p_u')
+  assert.deepEqual(config['dns_config'], sandbox.real?.dns)
+  const linux = config['linux'] as { cgroup_parent: string; security_context: { supplemental_groups: number[] } }
+  assert.equal(linux.cgroup_parent, '/skiff-c1/burstable/podu')
+  assert.deepEqual(linux.security_context.supplemental_groups, [7])
+})
+
+test('a container is asked for with its command, variables, mounts, limits and user', async () => {
+  const { cri, asked } = await stage({ CreateContainer: () => ({ container_id: 'c1' }) })
+  assert.equal(await cri.createContainer('s1', container), 'c1')
+  const { pod_sandbox_id, config } = asked[0]!.request as never as {
+    pod_sandbox_id: string
+    config: Record<string, never>
+  }
+  assert.equal(pod_sandbox_id, 's1')
+  const { envs, mounts, linux, metadata, command, args, log_path, stdin_once, stop_signal } = config as Record<
+    string,
+    unknown
+  >
+  assert.deepEqual({ ...(metadata as object) }, { name: 'c', attempt: 2 })
+  assert.deepEqual(
+    [command, args, log_path, stdin_once, stop_signal],
+    [['sh'], ['-c', 'true'], 'c/2.log', true, 'SIGNAL_SIGRTMINPLUS1'],
+  )
+  const [env] = envs as { key: string; value: Buffer }[]
+  assert.deepEqual([env?.key, env?.value.toString()], ['A', 'ä'])
+  const [mount] = mounts as { container_path: string; host_path: string; readonly: boolean; propagation: string }[]
+  assert.deepEqual(
+    [mount?.container_path, mount?.host_path, mount?.readonly, mount?.propagation],
+    ['/v', '/host/v', true, 'PROPAGATION_PRIVATE'],
+  )
+  const { resources, security_context } = linux as never as {
+    resources: { cpu_shares: number; memory_limit_in_bytes: number }
+    security_context: { run_as_user: { value: number }; masked_paths: string[] }
+  }
+  assert.deepEqual([resources.cpu_shares, resources.memory_limit_in_bytes], [102, 67_108_864])
+  assert.deepEqual([security_context.run_as_user.value, security_context.masked_paths], [1000, ['/proc/kcore']])
+})
+
+test('only what has the labels of this cluster and node is asked for, and a status is read once for each state', async () => {
+  let state = 'CONTAINER_RUNNING'
+  const one = { id: 'c1', pod_sandbox_id: 's1', metadata: { name: 'c', attempt: 1 }, created_at: 1e15, labels: {} }
+  const { cri, asked } = await stage({
+    ListContainers: () => ({ containers: [{ ...one, state }] }),
+    ContainerStatus: () => ({
+      status: {
+        ...one,
+        state,
+        started_at: 2e15,
+        finished_at: 3e15,
+        exit_code: state === 'CONTAINER_EXITED' ? 3 : 0,
+        reason: 'Error',
+      },
+    }),
+  })
+  const [running] = await cri.listContainers({})
+  await cri.listContainers({})
+  assert.deepEqual([running?.state, running?.startedAt, running?.metadata.attempt], ['running', 2e9, 1])
+  state = 'CONTAINER_EXITED'
+  const [exited] = await cri.listContainers({ labels: { 'io.kubernetes.pod.uid': 'u' } })
+  assert.deepEqual([exited?.state, exited?.exitCode, exited?.message, exited?.finishedAt], ['exited', 3, 'left', 3e9])
+  assert.deepEqual(
+    asked.map(({ method }) => method),
+    ['ListContainers', 'ContainerStatus', 'ListContainers', 'ListContainers', 'ContainerStatus'],
+  )
+  const { filter } = asked[3]!.request as never as { filter: { label_selector: Record<string, string> } }
+  assert.deepEqual(
+    { ...filter.label_selector },
+    { 'skiff.dev/cluster': 'c1', 'skiff.dev/node': 'n1', 'io.kubernetes.pod.uid': 'u' },
+  )
+})
+
+test('a container that is gone meanwhile is passed over; any other failure is told in the runtime’s words', async () => {
+  const one = {
+    id: 'c1',
+    pod_sandbox_id: 's1',
+    metadata: { name: 'c', attempt: 1 },
+    created_at: 1,
+    state: 'CONTAINER_RUNNING',
+  }
+  const { cri } = await stage({
+    ListContainers: () => ({ containers: [one] }),
+    ContainerStatus: () => {
+      throw new Refusal('NOT_FOUND', 'no such container')
+    },
+    StopContainer: () => {
+      throw new Refusal('NOT_FOUND', 'no such container')
+    },
+    StartContainer: () => {
+      throw new Refusal('UNKNOWN', 'exec: "nope": executable file not found')
+    },
+  })
+  assert.deepEqual(await cri.listContainers({}), [])
+  await cri.stopContainer('c1', 2)
+  await assert.rejects(cri.startContainer('c1'), {
+    name: 'RuntimeError',
+    message: 'exec: "nope": executable file not found',
+  })
+})
+
+test('an image is pulled with each of the credentials in turn, and the first failure is told', async () => {
+  const { cri, asked } = await stage({
+    PullImage: ({ auth }: { auth: { username: string } | null }) => {
+      if (auth?.username === 'good') return { image_ref: 'sha256:1' }
+      throw new Refusal('UNKNOWN', `denied ${auth?.username}`)
+    },
+  })
+  const { signal } = new AbortController()
+  const of = (username: string) => ({ username, password: 'p' })
+  assert.deepEqual(await cri.pullImage('i', {}, signal, [of('bad'), of('good')]), { id: 'sha256:1' })
+  assert.equal(asked.length, 2)
+  await assert.rejects(cri.pullImage('i', {}, signal, [of('bad')]), { message: 'denied bad' })
+})
+
+test('a command of a probe succeeds by its exit code, and its output is told', async () => {
+  const { cri, asked } = await stage({
+    ExecSync: ({ cmd }: { cmd: string[] }) => ({
+      stdout: Buffer.from('o'),
+      stderr: Buffer.from('e'),
+      exit_code: cmd.length - 1,
+    }),
+  })
+  const { signal } = new AbortController()
+  const run = (command: string[]) =>
+    cri.probe('c1', { kind: 'liveness', handler: { exec: { command } }, timeoutSeconds: 3 }, signal)
+  assert.deepEqual(await run(['true']), { success: true, output: 'oe' })
+  assert.deepEqual(await run(['a', 'b']), { success: false, output: 'oe' })
+  assert.equal((asked[0]!.request as never as { timeout: number }).timeout, 3)
+})
+
+test('a probe that is refused a connection, or names no port, fails and says so', async () => {
+  const { cri } = await stage({})
+  const { signal } = new AbortController()
+  const http = (port: number | string) =>
+    cri.probe(
+      'c1',
+      {
+        kind: 'readiness',
+        handler: { httpGet: { port, path: '/x' } },
+        timeoutSeconds: 5,
+        podIP: '127.0.0.1',
+        ports: [{ name: 'web', containerPort: 1 }],
+      },
+      signal,
+    )
+  const refused = 'Get "http://127.0.0.1:1/x": dial tcp 127.0.0.1:1: connect: connection refused'
+  assert.deepEqual(await http('web'), { success: false, output: refused })
+  assert.deepEqual(await http('none'), { success: false, output: "couldn't find port: none" })
+})

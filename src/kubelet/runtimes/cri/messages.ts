@@ -1,0 +1,135 @@
+/** Messages of CRI (runtime.v1) as they come and go here: the fields that are used, under the protocol's own names. */
+type Labels = Readonly<Record<string, string>>
+
+export interface SandboxMetadata {
+  readonly name: string
+  readonly uid: string
+  readonly namespace: string
+  readonly attempt: number
+}
+
+export interface PodSandbox {
+  readonly id: string
+  readonly metadata: SandboxMetadata
+  readonly state: 'SANDBOX_READY' | 'SANDBOX_NOTREADY'
+  /** Nanoseconds. */
+  readonly created_at: number
+  readonly labels: Labels
+}
+
+export interface PodSandboxStatus extends PodSandbox {
+  readonly network: { readonly ip: string; readonly additional_ips: readonly { readonly ip: string }[] } | null
+}
+
+export type ContainerState = 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED' | 'CONTAINER_UNKNOWN'
+
+export interface Container {
+  readonly id: string
+  readonly pod_sandbox_id: string
+  readonly metadata: { readonly name: string; readonly attempt: number }
+  readonly state: ContainerState
+  readonly created_at: number
+  readonly labels: Labels
+}
+
+export interface ContainerStatus {
+  readonly id: string
+  readonly metadata: { readonly name: string; readonly attempt: number }
+  readonly state: ContainerState
+  readonly created_at: number
+  readonly started_at: number
+  readonly finished_at: number
+  readonly exit_code: number
+  readonly image: { readonly image: string } | null
+  readonly image_ref: string
+  readonly reason: string
+  readonly message: string
+  readonly labels: Labels
+  readonly annotations: Labels
+  readonly mounts: readonly { readonly container_path: string; readonly host_path: string }[]
+  readonly log_path: string
+}
+
+export interface Image {
+  readonly id: string
+  readonly repo_tags: readonly string[]
+  readonly repo_digests: readonly string[]
+  readonly size: number
+  readonly uid: { readonly value: number } | null
+  readonly username: string
+}
+
+export interface ContainerStats {
+  readonly attributes: { readonly id: string; readonly metadata: { readonly name: string }; readonly labels: Labels }
+  readonly cpu: {
+    readonly timestamp: number
+    readonly usage_core_nano_seconds: { readonly value: number } | null
+    readonly usage_nano_cores: { readonly value: number } | null
+  } | null
+  readonly memory: {
+    readonly timestamp: number
+    readonly working_set_bytes: { readonly value: number } | null
+    readonly usage_bytes: { readonly value: number } | null
+    readonly rss_bytes: { readonly value: number } | null
+  } | null
+  readonly writable_layer: {
+    readonly used_bytes: { readonly value: number } | null
+    readonly inodes_used: { readonly value: number } | null
+  } | null
+}
+
+export type NamespaceMode = 'POD' | 'CONTAINER' | 'NODE' | 'TARGET'
+
+export interface NamespaceOption {
+  readonly network: NamespaceMode
+  readonly pid: NamespaceMode
+  readonly ipc: NamespaceMode
+  readonly target_id?: string
+}
+
+export interface SecurityProfile {
+  readonly profile_type: 'RuntimeDefault' | 'Unconfined' | 'Localhost'
+  readonly localhost_ref?: string
+}
+
+export interface LinuxContainerResources {
+  readonly cpu_period?: number
+  readonly cpu_quota?: number
+  readonly cpu_shares?: number
+  readonly memory_limit_in_bytes?: number
+  readonly oom_score_adj?: number
+}
+
+interface SecurityContext {
+  readonly namespace_options: NamespaceOption
+  readonly selinux_options?: Labels
+  readonly run_as_user?: { readonly value: number }
+  readonly run_as_group?: { readonly value: number }
+  readonly supplemental_groups: readonly number[]
+  readonly supplemental_groups_policy?: 'Merge' | 'Strict'
+  readonly privileged: boolean
+  readonly readonly_rootfs?: boolean
+  readonly seccomp?: SecurityProfile
+  readonly apparmor?: SecurityProfile
+}
+
+export interface LinuxPodSandboxConfig {
+  readonly cgroup_parent: string
+  readonly security_context: SecurityContext
+  readonly sysctls: Labels
+  readonly resources?: LinuxContainerResources
+}
+
+export interface LinuxContainerConfig {
+  readonly resources: LinuxContainerResources
+  readonly security_context: SecurityContext & {
+    readonly capabilities?: {
+      readonly add_capabilities: readonly string[]
+      readonly drop_capabilities: readonly string[]
+    }
+    readonly run_as_username?: string
+    readonly no_new_privs?: boolean
+    readonly masked_paths: readonly string[]
+    readonly readonly_paths: readonly string[]
+  }
+}

@@ -1,0 +1,213 @@
+/** Probes and hooks of real containers: a command run in one, or a port reached for over the network (API concept: probes). */
+import { sleep } from '../../../base/clock.ts'
+import { messageOf } from '../../../base/errors.ts'
+import type { Runtime } from '../../../base/runtime.ts'
+import { createHttpsClient } from '../../../http/client.ts'
+import { type Dialed, dial } from '../../../http/dial.ts'
+import { limitedText } from '../../../http/fetch.ts'
+import type { ProbeAction, ProbeResult } from '../runtime.ts'
+import { type Connection, isOutOfTime } from './connection.ts'
+
+export interface ProbeParts {
+  readonly runtime: Runtime
+  readonly connection: Connection
+}
+
+interface HttpGet {
+  readonly host?: string
+  readonly port: number | string
+  readonly path?: string
+  readonly scheme?: string
+  readonly httpHeaders?: readonly { readonly name: string; readonly value: string }[]
+}
+
+interface Handlers {
+  readonly exec?: { readonly command?: readonly string[] }
+  readonly httpGet?: HttpGet
+  readonly tcpSocket?: { readonly host?: string; readonly port: number | string }
+  readonly grpc?: { readonly port: number; readonly service?: string }
+  readonly sleep?: { readonly seconds: number }
+}
+
+/** As much of an answer or output as is looked at. */
+const MOST_BYTES = 10 * 1024
+const VERSION = '1.37'
+const succeeded: ProbeResult = { success: true, output: '' }
+
+/** Whatever goes wrong is the result; rejects only with the signal's reason. */
+export async function probe(
+  parts: ProbeParts,
+  containerId: string,
+  action: ProbeAction,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const handler = action.handler as Handlers
+  const { clock } = parts.runtime
+  const timeoutMs = Math.min(action.timeoutSeconds * 1000, 2 ** 31 - 1)
+  const limit = new AbortController()
+  const timer = clock.setTimer(timeoutMs, 'probe timeout', () => limit.abort(new Error('context deadline exceeded')))
+  const both = AbortSignal.any([signal, limit.signal])
+  try {
+    if (handler.exec !== undefined) return await exec(parts, containerId, handler.exec.command ?? [], timeoutMs, signal)
+    if (handler.httpGet !== undefined) return await http(handler.httpGet, action, both)
+    if (handler.tcpSocket !== undefined) return await tcp(handler.tcpSocket, action, both)
+    if (handler.grpc !== undefined) return await grpcHealth(parts, handler.grpc, action, timeoutMs)
+    if (handler.sleep !== undefined) await sleep(clock, handler.sleep.seconds * 1000, both)
+    return succeeded
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    return { success: false, output: messageOf(error) }
+  } finally {
+    timer.cancel()
+  }
+}
+
+async function exec(
+  { connection }: ProbeParts,
+  containerId: string,
+  command: readonly string[],
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const timeout = Math.max(1, Math.min(Math.ceil(timeoutMs / 1000), 2 ** 31 - 1))
+  try {
+    const { stdout, stderr, exit_code } = await connection.call<{ stdout: Buffer; stderr: Buffer; exit_code: number }>(
+      'ExecSync',
+      { container_id: containerId, cmd: command, timeout },
+      { timeoutMs: timeoutMs + 120_000, signal },
+    )
+    const output = Buffer.concat([stdout, stderr]).subarray(0, MOST_BYTES).toString()
+    return { success: exit_code === 0, output }
+  } catch (error) {
+    if (signal.aborted) throw error
+    const late = isOutOfTime(error)
+    const said = late
+      ? `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${timeout}s`
+      : messageOf(error)
+    return { success: false, output: said }
+  }
+}
+
+/** @throws Error for a name that no port of the container has, and for what is no port */
+export function portOf(port: number | string, { ports = [] }: Pick<ProbeAction, 'ports'>): number {
+  const named = typeof port === 'string' ? ports.find(({ name }) => name === port)?.containerPort : undefined
+  const number = named ?? Number(port)
+  if (!Number.isInteger(number) || number < 1 || number > 65535)
+    throw new Error(Number.isNaN(number) ? `couldn't find port: ${port}` : `invalid port number: ${number}`)
+  return number
+}
+
+async function http(get: HttpGet, action: ProbeAction, signal: AbortSignal): Promise<ProbeResult> {
+  const host = get.host ? get.host : (action.podIP ?? '')
+  const port = portOf(get.port, action)
+  const isHook = action.kind === 'preStop' || action.kind === 'postStart'
+  const scheme = get.scheme === 'HTTPS' ? 'https' : 'http'
+  const bracketed = host.includes(':') ? `[${host}]` : host
+  const path = get.path?.startsWith('/') ? get.path : `/${get.path ?? ''}`
+  const headers: Record<string, string[]> = {}
+  for (const { name, value } of get.httpHeaders ?? []) {
+    const key = name.toLowerCase()
+    headers[key] = [...(headers[key] ?? []), value]
+  }
+  if (headers['user-agent'] === undefined)
+    headers['user-agent'] = [`${isHook ? 'kube-lifecycle' : 'kube-probe'}/${VERSION}`]
+  if (headers['accept'] === undefined) headers['accept'] = ['*/*']
+  const sent = { ...headers, connection: ['close'] }
+  let server = `${scheme}://${bracketed}:${port}`
+  let at = path
+  for (let redirects = 0; ; redirects++) {
+    const client = createHttpsClient({ server, insecureSkipTlsVerify: true })
+    try {
+      const answer = await client.send({ method: 'GET', path: at, headers: sent, signal })
+      const body = await limitedText(answer.chunks(), MOST_BYTES).catch(() => '')
+      const { location } = answer.headers
+      if (answer.status >= 300 && answer.status < 400 && typeof location === 'string' && redirects < 10) {
+        const next = new URL(location, `${server}${at}`)
+        // Where another host is named the answer is what counts.
+        if (next.hostname !== new URL(server).hostname) return succeeded
+        server = next.origin
+        at = `${next.pathname}${next.search}`
+        continue
+      }
+      if (isHook) {
+        if (answer.status < 400) return succeeded
+        return { success: false, output: `HTTP hook failed with statuscode: ${answer.status}: ${body}` }
+      }
+      if (answer.status >= 200 && answer.status < 400) return succeeded
+      return { success: false, output: `HTTP probe failed with statuscode: ${answer.status}` }
+    } catch (error) {
+      if (signal.aborted) {
+        const url = `${server}${at}`
+        throw new Error(
+          `Get ${JSON.stringify(url)}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+        )
+      }
+      throw new Error(`Get "${server}${at}": ${dialText(error, host, port)}`, { cause: error })
+    } finally {
+      client.close()
+    }
+  }
+}
+
+function dialText(error: unknown, host: string, port: number): string {
+  const { code } = error as NodeJS.ErrnoException
+  const at = `dial tcp ${host.includes(':') ? `[${host}]` : host}:${port}: connect: `
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `${at}connection refused`
+    case 'EHOSTUNREACH':
+      return `${at}no route to host`
+    case 'ENETUNREACH':
+      return `${at}network is unreachable`
+    case 'ECONNRESET':
+      return 'EOF'
+    default:
+      return messageOf(error)
+  }
+}
+
+async function tcp(
+  socket: NonNullable<Handlers['tcpSocket']>,
+  action: ProbeAction,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const host = socket.host ? socket.host : (action.podIP ?? '')
+  const port = portOf(socket.port, action)
+  let connected: Dialed
+  try {
+    connected = await dial({ host, port, signal })
+  } catch (error) {
+    const at = `dial tcp ${host.includes(':') ? `[${host}]` : host}:${port}:`
+    return { success: false, output: signal.aborted ? `${at} i/o timeout` : dialText(error, host, port) }
+  }
+  connected.close()
+  return succeeded
+}
+
+/** The health checking protocol of gRPC (grpc.health.v1.Health/Check). */
+async function grpcHealth(
+  { runtime }: ProbeParts,
+  { port, service = '' }: NonNullable<Handlers['grpc']>,
+  action: ProbeAction,
+  timeoutMs: number,
+): Promise<ProbeResult> {
+  const { connect } = await import('./connection.ts')
+  const host = action.podIP ?? ''
+  const at = `${host.includes(':') ? `[${host}]` : host}:${portOf(port, action)}`
+  const connection = connect(runtime.clock, at, 'health')
+  try {
+    const { status } = await connection.call<{ status: string }>('Check', { service }, { timeoutMs })
+    if (status === 'SERVING') return succeeded
+    return { success: false, output: `service unhealthy (responded with ${JSON.stringify(status)})` }
+  } catch (error) {
+    const late = isOutOfTime(error)
+    return {
+      success: false,
+      output: late
+        ? `timeout: failed to connect service ${JSON.stringify(at)} within ${timeoutMs / 1000}s: context deadline exceeded`
+        : `error: health rpc probe failed: ${messageOf(error)}`,
+    }
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# The first process of a machine's own mount, network and process namespaces: directories of its own for what runtimes keep, and a
+# containerd. When it ends everything in it ends. Arguments: a directory, and where CNI plugins are.
+set -eu
+cd "$1"
+mount --make-rshared /
+mkdir -p containerd log cni
+mount -t tmpfs tmpfs /run
+mount --bind log /var/log
+mount -t tmpfs tmpfs /var/lib
+mkdir -p /run/lock /var/lib/cni /var/lib/containerd
+ip link set lo up
+cat > containerd.toml <<C
+version = 2
+root = "$PWD/containerd"
+[plugins."io.containerd.grpc.v1.cri"]
+  restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+  bin_dir = "$2"
+  conf_dir = "$PWD/cni"
+C
+containerd --config containerd.toml > containerd.log 2>&1 &
+echo ready > ready
+while :; do sleep 3600 & wait $! || true; done
