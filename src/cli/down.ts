@@ -10,7 +10,9 @@ export async function down(dataDir: string): Promise<void> {
   const directory = clusterDirectory(dataDir)
   const pid = holder(directory)
   if (pid === undefined) {
-    process.stdout.write(`no cluster runs in ${directory.path}\n`)
+    const { takeDownLeftNode } = await import('../cluster/real-node.ts')
+    const left = await takeDownLeftNode(directory.path)
+    process.stdout.write(`no cluster runs in ${directory.path}${left ? '; its node is taken down' : ''}\n`)
     return
   }
   const { clock } = liveRuntime()

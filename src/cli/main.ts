@@ -87,13 +87,13 @@ function skiffCommand(): Command {
     .argument('<file>', 'what docker save, podman save or skopeo copy wrote')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (file, options) => (await import('./image.ts')).loadImages(options.dataDir, file))
+    .action(async (file, options) => (await import('./image.ts')).imageLoad(options.dataDir, file))
   image
     .command('list')
     .description('list the images that the node has')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (options) => (await import('./image.ts')).listImages(options.dataDir))
+    .action(async (options) => (await import('./image.ts')).imageList(options.dataDir))
   program
     .command('kubeconfig')
     .description('print the kubeconfig of the cluster')

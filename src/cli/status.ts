@@ -1,10 +1,10 @@
 /** skiff status: what runs in a directory, and whether it is well. Exit code 1 when nothing runs or it is not ready. */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { messageOf } from '../base/errors.ts'
+import { adminClient } from '../cluster/admin-client.ts'
 import { clusterDirectory, holder, readState } from '../cluster/directory.ts'
-import { createHttpsClient, type HttpsClient } from '../http/client.ts'
+import type { HttpsClient } from '../http/client.ts'
 
 export async function status(dataDir: string): Promise<void> {
   const directory = clusterDirectory(dataDir)
@@ -39,12 +39,6 @@ export async function status(dataDir: string): Promise<void> {
   } finally {
     client.close()
   }
-}
-
-/** Speaks as the cluster's administrator, by the keys in its directory. */
-export function adminClient(pki: string, server: string): HttpsClient {
-  const read = (name: string) => readFileSync(join(pki, name), 'utf8')
-  return createHttpsClient({ server, ca: read('ca.crt'), cert: read('admin.crt'), key: read('admin.key') })
 }
 
 async function get(client: HttpsClient, path: string): Promise<{ status: number; body: string }> {

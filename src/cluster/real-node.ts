@@ -1,4 +1,5 @@
 /** The cluster's node of real containers: looked at before anything starts, started with the components, taken down with them. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live.ts'
@@ -7,6 +8,7 @@ import type { Client } from '../client/client.ts'
 import type { FoundRuntime } from '../kubelet/machine/check.ts'
 import type { RealNode } from '../kubelet/machine/real-node.ts'
 import { StartError } from './errors.ts'
+import { nodeName } from './nodes.ts'
 
 export interface RealNodeChoice {
   readonly found: FoundRuntime
@@ -25,6 +27,23 @@ export async function findContainerRuntime(endpoint: string | undefined, nodes: 
   if (problems.length > 0 || runtime === undefined)
     throw new StartError(['this machine cannot run real containers yet:', ...problems].join('\n  '))
   return runtime
+}
+
+/** The node of a cluster whose process was killed: false where nothing of it is left. @throws StartError */
+export async function takeDownLeftNode(dataDir: string): Promise<boolean> {
+  const directory = nodeDirectory(dataDir, nodeName(0))
+  if (!existsSync(directory)) return false
+  const { takeDownNode } = await import('../kubelet/machine/real-node.ts')
+  // A live timer keeps no process alive by itself.
+  const awake = new BroadcastChannel('skiff down')
+  try {
+    await takeDownNode(liveRuntime(), directory)
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause })
+  } finally {
+    awake.close()
+  }
+  return true
 }
 
 /** @throws StartError */
