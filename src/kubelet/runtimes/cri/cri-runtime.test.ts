@@ -85,7 +85,7 @@ test('a sandbox is asked for with the labels by which it is found again, which a
   const { cri, asked } = await stage({ RunPodSandbox: () => ({ pod_sandbox_id: 's1' }) })
   assert.equal(await cri.runPodSandbox(sandbox), 's1')
   const { config, runtime_handler } = asked[0]!.request as never as {
-    config: Record<string, never>
+    config: Record<string, unknown>
     runtime_handler: string
   }
   assert.equal(runtime_handler, 'kata')
@@ -112,7 +112,7 @@ test('a container is asked for with its command, variables, mounts, limits and u
   assert.equal(await cri.createContainer('s1', container), 'c1')
   const { pod_sandbox_id, config } = asked[0]!.request as never as {
     pod_sandbox_id: string
-    config: Record<string, never>
+    config: Record<string, unknown>
   }
   assert.equal(pod_sandbox_id, 's1')
   const { envs, mounts, linux, metadata, command, args, log_path, stdin_once, stop_signal } = config as Record<

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type GrpcObject,
+  type handleUnaryCall,
   loadPackageDefinition,
   Server,
   ServerCredentials,
@@ -52,10 +53,7 @@ export async function startRuntimeStandIn(answers: Answers): Promise<RuntimeStan
       Object.fromEntries(
         methods.map(({ path }) => {
           const method = path.slice(path.lastIndexOf('/') + 1)
-          const handler = (
-            { request }: { request: Asked['request'] },
-            done: (error: unknown, answer?: unknown) => void,
-          ) => {
+          const handler: handleUnaryCall<Asked['request'], unknown> = ({ request }, done) => {
             asked.push({ method, request })
             try {
               done(null, answers[method]?.(request as never) ?? {})
