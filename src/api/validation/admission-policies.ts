@@ -176,14 +176,14 @@ function policyMutation(mutation: Fields, path: string, errors: FieldError[], ex
     return
   }
   const own = fields[type]!
-  for (const field of Object.values(fields))
-    if (field !== own && mutation[field] !== undefined)
-      errors.push(forbiddenField(`${path}.${field}`, `may not be specified when patchType is ${type}`))
+  const others = Object.values(fields).filter((field) => field !== own && mutation[field] !== undefined)
   if (mutation[own] === undefined)
     errors.push(required(`${path}.${own}`, `must be specified when patchType is ${type}`))
   else if (!mutation[own].expression?.trim()) errors.push(required(`${path}.${own}.expression`))
   else if (own === 'jsonPatch') expressions.patch(mutation[own].expression, `${path}.${own}.expression`)
   else expressions.configuration(mutation[own].expression, `${path}.${own}.expression`)
+  for (const field of others)
+    errors.push(invalid(`${path}.${field}`, `{${field}}`, `must not be specified when patchType is ${type}`))
 }
 
 export function validatePolicyBinding(object: KubeObject): readonly FieldError[] {
@@ -222,7 +222,9 @@ function paramRef({ name, selector, parameterNotFoundAction: action }: Fields, e
   const path = 'spec.paramRef'
   if (name) {
     for (const message of pathSegmentName(name)) errors.push(invalid(`${path}.name`, name, message))
-    if (selector !== undefined) errors.push(forbiddenField(`${path}.name`, 'name and selector are mutually exclusive'))
+    if (selector !== undefined)
+      for (const field of ['name', 'selector'])
+        errors.push(forbiddenField(`${path}.${field}`, 'name and selector are mutually exclusive'))
   } else if (selector !== undefined) validateLabelSelector(selector, `${path}.selector`, errors)
   else errors.push(required(path, 'one of name or selector must be specified'))
   if (!action) errors.push(required(`${path}.parameterNotFoundAction`))

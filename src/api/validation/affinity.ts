@@ -131,10 +131,13 @@ export function validateTolerations(tolerations: readonly Fields[], path: string
       for (const message of labelValue(value)) errors.push(invalid(`${at}.operator`, value, message))
     } else if (operator === 'Exists') {
       if (value !== '') errors.push(invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"))
-    } else errors.push(notSupported(`${at}.operator`, operator, ['Equal', 'Exists']))
+    } else errors.push(notSupported(`${at}.operator`, operator, OPERATORS))
     if (effect !== '' && !EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS))
   })
 }
+
+/** Comparing tolerations are named among the operators also while their feature (TaintTolerationComparisonOperators) is off. */
+const OPERATORS = ['Equal', 'Exists', 'Lt', 'Gt']
 
 const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway']
 const POLICIES = ['Honor', 'Ignore']

@@ -31,7 +31,10 @@ export function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-/** Deep equality of plain JSON; absent, null, and empty lists and maps are one, as in Kubernetes' semantic equality. */
+/**
+ * Deep equality of plain JSON as in Kubernetes' semantic equality: absent, null and empty lists are one. Empty maps are left out of
+ * every object that was decoded, so that `{}` is a struct, which is told from none.
+ */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (isNothing(a) && isNothing(b)) return true
@@ -45,11 +48,8 @@ export function same(a: unknown, b: unknown): boolean {
   return true
 }
 
-function isNothing(value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  if (Array.isArray(value)) return value.length === 0
-  return typeof value === 'object' && Object.keys(value).length === 0
-}
+const isNothing = (value: unknown): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
 export const IMMUTABLE = 'field is immutable'
 

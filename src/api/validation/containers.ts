@@ -1,5 +1,6 @@
 /** Containers of every sort: regular, init (sidecars too) and ephemeral. Called by the rules of PodSpec. */
 import type { Fields } from '../object.ts'
+import { isEmpty } from './common.ts'
 import { validateContainerSecurityContext } from './container-security.ts'
 import { validateEnv, validateEnvFiles, validateEnvFrom } from './environment.ts'
 import {
@@ -103,7 +104,6 @@ const EPHEMERAL_FIELDS: ReadonlySet<string> = new Set([
   'tty',
   'targetContainerName',
   'resources',
-  'restartPolicy',
 ])
 
 export function validateEphemeralContainers(
@@ -125,11 +125,12 @@ export function validateEphemeralContainers(
     else names.add(name)
     const target: string | undefined = container['targetContainerName']
     if (target && !targets.has(target)) errors.push(notFoundField(`${at}.targetContainerName`, target))
+    validateResizePolicy(container['resizePolicy'], `${at}.resizePolicy`, facts.spec['restartPolicy'], errors)
     for (const field of Object.keys(container))
       if (!EPHEMERAL_FIELDS.has(field) && !isZero(container[field]))
         errors.push(forbiddenField(`${at}.${field}`, 'cannot be set for an Ephemeral Container'))
     const { limits, requests, claims } = container['resources'] ?? {}
-    if (!isZero(limits) || !isZero(requests) || !isZero(claims))
+    if (!isEmpty(limits) || !isEmpty(requests) || !isEmpty(claims))
       errors.push(forbiddenField(`${at}.resources`, 'cannot be set for an Ephemeral Container'))
     ;(container['volumeMounts'] ?? []).forEach((mount: Fields, j: number) => {
       for (const field of ['subPath', 'subPathExpr'])
@@ -144,7 +145,7 @@ const isZero = (value: unknown): boolean =>
   value === null ||
   value === '' ||
   value === false ||
-  (typeof value === 'object' && Object.keys(value).length === 0)
+  (Array.isArray(value) && value.length === 0)
 
 function validateCommon(container: Fields, path: string, facts: PodFacts, errors: FieldError[]): void {
   const name: string = container['name'] ?? ''
@@ -237,8 +238,8 @@ function validateResizePolicy(
     else if (!RESIZE_RESOURCES.includes(name)) errors.push(notSupported(path, name, RESIZE_RESOURCES))
     if (restart === '') errors.push(required(path))
     else if (!RESIZE_POLICIES.includes(restart)) errors.push(notSupported(path, restart, RESIZE_POLICIES))
-    else if (podRestartPolicy === 'Never' && restart !== 'NotRequired')
-      errors.push(invalid(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'"))
+    if (podRestartPolicy === 'Never' && restart !== 'NotRequired')
+      errors.push(invalid(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
   })
 }
 

@@ -8,7 +8,7 @@ import { deviceSelectors } from './device-selectors.ts'
 import { type FieldError, invalid, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
-import { validateAnnotations } from './meta.ts'
+import { validateAnnotations, validateMetadataToCome } from './meta.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
 
 export const MAX_LIST = 32
@@ -109,9 +109,10 @@ export function validateResourceClaim(object: KubeObject): readonly FieldError[]
 
 export function validateResourceClaimTemplate(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  const { labels, annotations }: Fields = object['spec']?.metadata ?? {}
-  validateLabels(labels, 'spec.metadata.labels', errors)
-  validateAnnotations(annotations, 'spec.metadata.annotations', errors)
+  const metadata: Fields = object['spec']?.metadata ?? {}
+  validateLabels(metadata['labels'], 'spec.metadata.labels', errors)
+  validateAnnotations(metadata['annotations'], 'spec.metadata.annotations', errors)
+  validateMetadataToCome(metadata, 'spec.metadata', errors)
   claimSpec(object['spec']?.spec ?? {}, 'spec.spec', errors)
   return errors
 }

@@ -76,8 +76,10 @@ function sliceEndpoint(endpoint: Fields, type: string, path: string, errors: Fie
     if (type === 'FQDN') fullyQualified(text, at, errors)
     if (type !== 'IPv4' && type !== 'IPv6') return
     if (ipAddress(text).length > 0) for (const message of ipAddress(text)) errors.push(invalid(at, text, message))
-    else if (type === 'IPv4' && !isIPv4(text)) errors.push(invalid(at, text, 'must be an IPv4 address'))
-    else if (type === 'IPv6' && !isIPv6(text)) errors.push(invalid(at, text, 'must be an IPv6 address'))
+    else if (type === 'IPv4' && !isIPv4(text))
+      errors.push(invalid(`${path}.addresses`, text, 'must be an IPv4 address'))
+    else if (type === 'IPv6' && !isIPv6(text))
+      errors.push(invalid(`${path}.addresses`, text, 'must be an IPv6 address'))
     else if (canonicalIP(text) !== text)
       errors.push(invalid(at, text, `must be in canonical form ("${canonicalIP(text)}")`))
     else nonSpecialIP(text, at, errors, { root: endpoint })

@@ -178,7 +178,8 @@ export function validatePriorityLevelConfiguration(object: KubeObject): readonly
   if (type !== '' && type !== 'Exempt' && type !== 'Limited')
     errors.push(notSupported('spec.type', type, ['Exempt', 'Limited']))
   if (type === 'Limited') {
-    if (spec['exempt'] !== undefined) errors.push(forbiddenField('spec.exempt', 'must be nil if the type is Limited'))
+    if (spec['exempt'] !== undefined)
+      errors.push({ type: 'FieldValueForbidden', field: 'spec.exempt', message: 'Forbidden' })
     if (spec['limited'] !== undefined) limited(spec['limited'], errors)
   }
   const { name = '' } = object.metadata

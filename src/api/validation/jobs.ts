@@ -82,6 +82,7 @@ export function validateJobSpec(spec: Fields, path: string, errors: FieldError[]
   nonNegativeField(spec['maxFailedIndexes'], at('maxFailedIndexes'), errors)
   const mode: string | undefined = spec['completionMode'] ?? undefined
   if (mode !== undefined) validateCompletionMode(spec, mode, path, errors)
+  if (mode === undefined || mode === 'NonIndexed') refuseIndexLimits(spec, path, errors)
   if (mode === 'Indexed') validateIndexLimits(spec, path, errors)
   const manager: string | undefined = spec['managedBy'] ?? undefined
   if (manager !== undefined) {
@@ -107,15 +108,18 @@ function validateCompletionMode(spec: Fields, mode: string, path: string, errors
     errors.push(notSupported(at('completionMode'), mode, ['NonIndexed', 'Indexed']))
     return
   }
-  if (mode !== 'Indexed') {
-    if (spec['backoffLimitPerIndex'] !== undefined)
-      errors.push(invalid(at('backoffLimitPerIndex'), spec['backoffLimitPerIndex'], 'requires indexed completion mode'))
-    if (spec['maxFailedIndexes'] !== undefined)
-      errors.push(invalid(at('maxFailedIndexes'), spec['maxFailedIndexes'], 'requires indexed completion mode'))
-    return
-  }
+  if (mode !== 'Indexed') return
   const completions: number | undefined = spec['completions'] ?? undefined
   if (completions === undefined) errors.push(required(at('completions'), 'when completion mode is Indexed'))
+}
+
+/** Limits by index want indexes. Without a mode, as templates of jobs may be, nothing has them. */
+function refuseIndexLimits(spec: Fields, path: string, errors: FieldError[]): void {
+  const { backoffLimitPerIndex: perIndex, maxFailedIndexes: failed, completionMode: mode } = spec
+  if (mode === undefined && failed !== undefined && perIndex === undefined)
+    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
+  for (const [field, value] of Object.entries({ backoffLimitPerIndex: perIndex, maxFailedIndexes: failed }))
+    if (value !== undefined) errors.push(invalid(`${path}.${field}`, value, 'requires indexed completion mode'))
 }
 
 function validateIndexLimits(spec: Fields, path: string, errors: FieldError[]): void {

@@ -2,7 +2,7 @@
  * Object-meta: the rules that hold for the metadata of every kind, and of the pod templates within them. Called by the
  * generic store for whole objects and by the rules of kinds that embed metadata.
  */
-import type { Json, ObjectMeta, OwnerReference } from '../object.ts'
+import type { Fields, Json, ObjectMeta, OwnerReference } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import { IMMUTABLE } from './common.ts'
 import { type FieldError, forbiddenField, invalid, required, tooLong } from './errors.ts'
@@ -202,4 +202,13 @@ function validateFieldManager(manager: string, path: string): FieldError[] {
     i += Buffer.byteLength(c)
   }
   return errors
+}
+
+/** Metadata of an object that is only to be made has labels and annotations, and nothing else. */
+export function validateMetadataToCome(metadata: Fields, path: string, errors: FieldError[]): void {
+  for (const field of Object.keys(metadata).sort()) {
+    const value: unknown = metadata[field]
+    if (field === 'labels' || field === 'annotations' || value === undefined || value === '') continue
+    errors.push(forbiddenField(`${path}.${field === 'uid' ? 'uID' : field}`, 'cannot be set'))
+  }
 }

@@ -76,6 +76,8 @@ export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly 
   if (before.length > 0 && (now.length !== before.length || now.some((text, i) => text !== before[i])))
     errors.push(forbiddenField('spec.podCIDRs', ONLY_ONCE('podCIDR')))
   taints(node['spec']?.taints ?? [], errors)
+  if ((node['spec']?.externalID ?? '') !== (old['spec']?.externalID ?? ''))
+    errors.push(forbiddenField('spec.externalID', 'may not be updated'))
   const provider: string = old['spec']?.providerID ?? ''
   const given: string = node['spec']?.providerID ?? ''
   if (provider !== '' && given !== provider)

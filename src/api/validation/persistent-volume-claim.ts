@@ -56,7 +56,7 @@ const twoSources: Rule = (spec, path, errors) => {
   if (source === undefined || reference === undefined) return
   if (reference.namespace)
     errors.push(invalid(path, 'spec.dataSource', 'may not be specified when dataSourceRef.namespace is specified'))
-  else if (!same(source, reference)) errors.push(invalid(path, 'spec.dataSource', 'must match dataSourceRef'))
+  else if (!same(source, reference)) errors.push(invalid(path, {}, 'must match dataSourceRef'))
 }
 
 export const persistentVolumeClaimSpec: Rule = rows(

@@ -6,7 +6,7 @@ import { address, familyOf } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
 import { difference } from './difference.ts'
-import { type FieldError, forbiddenField, invalid } from './errors.ts'
+import { type FieldError, forbiddenField, invalid, notSupported } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Subdomain } from './names.ts'
 import { validatePodAnnotations, validatePodMetadataAndSpec } from './pods.ts'
@@ -186,10 +186,72 @@ export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): Field
     )
   validateNomination(pod, status, before, errors)
   validatePodIPs(status, errors)
+  validateHostIPs(status, errors)
   const policy: string = pod['spec']?.restartPolicy ?? ''
   for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
     validateRestarts(status[list] ?? [], before[list] ?? [], policy, list, pod, errors)
+  validateClaimStatuses(pod, status, errors)
+  validateDeviceHealth(status, errors)
+  validateExtendedClaim(pod, status['extendedResourceClaimStatus'], errors)
   return errors
+}
+
+/** hostIP is the first of hostIPs. */
+function validateHostIPs(status: Fields, errors: FieldError[]): void {
+  const sent: readonly Fields[] = status['hostIPs'] ?? []
+  if (sent.length === 0) return
+  const first: string = sent[0]!['ip'] ?? ''
+  if (first !== (status['hostIP'] ?? ''))
+    errors.push(invalid('status.hostIPs[0].ip', first, 'must be equal to `hostIP`'))
+  sent.forEach(({ ip = '' }, i) => {
+    address(ip, `status.hostIPs[${i}]`, errors, { root: status })
+  })
+}
+
+function validateClaimStatuses(pod: KubeObject, status: Fields, errors: FieldError[]): void {
+  const claims: readonly Fields[] = pod['spec']?.resourceClaims ?? []
+  const told: readonly Fields[] = status['resourceClaimStatuses'] ?? []
+  told.forEach(({ name = '' }, i) => {
+    if (!claims.some((claim) => claim['name'] === name))
+      errors.push(
+        invalid(
+          `status.resourceClaimStatuses[${i}].name`,
+          name,
+          'must match the name of an entry in `spec.resourceClaims`',
+        ),
+      )
+  })
+}
+
+const HEALTH = ['Healthy', 'Unhealthy', 'Unknown']
+
+/** What is told of a container's devices (KEP-4680). */
+function validateDeviceHealth(status: Fields, errors: FieldError[]): void {
+  for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
+    for (const [i, { allocatedResourcesStatus = [] }] of ((status[list] ?? []) as readonly Fields[]).entries())
+      for (const [j, { resources = [] }] of (allocatedResourcesStatus as readonly Fields[]).entries())
+        for (const [k, { health = '' }] of (resources as readonly Fields[]).entries())
+          if (!HEALTH.includes(health)) {
+            const at = `status.${list}[${i}].allocatedResourcesStatus[${j}].resources[${k}].health`
+            errors.push(notSupported(at, health, HEALTH))
+          }
+}
+
+/** The claim that stands for a pod's extended resources names the pod's containers (KEP-5004). */
+function validateExtendedClaim(pod: KubeObject, claim: Fields | undefined, errors: FieldError[]): void {
+  const spec: Fields = pod['spec'] ?? {}
+  const names = [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])].map(({ name }: Fields) => name)
+  const mappings: readonly Fields[] = claim?.['requestMappings'] ?? []
+  mappings.forEach(({ containerName = '' }, i) => {
+    if (!names.includes(containerName))
+      errors.push(
+        invalid(
+          `status.extendedResourceClaimStatus.requestMappings[${i}].containerName`,
+          containerName,
+          'must match the name of an entry in spec.initContainers.name or spec.containers.name',
+        ),
+      )
+  })
 }
 
 function validateNomination(pod: KubeObject, status: Fields, before: Fields, errors: FieldError[]): void {

@@ -14,7 +14,7 @@ import { validateLabels } from './labels.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedName } from './names.ts'
 import { validateDnsConfig, validateDnsPolicy, validateHostAliases } from './pod-network.ts'
 import { validateOs } from './pod-os.ts'
-import { nonNegativeQuantity } from './resource-names.ts'
+import { containerResourceName, resourceQuantity } from './resource-names.ts'
 import { validatePodResources } from './resources.ts'
 import { validateVolumes } from './volumes.ts'
 
@@ -140,8 +140,10 @@ export function validatePodSpec(spec: Fields, metadata: ObjectMeta, path: string
     else if (preemption !== 'PreemptLowerPriority' && preemption !== 'Never')
       errors.push(notSupported(at('preemptionPolicy'), preemption, ['PreemptLowerPriority', 'Never']))
   }
-  for (const [name, amount] of Object.entries<string>(spec['overhead'] ?? {}))
-    nonNegativeQuantity(amount, `${at('overhead')}.limits[${name}]`, errors)
+  for (const [name, amount] of Object.entries<string>(spec['overhead'] ?? {})) {
+    containerResourceName(name, `${at('overhead')}.limits[${name}]`, errors)
+    resourceQuantity(name, amount, `${at('overhead')}.limits[${name}]`, errors)
+  }
   validateHostProcess(spec, path, errors)
   validateOs(spec, path, errors)
 }

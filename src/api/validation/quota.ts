@@ -5,6 +5,7 @@ import { compareQuantities, quantityMilliValue, quantityValue } from '../objects
 import { asGiven } from '../schema/canonical.ts'
 import { entries, same } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, required } from './errors.ts'
+import { internalForm } from './internal.ts'
 import { qualifiedName } from './names.ts'
 import {
   containerResourceName,
@@ -187,7 +188,8 @@ function scopeSelector(spec: Fields, errors: FieldError[]): void {
     if (!told && standard.some((name) => !scopeFits(scopeName, name))) {
       // Says the whole list.
       told = true
-      errors.push(invalid(at, all as never, 'unsupported scope applied to resource'))
+      const selector = internalForm('io.k8s.api.core.v1.ScopeSelector', { matchExpressions: all })
+      errors.push(invalid(at, selector, 'unsupported scope applied to resource'))
     }
     if (scopeName !== 'PriorityClass' && scopeName !== 'VolumeAttributesClass' && SCOPES.includes(scopeName)) {
       if (operator !== 'Exists')
@@ -195,7 +197,7 @@ function scopeSelector(spec: Fields, errors: FieldError[]): void {
           invalid(
             `${at}.operator`,
             operator,
-            "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
           ),
         )
     }
@@ -210,7 +212,7 @@ function scopeSelector(spec: Fields, errors: FieldError[]): void {
           invalid(
             `${at}.values`,
             values,
-            "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector",
+            "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
           ),
         )
     } else errors.push(invalid(`${at}.operator`, operator, 'not a valid selector operator'))

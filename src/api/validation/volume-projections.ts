@@ -1,6 +1,7 @@
 /** The sources of a projected volume: files that several objects put into one directory. */
 import type { Fields } from '../object.ts'
 import { signerName } from './certificates.ts'
+import { entries } from './common.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { isUsableSelector, validateLabelSelector } from './labels.ts'
 import { dns1123Subdomain } from './names.ts'
@@ -116,6 +117,9 @@ function validatePodCertificate(
   errors: FieldError[],
 ): void {
   signerName(certificate['signerName'] ?? '', `${path}.signerName`, errors)
+  for (const [key] of entries(certificate['userAnnotations']))
+    if (!key.includes('/'))
+      errors.push(invalid(`${path}.userAnnotations`, key, 'must be a domain-prefixed key (such as "acme.io/foo")'))
   if (!KEY_TYPES.includes(certificate['keyType'] ?? ''))
     errors.push(notSupported(`${path}.keyType`, certificate['keyType'] ?? '', KEY_TYPES))
   const files = ['credentialBundlePath', 'certificateChainPath', 'keyPath'].filter((field) => certificate[field])

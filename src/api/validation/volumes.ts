@@ -8,6 +8,10 @@ import { validateClaimTemplate } from './volume-claims.ts'
 import { downwardFile, fileMode, keyToPath } from './volume-files.ts'
 import type { VolumeTable } from './volume-mounts.ts'
 import { MORE_THAN_ONE, projected } from './volume-projections.ts'
+
+/** As Kubernetes spells these fields where it tells of one source too many. */
+const SPELLED: { readonly [kind: string]: string | undefined } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
+
 import { fitsWithPortal, isQualifiedName, PORTAL_TOO_LONG, quobyte, storageOS, unitNumber } from './volume-sources.ts'
 
 type SourceRule = (source: Fields, path: string, errors: FieldError[], volumeName: string) => void
@@ -44,7 +48,7 @@ function validateSource(volume: Fields, path: string, errors: FieldError[], podN
     const source: Fields | undefined = volume[kind]
     if (source === undefined || source === null) continue
     if (count > 0) {
-      errors.push(forbiddenField(`${path}.${kind}`, MORE_THAN_ONE))
+      errors.push(forbiddenField(`${path}.${SPELLED[kind] ?? kind}`, MORE_THAN_ONE))
       continue
     }
     count++

@@ -60,7 +60,10 @@ export function networkWarnings(text: string, path: string): readonly string[] {
 
 export function nodeWarnings(node: KubeObject): readonly string[] {
   const cidrs: readonly string[] = node['spec']?.podCIDRs ?? []
-  return cidrs.flatMap((text, i) => networkWarnings(text, `spec.podCIDRs[${i}]`))
+  return [
+    ...(node['spec']?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
+    ...cidrs.flatMap((text, i) => networkWarnings(text, `spec.podCIDRs[${i}]`)),
+  ]
 }
 
 export function networkPolicyWarnings(policy: KubeObject): readonly string[] {

@@ -15,11 +15,9 @@ export function conversionErrors(conversion: Fields | undefined, errors: FieldEr
   else if (strategy !== 'None' && strategy !== 'Webhook')
     errors.push(notSupported(`${path}.strategy`, strategy, ['None', 'Webhook']))
   if (strategy !== 'Webhook') {
-    if (strategy === '' || strategy === 'None') {
-      const not = 'should not be set when strategy is not set to Webhook'
-      if (client !== undefined) errors.push(forbiddenField(at, not))
-      if (reviews.length > 0) errors.push(forbiddenField(`${path}.conversionReviewVersions`, not))
-    }
+    const not = 'should not be set when strategy is not set to Webhook'
+    if (client !== undefined) errors.push(forbiddenField(at, not))
+    if (reviews.length > 0) errors.push(forbiddenField(`${path}.conversionReviewVersions`, not))
     return
   }
   if (client === undefined) errors.push(required(at, 'required when strategy is set to Webhook'))

@@ -94,11 +94,21 @@ test('a shared spec is cleaned each time it comes, and a clean one stays itself'
   for (let turn = 0; turn < 2; turn++) assert.equal(cleaned(pod(clean))['spec'], clean)
 })
 
-test("a source in another namespace is a claim's alone to lose", () => {
-  const source = { dataSourceRef: { kind: 'K', name: 'n', namespace: 'other' } }
-  const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'a' }, spec: source }
+test("a claim's health is a claim's alone to lose: a set's template of claims keeps it", () => {
+  const claim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'a' },
+    status: { healthStatus: {} },
+  }
   const claims = rows.find(({ resource }) => resource === 'persistentvolumeclaims')!
-  assert.equal(mentions(withoutDisabledFields(claim, undefined, claims.schema), 'namespace'), false)
-  const volumes = [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: source } } }]
-  assert.equal(mentions(cleaned(pod({ volumes, containers: [] })), 'namespace'), true)
+  assert.equal(mentions(withoutDisabledFields(claim, undefined, claims.schema), 'healthStatus'), false)
+  const sets = rows.find(({ resource }) => resource === 'statefulsets')!
+  const set = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 's' },
+    spec: { volumeClaimTemplates: [claim] },
+  }
+  assert.equal(mentions(withoutDisabledFields(set, undefined, sets.schema), 'healthStatus'), true)
 })

@@ -71,6 +71,8 @@ export interface Strategy {
   readonly allowCreateOnApply?: boolean
   /** Whether a PUT without resourceVersion overwrites. Default true, as for most kinds. */
   readonly allowUnconditionalUpdate?: boolean
+  /** What the kind counts as a change includes fields that are dropped afterwards, since their feature is off. */
+  readonly countsDisabledFields?: boolean
   prepareForUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject
   validateUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): readonly FieldError[]
   warningsOnUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): readonly string[]

@@ -204,8 +204,7 @@ async function createByUpdate(
 
 function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject): KubeObject {
   const { strategy, endpoint } = context
-  const inherited = endpoint.worked.enabled(inheritMetadata(next, old), old)
-  const prepared = strategy.prepareForUpdate?.(inherited, old, context) ?? inherited
+  const prepared = preparedUpdate(context, inheritMetadata(next, old), old)
   const errors = [
     ...validateObjectMetaUpdate(prepared.metadata, old.metadata),
     ...validateMetaAgain(context, prepared.metadata),
@@ -215,6 +214,14 @@ function beforeUpdate(context: WriteContext, next: KubeObject, old: KubeObject):
   if (errors.length) throw invalidError(endpoint.worked.kindOf(prepared), prepared.metadata.name ?? '', errors)
   for (const warning of strategy.warningsOnUpdate?.(prepared, old, context) ?? []) context.warn(warning)
   return strategy.canonicalize?.(prepared) ?? prepared
+}
+
+function preparedUpdate(context: WriteContext, next: KubeObject, old: KubeObject): KubeObject {
+  const { strategy, endpoint } = context
+  const prepare = (object: KubeObject) => strategy.prepareForUpdate?.(object, old, context) ?? object
+  return strategy.countsDisabledFields === true
+    ? endpoint.worked.enabled(prepare(next), old)
+    : prepare(endpoint.worked.enabled(next, old))
 }
 
 /** Rules of a new object's metadata that the kind holds against an updated one too. */

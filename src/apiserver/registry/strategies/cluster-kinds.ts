@@ -354,6 +354,7 @@ export const clusterStrategies: Strategies = {
     more: {
       ...specSelectable('driver', 'nodeName'),
       timedDefaults: withTimedTaints,
+      countsDisabledFields: true,
       ...warned(slices.resourceSliceWarnings),
       fieldLabelProblem: (label) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${label}`,
     },

@@ -1,10 +1,6 @@
 /** ReplicationController. */
 
-import {
-  podNameWarnings,
-  podTemplateUpdateWarnings,
-  podTemplateWarnings,
-} from '../../../api/validation/pod-warnings.ts'
+import { podNameWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import {
   validateReplicationController,
   validateReplicationControllerStatus,
@@ -21,7 +17,6 @@ export const replicationControllers: Strategy = {
     ...podNameWarnings(object),
     ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
   ],
-  warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
   resetFields: RESETS_STATUS,
   defaultGarbageCollectionPolicy: 'OrphanDependents',
   fieldLabels: ['status.replicas'],

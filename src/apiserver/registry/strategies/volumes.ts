@@ -20,10 +20,10 @@ function withBothSources(object: KubeObject): KubeObject {
   return object
 }
 
-/** dataSource is older than sources of any kind, and knows only claims and snapshots: others are dropped. */
+/** dataSource is older than sources of any kind, and knows only claims and snapshots: others are dropped where it stands alone. */
 function withKnownSource(object: KubeObject): KubeObject {
   const { dataSource, ...spec } = object['spec'] ?? {}
-  if (dataSource === undefined) return object
+  if (dataSource === undefined || spec['dataSourceRef'] !== undefined) return object
   const { apiGroup, kind } = dataSource
   const known =
     (!apiGroup && kind === 'PersistentVolumeClaim') ||
@@ -31,10 +31,19 @@ function withKnownSource(object: KubeObject): KubeObject {
   return known ? object : { ...object, spec }
 }
 
+/** Sources in other namespaces are behind a feature that is off (CrossNamespaceVolumeDataSource): a new one is dropped whole. */
+function withoutForeignSource(object: KubeObject, old?: KubeObject): KubeObject {
+  const { dataSourceRef: source, ...spec } = object['spec'] ?? {}
+  return !source?.namespace || old?.['spec']?.dataSourceRef?.namespace ? object : { ...object, spec }
+}
+
 export const persistentVolumeClaims: Strategy = {
-  prepareForCreate: (object) => ({ ...withBothSources(withKnownSource(object)), status: { phase: 'Pending' } }),
+  prepareForCreate: (object) => ({
+    ...withBothSources(withoutForeignSource(withKnownSource(object))),
+    status: { phase: 'Pending' },
+  }),
   validate: (object) => validatePersistentVolumeClaim(object),
-  prepareForUpdate: (object, old) => withFieldOf(withBothSources(object), old, 'status'),
+  prepareForUpdate: (object, old) => withFieldOf(withBothSources(withoutForeignSource(object, old)), old, 'status'),
   validateUpdate: (object, old) => validatePersistentVolumeClaimUpdate(object, old),
   warningsOnCreate: claimWarnings,
   warningsOnUpdate: claimWarnings,
@@ -65,8 +74,10 @@ export const persistentVolumes: Strategy = {
       const phaseChanged = kept['status']?.phase !== old['status']?.phase
       const time: string | undefined = kept['status']?.lastPhaseTransitionTime
       const timeGiven = time !== undefined && time !== old['status']?.lastPhaseTransitionTime
-      if (!phaseChanged || timeGiven) return kept
-      return { ...kept, status: { ...kept['status'], lastPhaseTransitionTime: context.now } }
+      if (timeGiven) return kept
+      const since: string | undefined = phaseChanged ? context.now : old['status']?.lastPhaseTransitionTime
+      if (since === undefined || since === time) return kept
+      return { ...kept, status: { ...kept['status'], lastPhaseTransitionTime: since } }
     },
     resetFields: RESETS_SPEC,
   },
