@@ -78,7 +78,7 @@ ${reasons()}
 Questions that nobody had seen: recorded from Kubernetes under new seeds after the last rule was written, and asked of skiff
 once (\`conformance/fresh.json\`). The recordings themselves are not kept: the seed asks the same again.
 
-| questions | seed | cases | answers | same code | and reason | and body | and managedFields | headers | times | times |
+| questions | seed | cases | answers | same code | and reason | and body | and managedFields | headers | times |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 ${fresh.map(({ generator, seed, cases, shares }) => `| ${generator} | ${seed} | ${cases} ${row('', shares).slice(3)}`).join('\n')}
 

@@ -97,10 +97,8 @@ export function applyServerSide(options: ApplyOptions): Applied {
     outcome = resolveByLastApplied(options, outcome)
   }
   if (outcome.conflicts.length > 0) throw conflictError(outcome.conflicts)
-  if (options.convertible === false && live !== undefined) {
-    if (outcome.changed) throw unconverted('failed to convert new object', nameOfApplied(applied))
-    return { object: live, changed: false }
-  }
+  if (options.convertible === false && live !== undefined && outcome.changed)
+    throw unconverted('failed to convert new object', nameOfApplied(applied))
   const synced = manager === KUBECTL ? withLastApplied(outcome.object, applied) : outcome.object
   return {
     object: withManagedFields(synced, writeManaged(outcome.managed)),

@@ -37,7 +37,9 @@ function fieldsOf(shape: Shape, from: Value, to: Json, modified: boolean): Field
     case 'deduced':
       // A value that becomes a map is gone as the value it was.
       if (!isMap(to)) return isMap(from) && !isBare(from) && !modified ? MEMBER : leaf(from, to, modified)
-      return isBare(to) && isBare(from) ? leaf(from, to, modified) : mapFields(deduced, from, to, modified)
+      return isBare(to) && (isBare(from) || !isMap(from))
+        ? leaf(from, to, modified)
+        : mapFields(deduced, from, to, modified)
     default:
       if (isBare(to)) {
         if (to !== null && isList(to) !== (shape.kind === 'set' || shape.kind === 'keyed')) throw new NotMergeable()

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, ManagedFieldsEntry } from '../object.ts'
 import { schemaOf } from '../schema/builtin.ts'
+import { changedFields, removedFields } from './compare.ts'
+import { shapeOf } from './shape.ts'
 import { type UpdateManagedFieldsOptions, updateManagedFields } from './update.ts'
 
 const schema = schemaOf('io.k8s.api.core.v1.ConfigMap')
@@ -155,4 +157,12 @@ test('more than ten updaters are merged into ancient-changes', () => {
     'f:data': { '.': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {}, 'f:k3': {}, 'f:k4': {} },
   })
   assert.equal(live.metadata.managedFields![0]!.time, '2026-01-01T00:00:05Z')
+})
+
+test('an untyped value that becomes an empty map, or is one no more, has changed; a map that is emptied has not', () => {
+  const untyped = shapeOf({ type: 'any', goType: 'interface {}', deduced: true })
+  assert.deepEqual(changedFields(untyped, { x: 1 }, { x: {} }), { 'f:x': {} })
+  assert.deepEqual(changedFields(untyped, { x: {} }, { x: 1 }), { 'f:x': {} })
+  assert.equal(changedFields(untyped, { x: { y: 1 } }, { x: {} }), undefined)
+  assert.deepEqual(removedFields(untyped, { x: { y: 1 } }, { x: {} }), { 'f:x': { 'f:y': {} } })
 })

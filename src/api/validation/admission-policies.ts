@@ -3,6 +3,7 @@
 import { isReserved } from '../cel/words.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { FAILURE_POLICIES, MATCH_POLICIES, matchConditions, oneOf, operationsRule } from './admissionregistration.ts'
+import { validateConditions } from './conditions.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName, qualifiedName } from './names.ts'
@@ -230,4 +231,10 @@ function paramRef({ name, selector, parameterNotFoundAction: action }: Fields, e
   if (!action) errors.push(required(`${path}.parameterNotFoundAction`))
   else if (action !== 'Allow' && action !== 'Deny')
     errors.push(notSupported(`${path}.parameterNotFoundAction`, action, ['Deny', 'Allow']))
+}
+
+export function validatePolicyStatus(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  validateConditions(object['status']?.conditions ?? [], 'status.conditions', errors)
+  return errors
 }

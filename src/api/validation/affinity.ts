@@ -131,13 +131,21 @@ export function validateTolerations(tolerations: readonly Fields[], path: string
       for (const message of labelValue(value)) errors.push(invalid(`${at}.operator`, value, message))
     } else if (operator === 'Exists') {
       if (value !== '') errors.push(invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"))
-    } else errors.push(notSupported(`${at}.operator`, operator, OPERATORS))
+    } else
+      errors.push(
+        notSupported(
+          `${at}.operator`,
+          operator,
+          COMPARING.includes(operator) ? [...OPERATORS, ...COMPARING] : OPERATORS,
+        ),
+      )
     if (effect !== '' && !EFFECTS.includes(effect)) errors.push(notSupported(`${at}.effect`, effect, EFFECTS))
   })
 }
 
-/** Comparing tolerations are named among the operators also while their feature (TaintTolerationComparisonOperators) is off. */
-const OPERATORS = ['Equal', 'Exists', 'Lt', 'Gt']
+const OPERATORS = ['Equal', 'Exists']
+/** Refused while their feature (TaintTolerationComparisonOperators) is off, and named in that refusal all the same. */
+const COMPARING = ['Lt', 'Gt']
 
 const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway']
 const POLICIES = ['Honor', 'Ignore']

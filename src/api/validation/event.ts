@@ -72,7 +72,7 @@ function anyEvent(event: KubeObject, requestApiVersion: string): FieldError[] {
     shortText('reason', event['reason'], errors)
     if (Buffer.byteLength(event['message'] ?? '') > MAX_NOTE)
       errors.push(invalid('message', '', `can have at most ${MAX_NOTE} characters`))
-    if (event['series'] && (event['series'].count ?? 0) < 2)
+    if (requestApiVersion !== 'v1' && event['series'] && (event['series'].count ?? 0) < 2)
       errors.push(invalid('series.count', '', 'should be at least 2'))
   }
   for (const message of dns1123Subdomain(namespace)) errors.push(invalid('namespace', namespace, message))

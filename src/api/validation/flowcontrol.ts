@@ -231,3 +231,8 @@ function queues({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Fields, path
       ),
     )
 }
+
+export function validateFlowSchemaStatus(object: KubeObject): readonly FieldError[] {
+  const conditions: readonly Fields[] = object['status']?.conditions ?? []
+  return conditions.flatMap(({ type }, i) => (type ? [] : [required(`status.conditions[${i}].type`)]))
+}

@@ -193,6 +193,7 @@ const judgedPolicies: Strategy = kind({
   counts: SPEC,
   status: {},
   statusAlone: true,
+  validateStatus: policies.validatePolicyStatus,
   more: CONDITIONAL,
 })
 /** As in Kubernetes, an applied status makes the policy. */
@@ -321,6 +322,7 @@ export const clusterStrategies: Strategies = {
     validate: flowcontrol.validateFlowSchema,
     counts: SPEC,
     status: {},
+    validateStatus: flowcontrol.validateFlowSchemaStatus,
     statusAlone: true,
   }),
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': kind({
