@@ -3,12 +3,12 @@
  * the API server has is not what it should be.
  */
 import type { Lease, Node, NodeStatus } from '../api/generated/types.ts'
+import { sameJson } from '../api/same.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../api/status.ts'
 import { formatMicroTime, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-status.ts'
-import { sameJson } from './same.ts'
 
 export interface NodeReporter {
   /** Resolves once the node is registered, its status says Ready, and its Lease is held. */

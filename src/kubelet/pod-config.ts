@@ -1,7 +1,8 @@
 /** PodConfig: turns what the API server says about this node's pods into operations for the kubelet's main loop. */
+
+import { sameJson } from '../api/same.ts'
 import type { Informer } from '../client/informer.ts'
 import { type Pod, uidOf } from './pod.ts'
-import { sameJson } from './same.ts'
 
 /**
  * ADD: a new pod. UPDATE: its spec or metadata changed. DELETE: it is to end gracefully. RECONCILE: only its status changed.

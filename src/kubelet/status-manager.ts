@@ -3,6 +3,7 @@
  * there, and deletes a pod for good (grace period 0, its uid as precondition) once everything of it has ended.
  */
 import type { PodCondition, PodStatus } from '../api/generated/types.ts'
+import { sameJson } from '../api/same.ts'
 import { isNotFound } from '../api/status.ts'
 import { formatTime, type Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -10,7 +11,6 @@ import type { Client } from '../client/client.ts'
 import { isOlderVersion } from '../client/own-writes.ts'
 import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
 import { KUBELET_CONDITIONS } from './pod-conditions.ts'
-import { sameJson } from './same.ts'
 import { statusPatch } from './status-patch.ts'
 
 export interface StatusManager {

@@ -4,7 +4,7 @@
  */
 import type { PodStatus } from '../api/generated/types.ts'
 import type { JsonObject } from '../api/object.ts'
-import { sameJson } from './same.ts'
+import { sameJson } from '../api/same.ts'
 
 /** Lists of a pod status that are merged, by their merge key; all others are replaced. */
 const mergeKeys: Readonly<Record<string, string>> = { conditions: 'type', podIPs: 'ip', resourceClaimStatuses: 'name' }

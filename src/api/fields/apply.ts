@@ -1,5 +1,6 @@
 /** Server-side apply (KEP-555): an object, what a manager wants of it, and who owns what afterwards. */
 import type { Json, JsonObject, KubeObject } from '../object.ts'
+import { sameJson } from '../same.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { badRequest, type StatusCause, StatusError } from '../status.ts'
 import { changedFields, NotMergeable, removedFields } from './compare.ts'
@@ -13,7 +14,6 @@ import { reconciledWithSchema } from './reconcile.ts'
 import { emptyObject, type Shape, shapeOf } from './shape.ts'
 import { resetSet, stripped, trackUpdate, type VersionedObject, withManagedFields } from './update.ts'
 import { configurationErrors, joinErrors } from './validate.ts'
-import { sameJson } from './values.ts'
 
 export interface ApplyOptions {
   /** What is stored, in `apiVersion`; undefined when the apply creates. */

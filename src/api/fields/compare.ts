@@ -1,10 +1,11 @@
 /** Which fields differ between two objects, as structured merge sees it. Shared subtrees (===) are equal at no cost. */
 import type { Json, JsonObject } from '../object.ts'
 import { isShared, share } from '../parts.ts'
+import { sameJson } from '../same.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
 import { compareText, compareValues } from './pathelement.ts'
 import { deduced, type FieldShape, isOfEmptyObject, type ListKey, type Shape } from './shape.ts'
-import { isList, isMap, own, sameJson } from './values.ts'
+import { isList, isMap, own } from './values.ts'
 
 /** A value that cannot be divided into fields: Kubernetes then leaves managedFields as they are. */
 export class NotMergeable extends Error {}

@@ -1,5 +1,6 @@
 /** metadata.managedFields after an Update operation: create, update, and every patch that is not an apply. */
 import { asJson, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../object.ts'
+import { sameJson } from '../same.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { changedFields, NotMergeable, removedFields } from './compare.ts'
 import { difference, type FieldSet, fieldSetOfPaths, MEMBER, recursiveDifference, union } from './fieldset.ts'
@@ -13,7 +14,6 @@ import {
 } from './managed.ts'
 import { reconciledWithSchema } from './reconcile.ts'
 import { emptyObject, shapeOf } from './shape.ts'
-import { sameJson } from './values.ts'
 
 /** An object in the version of another manager's entry. */
 export interface VersionedObject {

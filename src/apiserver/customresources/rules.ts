@@ -8,6 +8,7 @@ import { maxCardinality, typeOfSchema } from '../../api/cel/schema-types.ts'
 import { optionalOf, type Type } from '../../api/cel/types.ts'
 import { CelError, Optional, type Value, wrap } from '../../api/cel/values.ts'
 import { asJson, type Json, type KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { type Place, type RuleChecks, rulePathNames } from '../../api/schema/structural/check-schema.ts'
 import {
   additionalSchema,
@@ -18,7 +19,7 @@ import {
   structuralOf,
   type ValidationRule,
 } from '../../api/schema/structural/structural.ts'
-import { deepEqual, stableText } from '../../api/schema/structural/validate-value.ts'
+import { stableText } from '../../api/schema/structural/validate-value.ts'
 import { type FieldError, forbiddenField, internal, invalid, required } from '../../api/validation/errors.ts'
 import { internalRule } from './internal.ts'
 
@@ -269,7 +270,7 @@ function oldItems(old: Json | undefined, schema: Structural): ((item: Json) => J
 function runAll(value: Json, old: Json | undefined, schema: Structural, path: string, root: boolean, run: Run): void {
   const self = typeOfSchema(schema, root)
   if (self === undefined) return
-  const unchanged = old !== undefined && deepEqual(value, old)
+  const unchanged = old !== undefined && sameJson(value, old)
   for (const one of compiledRules(schema, root)) {
     if (run.over) return
     const { rule, program } = one

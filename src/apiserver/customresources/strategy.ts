@@ -1,6 +1,7 @@
 /** The rules of custom resources: those of every object, and what the definition's schema says. */
 import { asJson, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
+import { sameJson } from '../../api/same.ts'
 import { validateEmbedded } from '../../api/schema/structural/embedded.ts'
 import { validateListTypes } from '../../api/schema/structural/list-types.ts'
 import { isSurelyValid } from '../../api/schema/structural/quick-validate.ts'
@@ -10,7 +11,6 @@ import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/re
 import { forbidden } from '../../api/status.ts'
 import { type FieldError, invalid } from '../../api/validation/errors.ts'
 import { withMetadata } from '../registry/deletion.ts'
-import { sameJson } from '../registry/same.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 import { rulesBelow, validateRules } from './rules.ts'
 

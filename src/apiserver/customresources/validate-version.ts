@@ -1,10 +1,10 @@
 /** What a version of a definition says: its schema, subresources, columns and selectable fields. */
 import type { Fields, Json } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { defaultErrors } from '../../api/schema/structural/check-defaults.ts'
 import { schemaErrors } from '../../api/schema/structural/check-schema.ts'
 import { isConvertible, structureErrors } from '../../api/schema/structural/check-structure.ts'
 import { type JSONSchemaProps, structuralOf } from '../../api/schema/structural/structural.ts'
-import { deepEqual } from '../../api/schema/structural/validate-value.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../api/validation/errors.ts'
 import { dns1035Label } from '../../api/validation/names.ts'
 import { internalSchema } from './internal.ts'
@@ -20,7 +20,7 @@ export interface Shared {
 
 export function sharedOf(versions: readonly Fields[]): Shared {
   const alike = (of: (version: Fields) => Json | undefined) =>
-    versions.every((version) => deepEqual(of(version) ?? null, of(versions[0] as Fields) ?? null))
+    versions.every((version) => sameJson(of(version) ?? null, of(versions[0] as Fields) ?? null))
   return {
     schema: alike((version) => version['schema']),
     subresources: alike((version) => version['subresources']),

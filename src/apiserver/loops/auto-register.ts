@@ -3,8 +3,8 @@
  * it. One that a user made, or took the label from, is left alone.
  */
 
-import { sameJson } from '../../api/fields/values.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../api/status.ts'
 import { loopbackOf } from '../loopback.ts'
 import { type LoopOptions, startKeyedLoop } from './settling.ts'

@@ -4,8 +4,8 @@
  * the loop that writes what comes out is crd-loop.ts.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { conditionOf, isTrue } from '../customresources/rows.ts'
-import { sameJson } from '../registry/same.ts'
 import type { NamesInUse } from './names-in-use.ts'
 
 export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const

@@ -1,25 +1,6 @@
 /** Whether a write would change anything: plain JSON compared, parts of one identity skipped. */
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
-
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false
-    return a.every((item, i) => sameJson(item, b[i]))
-  }
-  if (Array.isArray(b)) return false
-  const left = a as { readonly [key: string]: unknown }
-  const right = b as { readonly [key: string]: unknown }
-  let present = 0
-  for (const key in left) {
-    if (left[key] === undefined) continue
-    if (!Object.hasOwn(right, key) || !sameJson(left[key], right[key])) return false
-    present++
-  }
-  for (const key in right) if (right[key] !== undefined) present--
-  return present === 0
-}
+import { sameJson } from '../../api/same.ts'
 
 function sameManagers(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
   if (a === b) return true

@@ -4,10 +4,10 @@
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { sameJson } from '../../api/same.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { sameJson } from '../same.ts'
 
 const clusterRoles = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 const fieldManager = 'clusterrole-aggregation-controller'

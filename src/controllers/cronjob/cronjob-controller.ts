@@ -5,6 +5,7 @@
 
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { durationMs } from '../../api/objects/integers.ts'
+import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { isTimeZone, parseSchedule, type Schedule } from '../../api/validation/cron-schedule.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -16,7 +17,6 @@ import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { conditionOf, isFinished, jobsResource } from '../job/job.ts'
 import { controllerOf, ownerIndex, ownerIndexName } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 import { dueTime, InvalidSchedule, untilNext } from './due.ts'
 import { jobFor, jobName, referenceTo, surplusJobs } from './jobs.ts'
 

@@ -1,10 +1,10 @@
 /** The replica set of a deployment's template: found and brought up to date, or created. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { addInt64, type Int64 } from '../../api/objects/integers.ts'
+import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isNamespaceTerminating, StatusError } from '../../api/status.ts'
 import { controllerOf, controllerReference } from '../pods/pod.ts'
 import { templateHash } from '../revisions/hash.ts'
-import { sameJson } from '../same.ts'
 import { newSetReplicas } from './replicas.ts'
 import { findNewSet, hashLabel, maxRevision, newSetAnnotations, revisionAnnotation, sameTemplate } from './revisions.ts'
 import { conditionOf, hasProgressDeadline, newCondition } from './status.ts'

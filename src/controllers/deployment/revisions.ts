@@ -1,7 +1,7 @@
 /** Revisions of a deployment: which replica set is which, and the annotations that remember it. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { compareInt64, type Int64, maxInt64, parseInt64 } from '../../api/objects/integers.ts'
-import { sameJson } from '../same.ts'
+import { sameJson } from '../../api/same.ts'
 import { compareCreation, desiredAnnotation, maxAnnotation, maxSurge, replicasOf } from './replicas.ts'
 
 export const revisionAnnotation = 'deployment.kubernetes.io/revision'

@@ -1,7 +1,7 @@
 /** Sizes of a deployment's replica sets: one at a time, in proportion, and old ones down; those beyond the history go. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
-import { sameJson } from '../same.ts'
 import {
   compareCreation,
   isActiveSet,

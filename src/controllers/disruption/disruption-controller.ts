@@ -4,6 +4,7 @@
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
@@ -11,7 +12,6 @@ import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { controllerOf, podsResource } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './budget.ts'
 
 const budgetsResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }

@@ -3,13 +3,13 @@
  * controller manager starts it. EndpointSlices have a controller of their own.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { podsResource } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 import {
   createTriggerTimes,
   headlessLabel,

@@ -1,10 +1,10 @@
 /** What the endpoints and the EndpointSlice controllers share: which pods a service has, at which ports, and when that changed. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { sameJson } from '../../api/same.ts'
 import type { Informer } from '../../client/informer.ts'
 import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
 import { isReady, isTerminated, podCondition } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 
 export const servicesResource = { group: '', version: 'v1', resource: 'services' }
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'

@@ -1,9 +1,9 @@
 /** The slices that mirror an Endpoints object. A slice that is not exactly as it should be is made anew, under its name. Pure. */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { triggerTimeAnnotation } from '../endpoints/selection.ts'
 import { managedByLabel, serviceNameLabel } from '../endpointslice/plan.ts'
 import { controllerReference } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 
 export const managedBy = 'endpointslicemirroring-controller.k8s.io'
 /** Addresses mirrored of one subset, and held by one slice. */

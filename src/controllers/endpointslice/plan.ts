@@ -3,9 +3,9 @@
  * new fills slices that are written anyway, and a slice that would go gives its name to one that would be made.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { headlessLabel, isHeadless } from '../endpoints/selection.ts'
 import { controllerReference } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 import { type EndpointGroup, portsKey } from './endpoint.ts'
 
 export const serviceNameLabel = 'kubernetes.io/service-name'

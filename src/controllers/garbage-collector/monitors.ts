@@ -1,8 +1,8 @@
 /** Monitors: an informer for each resource that can be deleted, listed and watched. They follow discovery. */
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
 import type { Informer, InformerFactory } from '../../client/informer.ts'
-import { sameJson } from '../same.ts'
 import type { GraphChange } from './graph-builder.ts'
 
 /** Events are many, own nothing and are owned by nothing. */

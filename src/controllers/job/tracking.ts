@@ -3,10 +3,10 @@
  * uid, then lose their finalizer, then move from the notes into the counts.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { ResourceClient } from '../../client/client.ts'
-import { sameJson } from '../same.ts'
 import { formatIndexes, indexOf, parseIndexes } from './indexes.ts'
 import { type Ending, hasFailed, hasSucceeded, isIndexed, isTracked, trackingFinalizer, withCondition } from './job.ts'
 import { countsAsFailed } from './pod-failure-policy.ts'

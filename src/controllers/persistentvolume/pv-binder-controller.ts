@@ -14,6 +14,7 @@ import {
   withVolume,
 } from '../../api/objects/volume-binding.ts'
 import { bestMatch, claimRefOf, classOf, isFor, mismatch } from '../../api/objects/volume-match.ts'
+import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
@@ -21,7 +22,6 @@ import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }

@@ -4,6 +4,7 @@
  */
 
 import { apiVersionOf, type Fields, type KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { DiscoveredResource, Discovery } from '../../client/client.ts'
@@ -13,7 +14,6 @@ import { createOwnWrites } from '../../client/own-writes.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { sameJson } from '../same.ts'
 import { metricFailures } from './metrics.ts'
 import { boundedReplicas, isDisabled, withCondition } from './status.ts'
 

@@ -1,10 +1,10 @@
 /** What happens to pods, told to the objects that control them or might. */
 
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import type { EventHandlers } from '../../client/informer.ts'
 import type { Store } from '../../client/store.ts'
 import { namespaceIndex } from '../../client/store.ts'
-import { sameJson } from '../same.ts'
 import { controllerOf, isReady } from './pod.ts'
 
 export interface PodOwners {

@@ -4,13 +4,13 @@
  * in Events.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
 import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { sameJson } from '../same.ts'
 import { createCounted } from './counted.ts'
 import { isLower, limits, quotaStatus, usageOf } from './usage.ts'
 

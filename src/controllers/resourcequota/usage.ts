@@ -3,8 +3,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { addQuantities, compareQuantities } from '../../api/objects/quantity.ts'
 import { inScope } from '../../api/objects/quota-scopes.ts'
 import { evaluatorOf, type Usage } from '../../api/objects/quota-usage.ts'
+import { sameJson } from '../../api/same.ts'
 import type { GroupResource } from '../../api/status.ts'
-import { sameJson } from '../same.ts'
 
 export interface CountedObjects {
   readonly resource: GroupResource

@@ -4,8 +4,8 @@
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { addInt64, compareInt64, type Int64 } from '../../api/objects/integers.ts'
+import { sameJson } from '../../api/same.ts'
 import { controllerReference } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 
 export const revisionsResource = { group: 'apps', version: 'v1', resource: 'controllerrevisions' }
 const longestPrefix = 223

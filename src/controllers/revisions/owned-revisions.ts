@@ -1,12 +1,12 @@
 /** The revisions of one object among all: its own, and those that one of its name and selector has left behind. */
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import type { Client, ResourceClient } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
 import { claim } from '../pods/claim.ts'
 import { controllerOf, orphanIndexValue, ownerIndex } from '../pods/pod.ts'
-import { sameJson } from '../same.ts'
 import { revisionsResource, sortedRevisions } from './controller-revision.ts'
 
 const ownerIndexName = 'controller'

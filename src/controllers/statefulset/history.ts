@@ -1,10 +1,10 @@
 /** The revisions of a StatefulSet's template: found, made, numbered anew on a rollback, and forgotten beyond the limit. */
 import type { KubeObject } from '../../api/object.ts'
 import type { Int64 } from '../../api/objects/integers.ts'
+import { sameJson } from '../../api/same.ts'
 import { dataOf, holding, nextNumber, revisionName, revisionOf, templateOf } from '../revisions/controller-revision.ts'
 import { dataHash } from '../revisions/hash.ts'
 import { historyLimitOf, type OwnedRevisions } from '../revisions/owned-revisions.ts'
-import { sameJson } from '../same.ts'
 import type { Templates } from './actions.ts'
 import type { RevisionNames } from './status.ts'
 

@@ -1,10 +1,11 @@
 /** Defaults must be what the schema would accept, with nothing that pruning takes away. */
 import type { Json, JsonObject } from '../../object.ts'
+import { sameJson } from '../../same.ts'
 import { type FieldError, invalid, required } from '../../validation/errors.ts'
 import { validateListTypes } from './list-types.ts'
 import { prune } from './prune.ts'
 import { additionalSchema, isObject, type Structural } from './structural.ts'
-import { deepEqual, validateValue } from './validate-value.ts'
+import { validateValue } from './validate-value.ts'
 
 /** What a schema's rules say of a value that stands at `path`. */
 export type Rules = (value: Json, schema: Structural, path: string, root: boolean) => readonly FieldError[]
@@ -41,7 +42,7 @@ function check(schema: Structural, value: Json, path: string, root: boolean, { e
     }
   }
   const pruned = pruneDefault(value, schema)
-  if (!deepEqual(pruned, value)) {
+  if (!sameJson(pruned, value)) {
     errors.push(invalid(path, value, 'must not have unknown fields'))
     return
   }

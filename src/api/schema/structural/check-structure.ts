@@ -2,9 +2,10 @@
  * Whether a schema is structural (KEP-1979 and the API concept of that name): every part has a type, and what stands in
  * allOf, anyOf, oneOf and not judges values without describing them. Errors come sorted, as Kubernetes gives them.
  */
+
+import { sameJson } from '../../same.ts'
 import { type FieldError, forbiddenField, invalid, required } from '../../validation/errors.ts'
 import type { JSONSchemaProps } from './structural.ts'
-import { deepEqual } from './validate-value.ts'
 
 /** Whether the schema can be looked at as a structural one at all; what hinders it, its other checks say. */
 export function isConvertible(schema: JSONSchemaProps): boolean {
@@ -118,7 +119,7 @@ const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }] as const
 
 function alternatives(schema: JSONSchemaProps, path: string, errors: FieldError[]): void {
   const either = (anyOf: readonly JSONSchemaProps[] | undefined) =>
-    anyOf !== undefined && deepEqual(anyOf as never, INT_OR_STRING as never)
+    anyOf !== undefined && sameJson(anyOf as never, INT_OR_STRING as never)
   schema.allOf?.forEach((inner, i) => {
     const skip = i === 0 && schema.anyOf === undefined && either(inner.anyOf)
     valueOnly(skip ? { ...inner, anyOf: [] } : inner, `${path}.allOf[${i}]`, errors)

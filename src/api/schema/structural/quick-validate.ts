@@ -2,11 +2,13 @@
  * Whether value validation would find nothing wrong: a schema compiled to functions that name no places and make no words,
  * since nearly everything that is written is right. What they do not accept validate-value.ts judges, and only its word counts.
  */
+
 import type { Json } from '../../object.ts'
+import { sameJson } from '../../same.ts'
 import { formatCheck } from './formats.ts'
 import { patternFound } from './patterns.ts'
 import { isObject, type JSONSchemaProps } from './structural.ts'
-import { deepEqual, isInRange, isMultiple, stableText, validateValue } from './validate-value.ts'
+import { isInRange, isMultiple, stableText, validateValue } from './validate-value.ts'
 
 type QuickCheck = (value: Json) => boolean
 
@@ -73,7 +75,7 @@ function isNumeric(value: Json, type: string): boolean {
 function ofEnum({ enum: allowed }: JSONSchemaProps): QuickCheck | undefined {
   if (allowed === undefined || allowed.length === 0) return undefined
   const plain = new Set(allowed.filter((one) => typeof one !== 'object'))
-  return (value) => (typeof value === 'object' ? allowed.some((one) => deepEqual(one, value)) : plain.has(value))
+  return (value) => (typeof value === 'object' ? allowed.some((one) => sameJson(one, value)) : plain.has(value))
 }
 
 function ofAlternatives({ anyOf, oneOf, allOf, not }: JSONSchemaProps): readonly QuickCheck[] {

@@ -4,6 +4,7 @@
  */
 import { jsonText } from '../../codec/json.ts'
 import type { Json } from '../../object.ts'
+import { sameJson } from '../../same.ts'
 import {
   type FieldError,
   invalid,
@@ -47,7 +48,7 @@ export function validateValue(
 const at = ({ field }: Run, path: string) => (path === '' ? field : field === '' ? path : `${field}.${path}`)
 
 function check(value: Json, schema: JSONSchemaProps, path: string, old: Json | undefined, run: Run): void {
-  if (old !== undefined && deepEqual(value, old)) return
+  if (old !== undefined && sameJson(value, old)) return
   const { result } = run
   result.matches++
   if (value === null) {
@@ -228,7 +229,7 @@ export function goNumber(value: number): string {
 function checkEnum(value: Json, schema: JSONSchemaProps, path: string, run: Run): void {
   const { enum: allowed } = schema
   if (allowed === undefined || allowed.length === 0) return
-  if (allowed.some((one) => deepEqual(one, value))) return
+  if (allowed.some((one) => sameJson(one, value))) return
   const supported = allowed.map((one) => (typeof one === 'string' ? one : jsonText(one)))
   run.result.errors.push(notSupported(at(run, path), value, supported))
 }
@@ -297,19 +298,6 @@ function checkObject(
       errors.push(invalid(at(run, below(key)), '', `${below(key)} in body is a forbidden property`))
     else if (typeof additional === 'object' && additional !== null) check(inner, additional, below(key), was, run)
   }
-}
-
-export function deepEqual(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
-    return a.every((item, i) => deepEqual(item, b[i]))
-  }
-  const [left, right] = [a as { [key: string]: Json | undefined }, b as { [key: string]: Json | undefined }]
-  const keys = Object.keys(left)
-  if (keys.length !== Object.keys(right).length) return false
-  return keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]))
 }
 
 /** One text for equal values, whatever the order of their keys. */

@@ -4,8 +4,8 @@
  */
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
-import { sameJson } from '../../../api/fields/values.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
+import { sameJson } from '../../../api/same.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'

@@ -4,10 +4,10 @@
  */
 import type { KubeObject } from '../../../api/object.ts'
 import { addInt64 } from '../../../api/objects/integers.ts'
+import { sameJson } from '../../../api/same.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { qualified } from '../../../api/status.ts'
 import { withMetadata } from '../deletion.ts'
-import { sameJson } from '../same.ts'
 import type { Strategy } from '../strategy.ts'
 import { metaOnUpdate, returnDeletedObjects } from './answers.ts'
 

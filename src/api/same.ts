@@ -1,5 +1,10 @@
-/** Equality of JSON values, whatever the order of their keys; undefined fields count as absent. */
-type Fields = { readonly [field: string]: unknown }
+/**
+ * Equality of JSON values. The order of an object's fields does not count, a field that is undefined is absent, and parts of one
+ * identity are equal at no cost. (Kubernetes' semantic equality, for which empty and absent are one, is validation/common.ts.)
+ */
+interface Fields {
+  readonly [field: string]: unknown
+}
 
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -14,6 +19,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
     const value = (a as Fields)[key]
     if (value === undefined) continue
     fields++
+    // Never one of Object.prototype.
     if (!Object.hasOwn(b, key) || !sameJson(value, (b as Fields)[key])) return false
   }
   for (const key in b) if ((b as Fields)[key] !== undefined) fields--

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLruMap } from './lru.ts'
+
+test('a full map lets go of what was used least recently, be it read or written', () => {
+  const map = createLruMap<string, number | undefined>(3)
+  for (const [i, key] of ['a', 'b', 'c'].entries()) map.set(key, i)
+  assert.equal(map.get('a'), 0)
+  map.set('b', 7)
+  map.set('d', 3)
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd'].map((key) => map.has(key)),
+    [true, true, false, true],
+  )
+  assert.equal(map.size, 3)
+  assert.equal(map.get('b'), 7)
+})
+
+test('asking whether something is there is no use of it, and setting again lets nothing go', () => {
+  const map = createLruMap<string, number | undefined>(2)
+  map.set('a', 1)
+  map.set('b', undefined)
+  assert.ok(map.has('a'))
+  map.set('b', 2)
+  assert.deepEqual([map.has('a'), map.has('b')], [true, true])
+  map.set('c', 3)
+  assert.deepEqual([map.has('a'), map.has('b'), map.get('nothing')], [false, true, undefined])
+  assert.equal(map.delete('b'), true)
+  map.clear()
+  assert.equal(map.size, 0)
+})
+
+test('an undefined value is used as any other', () => {
+  const map = createLruMap<string, undefined>(2)
+  map.set('a', undefined)
+  map.set('b', undefined)
+  map.get('a')
+  map.set('c', undefined)
+  assert.deepEqual([map.has('a'), map.has('b')], [true, false])
+})
