@@ -1,5 +1,7 @@
 /** Sees to it that a container's image is on the machine, by its pull policy; failed pulls wait longer and longer. */
+
 import { messageOf } from '../base/errors.ts'
+import { goDurationTextMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BackOff, createBackOff } from './backoff.ts'
 import { annotationsOf, type Container, containerPath, type Pod, uidOf } from './pod.ts'
@@ -90,11 +92,5 @@ export function createImages(
   }
 }
 
-/** `1.2s`, `350ms`, `1m3s`. */
-export function formatDuration(ms: number): string {
-  const rounded = Math.round(ms)
-  if (rounded < 1000) return `${rounded}ms`
-  const seconds = rounded / 1000
-  if (seconds < 60) return `${Number(seconds.toFixed(3))}s`
-  return `${Math.floor(seconds / 60)}m${Number((seconds % 60).toFixed(3))}s`
-}
+/** `1.2s`, `350ms`, `1m3s`: rounded to milliseconds. */
+export const formatDuration = (ms: number): string => goDurationTextMs(Math.round(ms))

@@ -2,6 +2,7 @@
  * What becomes of a value outside of expressions: JSON in a patch, and in an apply configuration what Kubernetes' merge is
  * given, where a value may be of a type that it does not know.
  */
+import { goDurationText } from '../../base/go-duration.ts'
 import { Foreign } from '../fields/foreign.ts'
 import { setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
@@ -117,7 +118,7 @@ function plain(value: Value): unknown {
 function foreign(value: Value): Foreign {
   if (value === null) return new Foreign('NULL_VALUE', '0', 'structpb.NullValue')
   if (value instanceof Uint) return new Foreign(String(value.value), `0x${value.value.toString(16)}`, 'uint64')
-  if (value instanceof Duration) return new Foreign(goDuration(value), String(value.nanos), 'time.Duration')
+  if (value instanceof Duration) return new Foreign(goDurationText(value.nanos), String(value.nanos), 'time.Duration')
   if (value instanceof Timestamp) return new Foreign(goTime(value), timeSyntax(value), 'time.Time')
   if (value instanceof Uint8Array)
     return new Foreign(
@@ -139,15 +140,6 @@ function foreign(value: Value): Foreign {
 }
 
 const syntax = (value: Value): string => (typeof value === 'string' ? JSON.stringify(value) : show(value))
-
-function goDuration({ nanos }: Duration): string {
-  const seconds = nanos / 1_000_000_000n
-  const fraction = String(nanos % 1_000_000_000n)
-    .padStart(9, '0')
-    .replace(/0+$/, '')
-  const [h, m, s] = [seconds / 3600n, (seconds / 60n) % 60n, seconds % 60n]
-  return `${h > 0n ? `${h}h` : ''}${seconds >= 60n ? `${m}m` : ''}${s}${fraction === '' ? '' : `.${fraction}`}s`
-}
 
 const goTime = (stamp: Timestamp) => timestampText(stamp).replace('T', ' ').replace('Z', ' +0000 UTC')
 

@@ -1,4 +1,5 @@
 /** Values of CEL: what an expression computes with. Integers are bigints, doubles numbers; JSON is wrapped by its type. */
+import { GoDurationError, parseGoDuration } from '../../base/go-duration.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { DYN, fieldNamed, type Type } from './types.ts'
 
@@ -202,29 +203,14 @@ export function parseTimestamp(text: string): Timestamp {
   return new Timestamp(BigInt(ms) * 1_000_000n + BigInt(fraction))
 }
 
-const UNITS: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1000n,
-  µs: 1000n,
-  μs: 1000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-}
-
+/** @throws CelError */
 export function parseDuration(text: string): Duration {
-  const match = /^([+-]?)((?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text) || text === '0'
-  if (!match || text.length > 200) throw new CelError(`time: invalid duration ${JSON.stringify(text)}`)
-  let nanos = 0n
-  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
-    const scale = UNITS[unit] as bigint
-    nanos += BigInt(whole === '' ? 0 : whole) * scale
-    if (fraction !== '') nanos += (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length)
+  try {
+    return new Duration(parseGoDuration(text))
+  } catch (error) {
+    if (!(error instanceof GoDurationError)) throw error
+    throw new CelError(`time: invalid duration ${JSON.stringify(text)}`)
   }
-  const signed = text.startsWith('-') ? -nanos : nanos
-  if (BigInt.asIntN(64, signed) !== signed) throw new CelError(`time: invalid duration ${JSON.stringify(text)}`)
-  return new Duration(signed)
 }
 
 /** Equality of CEL: numbers across types, lists and maps by content. */

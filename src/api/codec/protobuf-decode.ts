@@ -1,4 +1,5 @@
 /** Reads messages into plain JSON. Unknown fields are skipped, as protobuf wants it. */
+import { goDurationText } from '../../base/go-duration.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
 import { type MessageField, messageFields, unionOf } from './protobuf-forms.ts'
@@ -199,22 +200,8 @@ function timeText(parts: ReadonlyMap<number, string | number | bigint>, micro: b
   return `${text}.${String(Math.min(Math.max(micros, 0), 999_999)).padStart(6, '0')}Z`
 }
 
-/** As Go prints a duration. */
-function durationText(value: string | number | bigint): string {
-  const total = typeof value === 'string' ? 0 : Number(value)
-  const absolute = Math.abs(total)
-  const sign = total < 0 ? '-' : ''
-  if (absolute === 0) return '0s'
-  if (absolute < 1e3) return `${sign}${absolute}ns`
-  if (absolute < 1e6) return `${sign}${absolute / 1e3}µs`
-  if (absolute < 1e9) return `${sign}${absolute / 1e6}ms`
-  const seconds = Math.floor(absolute / 1e9)
-  const rest = Number(((seconds % 60) + (absolute % 1e9) / 1e9).toFixed(9))
-  const hours = Math.floor(seconds / 3600)
-  const minutes = Math.floor(seconds / 60) % 60
-  if (hours > 0) return `${sign}${hours}h${minutes}m${rest}s`
-  return minutes > 0 ? `${sign}${minutes}m${rest}s` : `${sign}${rest}s`
-}
+const durationText = (value: string | number | bigint): string =>
+  goDurationText(typeof value === 'string' ? 0n : BigInt(value))
 
 function embeddedJson(reader: Reader): Json {
   let value: Json = null

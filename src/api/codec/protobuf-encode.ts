@@ -1,4 +1,5 @@
 /** Writes messages: one writer per struct, made at its first use. */
+import { parseGoDuration } from '../../base/go-duration.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
 import { jsonText } from './json.ts'
@@ -135,7 +136,7 @@ function valueWriter(schema: Schema): ValueWriter {
     case 'duration':
       return (writer, number, value) => {
         const end = writer.length()
-        writer.integer(1, durationNanoseconds(textOf(value)))
+        writer.integer(1, Number(parseGoDuration(textOf(value))))
         writer.lengthTag(number, writer.length() - end)
       }
     case 'any':
@@ -169,15 +170,6 @@ function writeTime(writer: Writer, number: number, value: Value): void {
     writer.integer(1, Math.floor(Date.parse(value) / 1000))
   }
   writer.lengthTag(number, writer.length() - end)
-}
-
-const units: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 }
-
-/** Of Go's text (`1h2m3.5s`). */
-function durationNanoseconds(text: string): number {
-  let total = 0
-  for (const [, count, unit] of text.matchAll(/([0-9.]+)(ns|us|µs|ms|s|m|h)/g)) total += Number(count) * units[unit!]!
-  return Math.round(text.startsWith('-') ? -total : total)
 }
 
 function unionWriter(other: 'boolean' | 'list' | 'strings', object: StructSchema): ValueWriter {

@@ -2,6 +2,7 @@
  * metav1.Time, MicroTime and Duration: what Go's time.Parse takes, in its words when it does not, and the canonical text
  * that Kubernetes serves.
  */
+import { GoDurationError, goDurationText, goTimeQuote, parseGoDuration } from '../../base/go-duration.ts'
 
 export class TimeError extends Error {}
 
@@ -70,11 +71,11 @@ function parse(text: string, type: 'time' | 'microTime'): Parts {
   let rest = text
   const cannot = (value: string, element: string): never => {
     throw new TimeError(
-      `parsing time ${quote(text)} as ${quote(LAYOUTS[type])}: cannot parse ${quote(value)} as ${quote(element)}`,
+      `parsing time ${goTimeQuote(text)} as ${goTimeQuote(LAYOUTS[type])}: cannot parse ${goTimeQuote(value)} as ${goTimeQuote(element)}`,
     )
   }
   const wrong = (message: string): never => {
-    throw new TimeError(`parsing time ${quote(text)}: ${message}`)
+    throw new TimeError(`parsing time ${goTimeQuote(text)}: ${message}`)
   }
   const take = (pattern: RegExp, element: string): string => {
     const found = pattern.exec(rest)?.[0]
@@ -117,33 +118,10 @@ function parse(text: string, type: 'time' | 'microTime'): Parts {
     if (minutes > 60) wrong('time zone offset minute out of range')
     offsetSeconds = (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
-  if (rest !== '') wrong(`extra text: ${quote(rest)}`)
+  if (rest !== '') wrong(`extra text: ${goTimeQuote(rest)}`)
   if (day < 1 || day > daysIn(month, year)) wrong('day out of range')
   return { year, month, day, hour, minute, second, nanos, offsetSeconds }
 }
-
-/** As Go's time package quotes a value in its errors: bytes beyond ASCII as \x escapes. */
-function quote(text: string): string {
-  let out = '"'
-  for (const byte of Buffer.from(text)) {
-    if (byte === 0x22 || byte === 0x5c) out += `\\${String.fromCharCode(byte)}`
-    else if (byte < 0x20 || byte >= 0x80) out += `\\x${byte.toString(16).padStart(2, '0')}`
-    else out += String.fromCharCode(byte)
-  }
-  return `${out}"`
-}
-
-const unitNanos: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1000n,
-  µs: 1000n,
-  μs: 1000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-}
-const MAX_DURATION = 2n ** 63n
 
 /**
  * The canonical form of a Duration: `1h30m0s`.
@@ -151,51 +129,9 @@ const MAX_DURATION = 2n ** 63n
  * @throws TimeError with Go's message
  */
 export function canonicalDuration(text: string): string {
-  const bad = (what: string): never => {
-    throw new TimeError(`time: ${what}duration ${quote(text)}`)
+  try {
+    return goDurationText(parseGoDuration(text))
+  } catch (error) {
+    throw error instanceof GoDurationError ? new TimeError(error.message) : error
   }
-  const negative = text.startsWith('-')
-  let rest = negative || text.startsWith('+') ? text.slice(1) : text
-  if (rest === '0') return '0s'
-  if (rest === '') bad('invalid ')
-  let total = 0n
-  while (rest !== '') {
-    const part = /^(\d*)(?:\.(\d*))?([^\d.]*)/.exec(rest)!
-    const [all, whole = '', fraction = '', unit = ''] = part
-    if (all === '' || (whole === '' && fraction === '')) bad('invalid ')
-    if (unit === '') bad('missing unit in ')
-    const nanos = Object.hasOwn(unitNanos, unit) ? unitNanos[unit] : undefined
-    if (nanos === undefined) throw new TimeError(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`)
-    total += BigInt(whole || '0') * nanos!
-    if (fraction !== '') total += (BigInt(fraction) * nanos!) / 10n ** BigInt(fraction.length)
-    if (total > MAX_DURATION) bad('invalid ')
-    rest = rest.slice(all!.length)
-  }
-  if (!negative && total >= MAX_DURATION) bad('invalid ')
-  return formatDuration(negative ? -total : total)
-}
-
-function formatDuration(nanos: bigint): string {
-  if (nanos === 0n) return '0s'
-  const sign = nanos < 0n ? '-' : ''
-  const size = nanos < 0n ? -nanos : nanos
-  const decimal = (unit: bigint, digits: number) => {
-    const fraction = String(size % unit)
-      .padStart(digits, '0')
-      .slice(0, digits)
-      .replace(/0+$/, '')
-    return `${size / unit}${fraction === '' ? '' : `.${fraction}`}`
-  }
-  if (size < 1000n) return `${sign}${size}ns`
-  if (size < 1_000_000n) return `${sign}${decimal(1000n, 3)}µs`
-  if (size < 1_000_000_000n) return `${sign}${decimal(1_000_000n, 6)}ms`
-  const seconds = size / 1_000_000_000n
-  const fraction = String(size % 1_000_000_000n)
-    .padStart(9, '0')
-    .replace(/0+$/, '')
-  const hours = seconds / 3600n
-  const minutes = (seconds / 60n) % 60n
-  const text = `${seconds % 60n}${fraction === '' ? '' : `.${fraction}`}s`
-  if (hours > 0n) return `${sign}${hours}h${minutes}m${text}`
-  return minutes > 0n ? `${sign}${minutes}m${text}` : `${sign}${text}`
 }

@@ -1,4 +1,6 @@
 /** Cron schedules as CronJob reads them: five fields, @names, and what is wrong with one that is not well formed. */
+import { messageOf } from '../../base/errors.ts'
+import { parseGoDurationMs } from '../../base/go-duration.ts'
 import { goQuote } from '../quote.ts'
 
 interface Bounds {
@@ -104,39 +106,12 @@ export function isTimeZone(name: string): boolean {
 function parseDescriptor(text: string): Schedule | string {
   if (Object.hasOwn(DESCRIPTORS, text)) return parseFields(DESCRIPTORS[text]!)
   if (!text.startsWith('@every ')) return `unrecognized descriptor: ${text}`
-  const ms = parseDuration(text.slice('@every '.length))
-  if (typeof ms === 'string') return `failed to parse duration ${text}: time: ${ms}`
-  return { everyMs: Math.max(1000, Math.floor(ms / 1000) * 1000) }
-}
-
-/** In milliseconds. */
-const UNITS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
-
-/** Milliseconds, or why this is no duration like `1h30m`. */
-function parseDuration(text: string): number | string {
-  let rest = text.replace(/^[+-]/, '')
-  let ms = 0
-  if (rest === '0') return 0
-  if (rest === '') return `invalid duration ${goQuote(text)}`
-  while (rest !== '') {
-    const part = /^([0-9]*\.?[0-9]*)([^0-9.]*)/.exec(rest)!
-    if (!/[0-9]/.test(part[1]!)) return `invalid duration ${goQuote(text)}`
-    if (part[2] === '') return `missing unit in duration ${goQuote(text)}`
-    const unit = part[2]!
-    if (!Object.hasOwn(UNITS, unit)) return `unknown unit ${goQuote(unit)} in duration ${goQuote(text)}`
-    ms += Number(part[1]) * UNITS[unit]!
-    rest = rest.slice(part[0].length)
+  try {
+    const ms = parseGoDurationMs(text.slice('@every '.length))
+    return { everyMs: Math.max(1000, Math.floor(ms / 1000) * 1000) }
+  } catch (error) {
+    return `failed to parse duration ${text}: ${messageOf(error)}`
   }
-  return text.startsWith('-') ? -ms : ms
 }
 
 interface Range {

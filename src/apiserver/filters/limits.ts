@@ -1,7 +1,10 @@
 /** Limits on one request: how long it may take and how large its body may be. */
+
 import type { ApiResponse, Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { createDeadlines } from '../../base/deadlines.ts'
+import { messageOf } from '../../base/errors.ts'
+import { parseGoDurationMs } from '../../base/go-duration.ts'
 import type { Runtime } from '../../base/runtime.ts'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
@@ -78,30 +81,11 @@ const TIMED_OUT: ApiResponse = {
   ],
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
-
-/** A Go duration in milliseconds. @throws StatusError 400 */
+/** A Go duration in milliseconds; a negative one is understood, and has no effect. @throws StatusError 400 */
 export function durationMs(text: string): number {
-  const start = /^[-+]/.test(text) ? 1 : 0
-  if (text.slice(start) === '0') return 0
-  // Sticky: what is no part is looked at once, however long it is.
-  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/y
-  part.lastIndex = start
-  let ms = 0
-  do {
-    const [, number, unit = ''] = part.exec(text) ?? []
-    if (number === undefined)
-      throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`)
-    ms += Number(number) * (UNITS[unit] as number)
-  } while (part.lastIndex < text.length)
-  // A negative one is understood, and has no effect.
-  return text.startsWith('-') ? -ms : ms
+  try {
+    return parseGoDurationMs(text)
+  } catch (error) {
+    throw badRequest(`invalid timeout specified in the request URL - ${messageOf(error)}`)
+  }
 }

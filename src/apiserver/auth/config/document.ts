@@ -2,10 +2,12 @@
  * Configuration files of an API server (group apiserver.config.k8s.io): YAML or JSON, of one kind, decoded strictly. A field
  * nobody knows is a mistake, not something to be passed over.
  */
+
 import { parse } from 'yaml'
-import { parseDuration } from '../../../api/cel/values.ts'
 import type { Fields } from '../../../api/object.ts'
 import type { FieldError } from '../../../api/validation/errors.ts'
+import { messageOf } from '../../../base/errors.ts'
+import { parseGoDurationMs } from '../../../base/go-duration.ts'
 
 /** What is wrong with a configuration, in one line. */
 export class ConfigurationError extends Error {}
@@ -77,9 +79,9 @@ const empty = (shape: Shape): unknown => (typeof shape === 'object' && 'fields' 
 /** A Go duration, in milliseconds. @throws ConfigurationError */
 export function milliseconds(text: string, where: string): number {
   try {
-    return Number(parseDuration(text).nanos) / 1e6
-  } catch {
-    throw new ConfigurationError(`${where}: time: invalid duration ${JSON.stringify(text)}`)
+    return parseGoDurationMs(text)
+  } catch (error) {
+    throw new ConfigurationError(`${where}: ${messageOf(error)}`)
   }
 }
 

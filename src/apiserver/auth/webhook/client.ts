@@ -2,8 +2,10 @@
  * webhook: servers that are asked who somebody is or what he may do (API concepts: webhook token authentication, webhook mode
  * of authorization). Here: one review sent to such a server, again where it says that this may help.
  */
+
 import type { Fields } from '../../../api/object.ts'
 import { sleep } from '../../../base/clock.ts'
+import { goDurationTextMs } from '../../../base/go-duration.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../../../http/client.ts'
 import { limitedText } from '../../../http/fetch.ts'
@@ -38,7 +40,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
   const { clock, random } = runtime
   const client = createHttpsClient({ ...endpoint, server: new URL(endpoint.server).origin })
   const { pathname } = new URL(endpoint.server)
-  const path = `${pathname}?timeout=${duration(timeoutMs)}`
+  const path = `${pathname}?timeout=${goDurationTextMs(timeoutMs)}`
   const { origin, hostname } = new URL(endpoint.server)
   const url = `${origin}${path}`
   const asked = { server: origin, serverName: endpoint.serverName ?? hostname.replace(/^\[|\]$/g, ''), ca: endpoint.ca }
@@ -94,9 +96,4 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
       }
     },
   }
-}
-
-/** As Go prints it, for whole seconds and what is less than one. */
-function duration(ms: number): string {
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`
 }
