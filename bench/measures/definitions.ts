@@ -43,8 +43,8 @@ export const definitions: Measure = {
     const usage = subject.usage?.()
     if (usage !== undefined)
       report({ name: `resident memory, after ${DEFINITIONS} definitions`, value: usage.residentMiB, unit: 'MiB' })
-    await documents(bench)
-    await removal(bench)
+    const count = await documents(bench, DEFINITIONS)
+    await removal(bench, count)
   },
 }
 
@@ -65,8 +65,12 @@ function isEstablished(body: Buffer): boolean {
   return status?.conditions?.some((one) => one.type === 'Established' && one.status === 'True') === true
 }
 
-/** What clients ask for when they begin, each for the first time since the last definition came. */
-async function documents({ client, report }: Bench): Promise<void> {
+/**
+ * What clients ask for when they begin, each for the first time since the last definition came: there is one more for each. Gives
+ * how many there are then.
+ */
+async function documents({ client, report }: Bench, count: number): Promise<number> {
+  let more = count
   const asked = [
     ['aggregated discovery', '/apis', AGGREGATED],
     ['discovery of one group version', '/apis/g0.bench.example.com/v1', undefined],
@@ -75,27 +79,25 @@ async function documents({ client, report }: Bench): Promise<void> {
     ['OpenAPI v2', '/openapi/v2', undefined],
   ] as const
   for (const [name, path, accept] of asked) {
-    await establishOneMore(client)
+    await establish(client, more++)
     const begin = performance.now()
     const { body } = expectOk(await client.request('GET', path, undefined, accept))
     const detail = `${(body.length / 1e6).toFixed(2)} MB`
     report({ name: `${name}, with ${DEFINITIONS} definitions`, value: performance.now() - begin, unit: 'ms', detail })
   }
+  return more
 }
 
-let more = DEFINITIONS
-const establishOneMore = (client: BenchClient) => establish(client, more++)
-
-async function removal({ client, report }: Bench): Promise<void> {
+async function removal({ client, report }: Bench, count: number): Promise<void> {
   const begin = performance.now()
-  await load(more, 8, (i) => client.request('DELETE', `${PATH}/${definitionName(i)}`))
+  await load(count, 8, (i) => client.request('DELETE', `${PATH}/${definitionName(i)}`))
   await until('all definitions gone', WITHIN_MS, 20, async () => {
     const { body } = expectOk(await client.request('GET', `${PATH}?labelSelector=bench%3Ddefinitions&limit=1`))
     return (JSON.parse(body.toString()) as { items: unknown[] }).items.length === 0
   })
   const detail = `${GROUPS} groups`
   report({
-    name: `${more} definitions deleted, 8 at once, to all gone`,
+    name: `${count} definitions deleted, 8 at once, to all gone`,
     value: timed(1, begin).seconds,
     unit: 's',
     detail,

@@ -30,6 +30,19 @@ test('asking whether something is there is no use of it, and setting again lets 
   assert.equal(map.size, 0)
 })
 
+test('who holds what goes is told, in the order in which it goes', () => {
+  const gone: number[] = []
+  const map = createLruMap<string, number>(2, (value) => gone.push(value))
+  for (const [key, value] of Object.entries({ a: 1, b: 2, c: 3 })) map.set(key, value)
+  map.get('b')
+  map.set('c', 4)
+  map.delete('c')
+  map.set('d', 5)
+  map.set('e', 6)
+  assert.deepEqual(gone, [1, 2])
+  assert.deepEqual([...map.values()], [5, 6])
+})
+
 test('an undefined value is used as any other', () => {
   const map = createLruMap<string, undefined>(2)
   map.set('a', undefined)

@@ -7,11 +7,13 @@ export interface LruMap<K, V> {
   has(key: K): boolean
   set(key: K, value: V): void
   delete(key: K): boolean
+  /** In the order of their last use, the longest unused first. */
+  values(): Iterable<V>
   clear(): void
 }
 
-/** Holds at most `most` entries. */
-export function createLruMap<K, V>(most: number): LruMap<K, V> {
+/** Holds at most `most` entries. `evicted` is told of each that goes because there were more, not of those deleted. */
+export function createLruMap<K, V>(most: number, evicted?: (value: V) => void): LruMap<K, V> {
   // In the order of their last use: a Map keeps that in which keys were added.
   const entries = new Map<K, V>()
   return {
@@ -27,10 +29,15 @@ export function createLruMap<K, V>(most: number): LruMap<K, V> {
     },
     has: (key) => entries.has(key),
     set(key, value) {
-      if (!entries.delete(key) && entries.size >= most) entries.delete(entries.keys().next().value as K)
+      const isNew = !entries.delete(key)
       entries.set(key, value)
+      if (!isNew || entries.size <= most) return
+      const [oldest, gone] = entries.entries().next().value as [K, V]
+      entries.delete(oldest)
+      evicted?.(gone)
     },
     delete: (key) => entries.delete(key),
+    values: () => entries.values(),
     clear: () => entries.clear(),
   }
 }

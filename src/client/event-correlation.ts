@@ -1,7 +1,9 @@
 /** What becomes of a core/v1 Event before it is written: dropped as spam, combined with similar ones, or counted. */
+
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Clock } from '../base/clock.ts'
 import { formatTime } from '../base/clock.ts'
+import { createLruMap, type LruMap } from '../base/lru.ts'
 
 const spamBurst = 25
 const spamPerMs = 1 / 300_000
@@ -18,9 +20,9 @@ interface Observation {
 
 export interface Correlation {
   readonly clock: Clock
-  readonly buckets: Map<string, { tokens: number; at: number }>
-  readonly similar: Map<string, { messages: Set<string>; at: number }>
-  readonly seen: Map<string, Observation>
+  readonly buckets: LruMap<string, { tokens: number; at: number }>
+  readonly similar: LruMap<string, { messages: Set<string>; at: number }>
+  readonly seen: LruMap<string, Observation>
 }
 
 export interface CorrelatedEvent {
@@ -32,7 +34,12 @@ export interface CorrelatedEvent {
 }
 
 export function createCorrelation(clock: Clock): Correlation {
-  return { clock, buckets: new Map(), similar: new Map(), seen: new Map() }
+  return {
+    clock,
+    buckets: createLruMap(cacheSize),
+    similar: createLruMap(cacheSize),
+    seen: createLruMap(cacheSize),
+  }
 }
 
 /** undefined: spam, not written. */
@@ -64,7 +71,7 @@ export function correlate(state: Correlation, event: KubeObject): CorrelatedEven
   if (similar === undefined || now - similar.at > similarIntervalMs) similar = { messages: new Set(), at: now }
   similar.at = now
   similar.messages.add(event['message'])
-  remember(state.similar, aggregateKey, similar)
+  state.similar.set(aggregateKey, similar)
   if (similar.messages.size >= similarEvents) {
     similar.messages.delete(similar.messages.values().next().value as string)
     key = aggregateKey
@@ -91,7 +98,7 @@ export function correlate(state: Correlation, event: KubeObject): CorrelatedEven
     patch = { count, lastTimestamp: formatTime(now), message: candidate['message'] }
   }
   const observe = (observed: KubeObject) =>
-    remember(state.seen, key, {
+    state.seen.set(key, {
       count: observed['count'] ?? 1,
       firstTimestamp: observed['firstTimestamp'] ?? formatTime(now),
       name: observed.metadata.name ?? '',
@@ -104,15 +111,8 @@ function admitted(state: Correlation, key: string, now: number): boolean {
   const bucket = state.buckets.get(key) ?? { tokens: spamBurst, at: now }
   bucket.tokens = Math.min(spamBurst, bucket.tokens + (now - bucket.at) * spamPerMs)
   bucket.at = now
-  remember(state.buckets, key, bucket)
+  state.buckets.set(key, bucket)
   if (bucket.tokens < 1) return false
   bucket.tokens -= 1
   return true
-}
-
-/** Least recently used entries go first. */
-function remember<V>(map: Map<string, V>, key: string, value: V) {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size > cacheSize) map.delete(map.keys().next().value as string)
 }

@@ -1,7 +1,9 @@
 /** events.k8s.io/v1: an event that comes again within six minutes is a series on the first one. */
+
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { formatMicroTime } from '../base/clock.ts'
+import { createLruMap } from '../base/lru.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ResourceClient } from './client.ts'
 import {
@@ -30,7 +32,7 @@ export function createEventSeries(
   eventName: EventNames,
   write: (task: (events?: ResourceClient) => Promise<void>) => void,
 ) {
-  const known = new Map<string, Series>()
+  const known = createLruMap<string, Series>(cacheSize)
 
   return {
     record(regarding: ObjectReference, type: string, reason: string, note: string, options: EventOptions, now: number) {
@@ -66,9 +68,7 @@ export function createEventSeries(
         note,
         type,
       }
-      known.delete(key)
       known.set(key, { event, count: 1, observedAt: now, writtenAt: now })
-      if (known.size > cacheSize) known.delete(known.keys().next().value as string)
       write(async (events) => {
         await events?.namespace(namespace).create(event)
       })

@@ -2,6 +2,7 @@
  * Clients of servers that come and go (webhooks, aggregated APIs, kubelets, proxied pods): those asked last are kept, with their
  * connections. What a client that is no longer kept has under way goes on to its end.
  */
+import { createLruMap } from '../base/lru.ts'
 import { createHttpsClient, type HttpsClient, type HttpsEndpoint } from './client.ts'
 
 export interface ClientPool {
@@ -12,27 +13,21 @@ export interface ClientPool {
 }
 
 export function createClientPool(most: number, create = createHttpsClient): ClientPool {
-  /** In the order in which they were asked. */
-  const clients = new Map<string, HttpsClient>()
+  const clients = createLruMap<string, HttpsClient>(most, (client) => {
+    client.retire()
+    retired = [...retired, client].filter(({ inUse }) => inUse)
+  })
   /** No longer kept, but in use when last looked at. */
   let retired: readonly HttpsClient[] = []
-
-  function retireOldest(): void {
-    for (const [key, client] of clients) {
-      if (clients.size <= most) break
-      clients.delete(key)
-      client.retire()
-      retired = [...retired, client].filter(({ inUse }) => inUse)
-    }
-  }
 
   return {
     clientOf(endpoint) {
       const key = JSON.stringify(endpoint)
-      const client = clients.get(key) ?? create(endpoint)
-      clients.delete(key)
-      clients.set(key, client)
-      retireOldest()
+      let client = clients.get(key)
+      if (client === undefined) {
+        client = create(endpoint)
+        clients.set(key, client)
+      }
       return client
     },
     close() {

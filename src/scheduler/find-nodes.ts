@@ -3,7 +3,9 @@
  * them the more there are), from where the search before stopped, so that all nodes get their turn. What was found of a node
  * for pods of one shape holds as long as the node's generation.
  */
+
 import type { Fields } from '../api/object.ts'
+import { createLruMap } from '../base/lru.ts'
 import { type FilterState, type Refusal, refusalOf } from './filters.ts'
 import type { Cluster, NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
@@ -55,20 +57,17 @@ interface Found {
 }
 
 export function createNodeSearch(cluster: Cluster): NodeSearch {
-  const shapes = new Map<string, Map<NodeInfo, Found>>()
+  const shapes = createLruMap<string, Map<NodeInfo, Found>>(SHAPES)
   let start = 0
 
   /** Undefined where what is on other nodes has a say. */
   function rememberedFor({ shape }: PodInfo): Map<NodeInfo, Found> | undefined {
     if (shape === undefined || cluster.withAntiAffinity.size > 0 || cluster.withAffinity.size > 0) return undefined
     let remembered = shapes.get(shape)
-    if (remembered) shapes.delete(shape)
-    else {
+    if (remembered === undefined) {
       remembered = new Map()
-      if (shapes.size >= SHAPES) shapes.delete(shapes.keys().next().value as string)
+      shapes.set(shape, remembered)
     }
-    // The shape used last is the last to go.
-    shapes.set(shape, remembered)
     return remembered
   }
 

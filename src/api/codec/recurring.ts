@@ -2,6 +2,7 @@
  * The spec of a body that has been read before, in these very words: it is not parsed and walked again, and is the same
  * value as then (parts.ts). Only what the quick walk found nothing wrong with is remembered.
  */
+import { createLruMap } from '../../base/lru.ts'
 import type { Fields } from '../object.ts'
 import { share } from '../parts.ts'
 import type { StructSchema } from '../schema/schema.ts'
@@ -25,23 +26,18 @@ const MOST = 512
 const SHORTEST = 64
 const LONGEST = 16_384
 
-const known = new Map<string, Known>()
+const known = createLruMap<string, Known>(MOST)
 
 export const mayRecur = (text: string): boolean => text.length >= SHORTEST && text.length <= LONGEST
 
 export function recall(text: string, schema: StructSchema): RecurringPart | undefined {
   const found = known.get(text)
-  if (found?.schema !== schema || found.recurring === undefined) return undefined
-  known.delete(text)
-  known.set(text, found)
-  return found.recurring
+  return found?.schema === schema ? found.recurring : undefined
 }
 
 /** Of the object with this schema, `text` is the spec `part`. */
 export function remember(text: string, schema: StructSchema, part: Fields, keys: number): void {
   const isSecond = known.get(text)?.schema === schema
-  known.delete(text)
-  if (known.size >= MOST) known.delete(known.keys().next().value as string)
   known.set(ownCopy(text), { schema, recurring: isSecond ? { part: share(part), keys } : undefined })
 }
 

@@ -3,7 +3,9 @@
  * somebody else vouches for. Called by the authentication filter and by TokenReview. What is found is kept, bounded: what a
  * token proves for a short time, what a certificate names until others take its place. So a hot client costs a look-up.
  */
+
 import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
+import { createLruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type FrontProxies, namedBy } from './front-proxies.ts'
 import type { ServiceAccountTokens, VerifiedToken } from './serviceaccounts.ts'
@@ -64,10 +66,10 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   const { clock } = runtime
   const connections = new WeakMap<ConnectionInfo, Peer | null>()
   /** By the certificate's bytes: a client opens many connections, and the chain was verified for each of them. */
-  const certificates = new Map<string, Peer | null>()
+  const certificates = createLruMap<string, Peer | null>(CERTIFICATES)
   const { frontProxies } = options
   const isFrontProxy = frontProxies === undefined ? () => false : issuedBy(frontProxies.ca)
-  const tokens = new Map<string, { readonly user: UserInfo; readonly until: number }>()
+  const tokens = createLruMap<string, { readonly user: UserInfo; readonly until: number }>(TOKENS)
   /** Rises when what is believed changes: what was looked at before is not kept. */
   let generation = 0
   const requests = runtime.metrics?.counter(
@@ -116,7 +118,6 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
       const isProxy = isFrontProxy(certificate)
       found = identity === undefined ? null : { ...identity, user: authenticated(identity.user), isProxy }
       if (key.length > LONGEST_KEPT) return found
-      if (certificates.size >= CERTIFICATES) certificates.delete(certificates.keys().next().value as string)
       certificates.set(key, found)
     }
     return found
@@ -152,7 +153,6 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     const before = generation
     const { user, expiresAt } = await authenticateToken(token)
     if (generation !== before || token.length > LONGEST_KEPT) return user
-    if (tokens.size >= TOKENS) tokens.delete(tokens.keys().next().value as string)
     tokens.set(token, { user, until: Math.min(expiresAt, clock.now() + TOKEN_MS) })
     return user
   }

@@ -4,9 +4,11 @@
  * (`impersonate:MODE` in authentication.k8s.io). The older one: the verb `impersonate` on users, groups, serviceaccounts, uids
  * and userextras.
  */
+
 import type { ApiRequest, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import { dns1123Label, dns1123Subdomain } from '../../api/validation/names.ts'
+import { createLruMap } from '../../base/lru.ts'
 import { type Attributes, type Authorizer, attributesOf } from '../auth/authorizer.ts'
 import { refusal } from './authorization.ts'
 
@@ -191,7 +193,7 @@ const SENDERS = 1024
  * way costs one; it is also whose refusal he is told when he may not. @throws StatusError 403
  */
 export function createModeFinder(): (asked: Asked) => Promise<Mode> {
-  const last = new Map<string, Mode>()
+  const last = createLruMap<string, Mode>(SENDERS)
   return async (asked) => {
     const { wanted, user } = asked
     const sender = JSON.stringify([user.name, user.uid, user.groups, user.extra])
@@ -202,17 +204,11 @@ export function createModeFinder(): (asked: Asked) => Promise<Mode> {
     for (const mode of inOrder) {
       const refused = await mode.refusal(asked)
       if (refused === undefined) {
-        if (mode !== before) remember(last, sender, mode)
+        last.set(sender, mode)
         return mode
       }
       told ??= refused
     }
     throw told
   }
-}
-
-function remember(last: Map<string, Mode>, sender: string, mode: Mode): void {
-  last.delete(sender)
-  if (last.size >= SENDERS) last.delete(last.keys().next().value as string)
-  last.set(sender, mode)
 }

@@ -1,4 +1,5 @@
 /** Owners known not to exist, so that the dependents of one that went need not each ask the API server again. */
+import { createLruMap } from '../../base/lru.ts'
 import type { Identity } from './graph.ts'
 
 export interface AbsentOwnerCache {
@@ -8,23 +9,11 @@ export interface AbsentOwnerCache {
 
 /** The `size` most recently used are kept. */
 export function createAbsentOwnerCache(size = 500): AbsentOwnerCache {
-  const known = new Set<string>()
+  const known = createLruMap<string, true>(size)
   const keyOf = ({ uid, namespace, apiVersion, kind, name }: Identity) =>
     [uid, namespace, apiVersion, kind, name].join('\u0000')
-  const touch = (key: string) => {
-    known.delete(key)
-    known.add(key)
-  }
   return {
-    add(identity) {
-      touch(keyOf(identity))
-      if (known.size > size) known.delete(known.values().next().value as string)
-    },
-    has(identity) {
-      const key = keyOf(identity)
-      if (!known.has(key)) return false
-      touch(key)
-      return true
-    },
+    add: (identity) => known.set(keyOf(identity), true),
+    has: (identity) => known.get(keyOf(identity)) === true,
   }
 }

@@ -1,5 +1,6 @@
 /** What was answered lately: bounded in number, each answer for a time of its own, the longest unused ones forgotten first. */
 import type { Clock } from '../../../base/clock.ts'
+import { createLruMap } from '../../../base/lru.ts'
 
 export interface AnswerCache<T> {
   /** The answer kept for `key`, or the one that `ask` gives; who asks while it is on its way waits for the same. */
@@ -8,27 +9,21 @@ export interface AnswerCache<T> {
 
 /** `keepMs`: how long an answer is good for; 0 keeps it not at all. A rejection is never kept. */
 export function createAnswerCache<T>(clock: Clock, most: number, keepMs: (answer: T) => number): AnswerCache<T> {
-  const known = new Map<string, { readonly answer: T; readonly until: number }>()
+  const known = createLruMap<string, { readonly answer: T; readonly until: number }>(most)
   const asking = new Map<string, Promise<T>>()
   return {
     get(key, ask) {
       const found = known.get(key)
       if (found !== undefined) {
+        if (clock.monotonic() < found.until) return found.answer
         known.delete(key)
-        if (clock.monotonic() < found.until) {
-          known.set(key, found)
-          return found.answer
-        }
       }
       const onItsWay = asking.get(key)
       if (onItsWay !== undefined) return onItsWay
       const answered = ask()
         .then((answer) => {
           const ms = keepMs(answer)
-          if (ms > 0) {
-            if (known.size >= most) known.delete(known.keys().next().value as string)
-            known.set(key, { answer, until: clock.monotonic() + ms })
-          }
+          if (ms > 0) known.set(key, { answer, until: clock.monotonic() + ms })
           return answer
         })
         .finally(() => asking.delete(key))
