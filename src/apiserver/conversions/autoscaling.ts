@@ -2,6 +2,7 @@
  * HorizontalPodAutoscaler between autoscaling/v1 and v2. What v1 has no field for travels in annotations, as in Kubernetes
  * (autoscaling.alpha.kubernetes.io/…), so nothing is lost on the way there and back.
  */
+import { withMetadata } from '../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import {
   AUTOSCALER_FIELDS,
@@ -12,7 +13,6 @@ import {
   AUTOSCALER_METRICS as METRICS,
   annotatedObject as objectIn,
 } from '../../api/objects/annotated-fields.ts'
-import { withMetadata } from '../registry/deletion.ts'
 
 export function convertAutoscaling(object: KubeObject, apiVersion: string): KubeObject {
   return apiVersion.endsWith('/v1') ? toV1(object, apiVersion) : toV2(object, apiVersion)

@@ -1,7 +1,7 @@
 /** The rules of CustomResourceDefinitions that are not about their schemas: how one begins to go. */
+import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { CLEANUP_FINALIZER, withCondition } from '../loops/crd-names.ts'
-import { withMetadata } from '../registry/deletion.ts'
 import type { DeleteOptions, StrategyContext } from '../registry/strategy.ts'
 
 /** A definition goes after its instances: the first delete marks it and sets the finalizer that stands for them. */

@@ -2,7 +2,14 @@
  * x-kubernetes-validations (KEP-2876): the rules of a definition are compiled, typed and estimated when it is written, and
  * run under a budget for every object. Compiled once per schema.
  */
+
 import { type Budget, BudgetExceeded } from '../../api/cel/eval.ts'
+import {
+  CALL_COST_LIMIT,
+  REQUEST_COST_LIMIT,
+  RULE_ESTIMATE_LIMIT,
+  SCHEMA_ESTIMATE_LIMIT,
+} from '../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../api/cel/program.ts'
 import { maxCardinality, typeOfSchema } from '../../api/cel/schema-types.ts'
 import { optionalOf, type Type } from '../../api/cel/types.ts'
@@ -23,11 +30,7 @@ import { stableText } from '../../api/schema/structural/validate-value.ts'
 import { type FieldError, forbiddenField, internal, invalid, required } from '../../api/validation/errors.ts'
 import { internalRule } from './internal.ts'
 
-/** Kubernetes' limits: of a rule's estimate, of a definition's, of one rule at work and of all for one object. */
-const RULE_ESTIMATE = 10_000_000
-const DEFINITION_ESTIMATE = 100_000_000
-const COST_PER_CALL = 1_000_000
-const COST_PER_OBJECT = 10_000_000
+/** A message is no longer. */
 const LONGEST_MESSAGE = 5 * 1024
 
 const NO_TYPE =
@@ -111,7 +114,7 @@ export function checkRulesOf(root: JSONSchemaProps): RuleChecks {
     if (cost >= 1_000_000) expensive.push({ path, cost })
   }
   const finish = (path: string): readonly FieldError[] => {
-    if (total <= DEFINITION_ESTIMATE) return []
+    if (total <= SCHEMA_ESTIMATE_LIMIT) return []
     expensive.sort((a, b) => b.cost - a.cost)
     return [
       ...expensive
@@ -127,7 +130,7 @@ export function checkRulesOf(root: JSONSchemaProps): RuleChecks {
         costText(
           'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema',
           total,
-          DEFINITION_ESTIMATE,
+          SCHEMA_ESTIMATE_LIMIT,
         ),
       ),
     ]
@@ -156,19 +159,19 @@ function ruleErrors(
   compiledRules(structural, place.root).forEach((one, i) => {
     const at = `${path}.x-kubernetes-validations[${i}]`
     const cost = (one.program?.maxCost ?? 0) * cardinality
-    if (cost > RULE_ESTIMATE)
-      errors.push(forbiddenField(`${at}.rule`, costText('estimated rule cost', cost, RULE_ESTIMATE)))
+    if (cost > RULE_ESTIMATE_LIMIT)
+      errors.push(forbiddenField(`${at}.rule`, costText('estimated rule cost', cost, RULE_ESTIMATE_LIMIT)))
     if (one.program !== undefined) observe(`${at}.rule`, cost)
     if (one.error !== undefined) errors.push(invalid(`${at}.rule`, internalRule(one.rule), one.error))
     if (one.messageError !== undefined)
       errors.push(invalid(`${at}.messageExpression`, internalRule(one.rule), one.messageError))
     else if (one.message !== undefined) {
       const messageCost = one.message.maxCost * cardinality
-      if (messageCost > RULE_ESTIMATE)
+      if (messageCost > RULE_ESTIMATE_LIMIT)
         errors.push(
           forbiddenField(
             `${at}.messageExpression`,
-            costText('estimated messageExpression cost', messageCost, RULE_ESTIMATE),
+            costText('estimated messageExpression cost', messageCost, RULE_ESTIMATE_LIMIT),
           ),
         )
       observe(`${at}.messageExpression`, messageCost)
@@ -204,7 +207,7 @@ interface Run {
 
 /** What an object's rules say against it. An update is not held to what it does not change. */
 export function validateRules(object: KubeObject, old: KubeObject | undefined, schema: Structural): RuleErrors {
-  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
+  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: REQUEST_COST_LIMIT }, over: false }
   walk(asJson(object), old && asJson(old), schema, '', true, run)
   const tolerated = run.tolerated.sort((a, b) => (a.field < b.field ? -1 : 1))
   return { failed: run.errors, tolerated }
@@ -212,7 +215,7 @@ export function validateRules(object: KubeObject, old: KubeObject | undefined, s
 
 /** The rules of a part of an object, or of a default, that stands at `path`. */
 export function rulesOf(value: Json, schema: Structural, path: string, root: boolean): readonly FieldError[] {
-  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: COST_PER_OBJECT }, over: false }
+  const run: Run = { errors: [], tolerated: [], budget: { used: 0, limit: REQUEST_COST_LIMIT }, over: false }
   walk(value, undefined, schema, path, root, run)
   return run.errors
 }
@@ -300,7 +303,7 @@ function judge(
   const { rule } = one
   const shown = (rule.message ?? '').trim() || (rule.rule ?? '')
   const fail = (text: string) => run.errors.push(invalid(path, typeWord(schema), text))
-  const budget: Budget = { used: 0, limit: Math.min(COST_PER_CALL, run.budget.limit - run.budget.used) }
+  const budget: Budget = { used: 0, limit: Math.min(CALL_COST_LIMIT, run.budget.limit - run.budget.used) }
   try {
     const variables = new Map<string, Value>([['self', wrap(value, self)]])
     if (one.transition) {
@@ -313,7 +316,7 @@ function judge(
     run.errors.push(failure(one, variables, schema, path, value, run))
   } catch (error) {
     if (error instanceof BudgetExceeded) {
-      const call = budget.limit === COST_PER_CALL
+      const call = budget.limit === CALL_COST_LIMIT
       fail(
         call
           ? `no further validation rules will be run due to call cost exceeds limit for rule: ${shown}`
@@ -359,7 +362,7 @@ function failure(
 /** The message that an expression makes; undefined when it fails or makes none that fits in a line. */
 function messageOf({ message }: CompiledRule, variables: ReadonlyMap<string, Value>, run: Run): string | undefined {
   if (message === undefined) return undefined
-  const budget: Budget = { used: 0, limit: Math.min(COST_PER_CALL, run.budget.limit - run.budget.used) }
+  const budget: Budget = { used: 0, limit: Math.min(CALL_COST_LIMIT, run.budget.limit - run.budget.used) }
   try {
     const text = message.run(variables, budget)
     run.budget.used += budget.used

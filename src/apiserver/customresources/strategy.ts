@@ -1,4 +1,5 @@
 /** The rules of custom resources: those of every object, and what the definition's schema says. */
+import { withMetadata } from '../../api/metadata.ts'
 import { asJson, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { sameJson } from '../../api/same.ts'
@@ -10,7 +11,6 @@ import { validateValue } from '../../api/schema/structural/validate-value.ts'
 import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
 import { forbidden } from '../../api/status.ts'
 import { type FieldError, invalid } from '../../api/validation/errors.ts'
-import { withMetadata } from '../registry/deletion.ts'
 import type { Strategy, StrategyContext } from '../registry/strategy.ts'
 import { rulesBelow, validateRules } from './rules.ts'
 

@@ -1,10 +1,11 @@
 /** Request bodies: objects of the resource's (or subresource's) kind with their defaults, and delete options. */
+
 import { decodeBody, decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
+import { withMetadata } from '../../api/metadata.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
-import { withMetadata } from '../registry/deletion.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
 import { deleteOptionsOfQuery, type WriteOptions } from './options.ts'

@@ -1,10 +1,10 @@
 /** Create, step by step as in Kubernetes. */
+import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { longName } from '../../api/validation/formats.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
-import { withMetadata } from './deletion.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
 import { groupResource, type Registry, storageKey, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import type { Strategy } from './strategy.ts'

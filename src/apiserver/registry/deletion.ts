@@ -3,7 +3,8 @@
  * sets or takes away, and when an update removes the object. Called by the store's delete and update; nothing here reads
  * or writes storage.
  */
-import type { KubeObject, ObjectMeta } from '../../api/object.ts'
+import { withMetadata } from '../../api/metadata.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { addInt64, durationMs } from '../../api/objects/integers.ts'
 import { conflict } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -13,21 +14,6 @@ const ORPHAN_FINALIZER = 'orphan'
 const FOREGROUND_FINALIZER = 'foregroundDeletion'
 
 const NONE: readonly string[] = []
-
-/** Changes metadata and keeps the identity of everything else; undefined removes a field. */
-export function withMetadata(
-  object: KubeObject,
-  changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined },
-): KubeObject {
-  const metadata: Record<string, unknown> = { ...object.metadata }
-  for (const field in changes) {
-    const value = changes[field as keyof ObjectMeta]
-    if (value !== undefined) metadata[field] = value
-    // Deleting makes an object slow for good: only what is there.
-    else if (metadata[field] !== undefined) delete metadata[field]
-  }
-  return { ...object, metadata: metadata as ObjectMeta }
-}
 
 /** @throws StatusError 409 naming both values; the kind stands where the resource stands elsewhere, as in Kubernetes */
 export function checkPreconditions(

@@ -1,7 +1,7 @@
 /** What the server itself does to metadata at a create and at an update: system fields, and what an update may not touch. */
+import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
-import { withMetadata } from './deletion.ts'
 
 /** Metadata in the order of Kubernetes' struct, so that every writer's objects are written alike. */
 const ORDER = [

@@ -3,6 +3,7 @@
  * does them, over a strategy. Called by the handlers; knows nothing of requests' paths and encodings, and nothing of any
  * kind but what its strategy says. Objects here are of the storage version, custom resources of the request's.
  */
+import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
@@ -10,7 +11,6 @@ import { badRequest } from '../../api/status.ts'
 import { pathSegmentName } from '../../api/validation/names.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { withMetadata } from './deletion.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import type { Pools, Strategy, StrategyContext } from './strategy.ts'
 

@@ -3,6 +3,7 @@
 import { type Answer, authorizerValue, requestResourceValue } from '../../../api/cel/authorizer.ts'
 import { check } from '../../../api/cel/check.ts'
 import { type Budget, BudgetExceeded, evaluate } from '../../../api/cel/eval.ts'
+import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { parse } from '../../../api/cel/parse.ts'
 import { DYN, type Type } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
@@ -31,9 +32,6 @@ const NAMES = [
   'authorizer.requestResource',
 ]
 const TYPES: ReadonlyMap<string, Type> = new Map(NAMES.map((name) => [name, DYN]))
-/** What one expression may cost, and what all of one policy together. */
-const EXPRESSION_LIMIT = 1_000_000
-export const POLICY_BUDGET = 10_000_000
 
 /** The expressions of one policy have cost too much together: none is evaluated any more. */
 export class BudgetSpent extends ExpressionError {}
@@ -59,7 +57,7 @@ export function compile(source: string, mutating = false): Expression {
   return {
     run(variables, budget) {
       if (broken !== undefined || checked === undefined) throw new ExpressionError(broken ?? 'compilation failed')
-      const own: Budget = { used: 0, limit: EXPRESSION_LIMIT }
+      const own: Budget = { used: 0, limit: CALL_COST_LIMIT }
       let value: Value
       try {
         value = evaluate(checked, variables, own)

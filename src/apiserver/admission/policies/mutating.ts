@@ -2,6 +2,7 @@
  * MutatingAdmissionPolicy (KEP-3962): changes to requests in CEL, as apply configurations or JSON patches, bound to where
  * they are made. Runs before the mutating webhooks, and again when something changed the object after it.
  */
+import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
@@ -22,7 +23,7 @@ import {
   type Shown,
   showing,
 } from './definitions.ts'
-import { lazyVariables, POLICY_BUDGET, requestVariables } from './expression.ts'
+import { lazyVariables, requestVariables } from './expression.ts'
 import { type PolicyMetrics, policyMetrics } from './metrics.ts'
 import { MutationError } from './mutation-error.ts'
 import { applyMutation, evaluateMutation, type Mutation, mutationsOf, takeBack, targetOf } from './mutations.ts'
@@ -111,7 +112,7 @@ async function mutateAll(
       const began = metrics.now()
       try {
         const made = await evaluated({ ...shown, object }, (variables) =>
-          evaluateMutation(mutation, variables, { used: 0, limit: POLICY_BUDGET }),
+          evaluateMutation(mutation, variables, { used: 0, limit: REQUEST_COST_LIMIT }),
         )
         const next = applyMutation(mutation, made, object, targetOf(row, attributes.subresource))
         takeBack(row, attributes.row)
@@ -151,7 +152,7 @@ function evaluation(
       const { request } = reviewOf(attributes, shown, '') as { request: Fields }
       const variables = requestVariables(attributes, { ...shown, request }, reads, authorizer)
       variables.set('params', wrap((param ?? null) as Json, DYN))
-      variables.set('variables', lazyVariables(definition.variables, variables, { used: 0, limit: POLICY_BUDGET }))
+      variables.set('variables', lazyVariables(definition.variables, variables, { used: 0, limit: REQUEST_COST_LIMIT }))
       return body(variables)
     })
 }
@@ -164,7 +165,7 @@ async function conditionsHold(
 ): Promise<boolean> {
   if (conditions.length === 0) return true
   const outcome = await evaluated(shown, (variables) =>
-    evaluateConditions(conditions, withoutNamespace(variables), { used: 0, limit: POLICY_BUDGET }),
+    evaluateConditions(conditions, withoutNamespace(variables), { used: 0, limit: REQUEST_COST_LIMIT }),
   )
   if (!('error' in outcome)) return outcome.matches
   fail(new MutationError(outcome.error))

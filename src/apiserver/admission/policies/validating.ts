@@ -2,7 +2,9 @@
  * ValidatingAdmissionPolicy (KEP-3488): rules in CEL that requests must satisfy, bound to where they count and to what
  * happens when they do not.
  */
+
 import type { Budget } from '../../../api/cel/eval.ts'
+import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json } from '../../../api/object.ts'
@@ -27,7 +29,6 @@ import {
   type Expression,
   ExpressionError,
   lazyVariables,
-  POLICY_BUDGET,
   requestVariables,
 } from './expression.ts'
 import { type PolicyMetrics, policyMetrics } from './metrics.ts'
@@ -189,7 +190,7 @@ function refusal(attributes: AdmissionAttributes, { policy, binding, message, re
 function evaluate({ definition, param }: Invocation<Policy>, variables: Map<string, Value>, fails: boolean): Outcome {
   const findings: Finding[] = []
   const notes = new Map<string, string>()
-  const budget: Budget = { used: 0, limit: POLICY_BUDGET }
+  const budget: Budget = { used: 0, limit: REQUEST_COST_LIMIT }
   variables.set('params', wrap((param ?? null) as Json, DYN))
   const matched = evaluateConditions(definition.conditions, withoutNamespace(variables), budget)
   if ('error' in matched) {

@@ -2,6 +2,7 @@
  * MutatingAdmissionWebhook and ValidatingAdmissionWebhook (API concept: dynamic admission control): servers of the cluster's
  * own are asked about requests, and may change or refuse them.
  */
+import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Fields, type Json, type KubeObject } from '../../../api/object.ts'
@@ -18,7 +19,7 @@ import type {
   CacheReads,
 } from '../plugin.ts'
 import { type Condition, conditionsOf, evaluateConditions } from '../policies/conditions.ts'
-import { POLICY_BUDGET, requestVariables } from '../policies/expression.ts'
+import { requestVariables } from '../policies/expression.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
 import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
 import { applyWebhookPatch, reasonOf } from './json-patch.ts'
@@ -110,7 +111,7 @@ async function conditionsHold(
   const { request } = reviewOf(attributes, { row, object, oldObject }, '') as { request: Fields }
   const outcome = await whenDecided(host.authorizer, (authorizer) => {
     const variables = requestVariables(attributes, { object, oldObject, request }, reads, authorizer)
-    return evaluateConditions(hook.conditions, variables, { used: 0, limit: POLICY_BUDGET })
+    return evaluateConditions(hook.conditions, variables, { used: 0, limit: REQUEST_COST_LIMIT })
   })
   const result = 'error' in outcome ? 'failed' : outcome.matches ? 'held' : 'excluded'
   metrics.conditions({ name: hook.name, operation: attributes.operation, type }, began, result)

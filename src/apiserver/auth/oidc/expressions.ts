@@ -1,5 +1,7 @@
 /** CEL over a token's claims and over the user made of them (API concept: structured authentication configuration, KEP-3331). */
+
 import { BudgetExceeded } from '../../../api/cel/eval.ts'
+import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import type { Node } from '../../../api/cel/parse.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { DYN, listOf, mapOf, type ObjectField, STRING, type Type } from '../../../api/cel/types.ts'
@@ -24,8 +26,6 @@ const USER: Type = {
 const OVER_CLAIMS: ReadonlyMap<string, Type> = new Map([['claims', mapOf(STRING, DYN)]])
 const OVER_USER: ReadonlyMap<string, Type> = new Map([['user', USER]])
 
-/** What one expression may cost: kube-apiserver's limit of a single call. */
-const BUDGET = 1_000_000
 /** JSON of a token may nest no deeper. */
 const MAX_DEPTH = 100
 
@@ -52,7 +52,7 @@ export const userVariables = (user: UserInfo): ReadonlyMap<string, Value> =>
 /** @throws TokenError */
 export function run({ source, program }: Expression, variables: ReadonlyMap<string, Value>): Value {
   try {
-    return program.run(variables, { used: 0, limit: BUDGET })
+    return program.run(variables, { used: 0, limit: CALL_COST_LIMIT })
   } catch (error) {
     if (error instanceof CelError || error instanceof BudgetExceeded)
       throw new TokenError(`expression '${source}' resulted in error: ${error.message}`)

@@ -1,5 +1,7 @@
 /** matchConditions of an authorization webhook (KEP-3221): expressions over the review. It is asked where all of them hold. */
+
 import { BudgetExceeded } from '../../../api/cel/eval.ts'
+import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { listOf, mapOf, type ObjectField, printType, STRING, type Type } from '../../../api/cel/types.ts'
 import { CelError, type Value, wrap } from '../../../api/cel/values.ts'
@@ -32,8 +34,6 @@ const REQUEST = object('kubernetes.SubjectAccessReviewSpec', {
   uid: STRING,
 })
 const VARIABLES: ReadonlyMap<string, Type> = new Map([['request', REQUEST]])
-/** What the conditions of one webhook may cost together. */
-const BUDGET = 1_000_000
 
 export interface MatchCondition {
   readonly source: string
@@ -64,7 +64,8 @@ export function conditionsHold(
     ...(spec['resourceAttributes'] ? { resourceAttributes: filled(spec['resourceAttributes']) } : {}),
   }
   const variables = new Map<string, Value>([['request', wrap(request as Json, REQUEST)]])
-  const budget = { used: 0, limit: BUDGET }
+  // All conditions of one webhook together.
+  const budget = { used: 0, limit: CALL_COST_LIMIT }
   const errors: string[] = []
   for (const { source, program } of conditions) {
     try {

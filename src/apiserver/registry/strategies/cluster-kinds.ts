@@ -2,6 +2,7 @@
  * The strategies of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control,
  * certificates, devices, API extension. Most differ only in rules and in which fields count for their generation.
  */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import * as policies from '../../../api/validation/admission-policies.ts'
 import { validateWebhookConfiguration } from '../../../api/validation/admissionregistration.ts'
@@ -25,7 +26,7 @@ import { validateDefinition, validateDefinitionUpdate } from '../../customresour
 import { definitionWarnings } from '../../customresources/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { withAvailability } from './apiservices.ts'
-import { nextGeneration, withFieldOf, withMeta } from './common.ts'
+import { nextGeneration, withFieldOf } from './common.ts'
 import type { Strategies } from './index.ts'
 import { CONDITIONAL, kind, type Validate, warned } from './kind.ts'
 import { resourceClaims, resourceClaimTemplates } from './resource-claims.ts'
@@ -51,7 +52,7 @@ const deviceTaintRules: Strategy = {
     const taint: Fields | undefined = object['spec']?.taint
     return taint === undefined ? object : { ...object, spec: { ...object['spec'], taint: timedTaint(taint, now) } }
   },
-  prepareForCreate: (object) => ({ ...withMeta(object, { generation: 1 }), status: {} }),
+  prepareForCreate: (object) => ({ ...withMetadata(object, { generation: 1 }), status: {} }),
 }
 
 function withTimedTaints(slice: KubeObject, now: string): KubeObject {
@@ -176,7 +177,8 @@ const customResourceDefinitions: Strategy = {
     status: NEW_DEFINITION,
     more: CONDITIONAL,
   }),
-  prepareForCreate: (object) => withStoredVersions({ ...withMeta(object, { generation: 1 }), status: NEW_DEFINITION }),
+  prepareForCreate: (object) =>
+    withStoredVersions({ ...withMetadata(object, { generation: 1 }), status: NEW_DEFINITION }),
   beginDeletion: beginDefinitionDeletion,
   preconditionFailed: 'precondition failed',
   standardFinalizersOnly: false,

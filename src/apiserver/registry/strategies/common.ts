@@ -1,20 +1,9 @@
 /** What many strategies share: generations, status kept or taken, templates. Called by the files of this folder only. */
-import { asKubeObject, type Fields, type KubeObject, type ObjectMeta } from '../../../api/object.ts'
+import { withMetadata } from '../../../api/metadata.ts'
+import { asKubeObject, type Fields, type KubeObject } from '../../../api/object.ts'
 import { addInt64 } from '../../../api/objects/integers.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Strategy } from '../strategy.ts'
-
-type MetaChanges = { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined }
-
-/** The object with other metadata fields; undefined removes one. */
-export function withMeta(object: KubeObject, changes: MetaChanges): KubeObject {
-  const metadata: Record<string, unknown> = { ...object.metadata }
-  for (const [field, value] of Object.entries(changes)) {
-    if (value === undefined) delete metadata[field]
-    else metadata[field] = value
-  }
-  return { ...object, metadata: metadata as ObjectMeta }
-}
 
 /** The object with `field` as it stands in `from` (absent there: absent). */
 export function withFieldOf(object: KubeObject, from: KubeObject, field: string): KubeObject {
@@ -27,7 +16,7 @@ export function withFieldOf(object: KubeObject, from: KubeObject, field: string)
 
 /** A new object: first generation, and a status that only controllers may fill. */
 export function createdWith(object: KubeObject, emptyStatus: Fields | undefined): KubeObject {
-  const first = withMeta(object, { generation: 1 })
+  const first = withMetadata(object, { generation: 1 })
   return emptyStatus === undefined ? first : { ...first, status: emptyStatus }
 }
 
@@ -36,7 +25,7 @@ export function nextGeneration(object: KubeObject, old: KubeObject, changed: boo
   const generation = addInt64(old.metadata.generation ?? 0, changed ? 1 : 0) as number
   return object.metadata.generation === generation || (generation === 0 && object.metadata.generation === undefined)
     ? object
-    : withMeta(object, { generation })
+    : withMetadata(object, { generation })
 }
 
 /** The usual life of a kind with spec and status: status written only through /status, generation counting specs. */

@@ -1,4 +1,5 @@
 /** Nodes, ConfigMaps, Secrets, ServiceAccounts, Endpoints, Events, LimitRanges, ResourceQuotas: the core group's plain kinds. */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
 import {
@@ -20,7 +21,7 @@ import {
 import { tlsPairWarning } from '../../../api/validation/tls-pair.ts'
 import { endpointSliceWarnings, nodeWarnings } from '../../../api/validation/warnings.ts'
 import type { Strategy } from '../strategy.ts'
-import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
 export const nodes: Strategy = {
   validate: (object) => validateNode(object),
@@ -87,7 +88,7 @@ function withoutTopology(slice: KubeObject): KubeObject {
 }
 
 export const endpointSlices: Strategy = {
-  prepareForCreate: (object) => withMeta(withoutTopology(object), { generation: 1 }),
+  prepareForCreate: (object) => withMetadata(withoutTopology(object), { generation: 1 }),
   prepareForUpdate(given, old) {
     const object = withoutTopology(given)
     const changed =
@@ -138,7 +139,7 @@ export const events: Strategy = {
 export const limitRanges: Strategy = {
   /** One without a name gets one that looks like a uid. */
   beginCreate: (object, _context, { random }) => ({
-    object: object.metadata.name ? object : withMeta(object, { name: random.uuid() }),
+    object: object.metadata.name ? object : withMetadata(object, { name: random.uuid() }),
     finish: () => {},
   }),
   validate: (object) => validateLimitRange(object),

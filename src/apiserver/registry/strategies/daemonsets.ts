@@ -1,4 +1,5 @@
 /** DaemonSet. Its template's generation, once a field, lives on in an annotation that only the server counts. */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { TEMPLATE_GENERATION } from '../../../api/objects/annotated-fields.ts'
 import { addInt64, type Int64, maxInt64, parseInt64 } from '../../../api/objects/integers.ts'
@@ -6,7 +7,7 @@ import { same } from '../../../api/validation/common.ts'
 import { validateDaemonSet, validateDaemonSetStatus } from '../../../api/validation/daemonsets.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import type { Strategy } from '../strategy.ts'
-import { createdWith, nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+import { createdWith, nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
 const templateGeneration = (object: KubeObject): Int64 =>
   parseInt64(object.metadata.annotations?.[TEMPLATE_GENERATION]) ?? 0
@@ -14,7 +15,7 @@ const templateGeneration = (object: KubeObject): Int64 =>
 function withTemplateGeneration(object: KubeObject, generation: Int64): KubeObject {
   const annotations = object.metadata.annotations
   if (annotations?.[TEMPLATE_GENERATION] === String(generation)) return object
-  return withMeta(object, { annotations: { ...annotations, [TEMPLATE_GENERATION]: String(generation) } })
+  return withMetadata(object, { annotations: { ...annotations, [TEMPLATE_GENERATION]: String(generation) } })
 }
 
 export const daemonSets: Strategy = {

@@ -1,4 +1,5 @@
 /** Deployment. */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { ROLLBACK_TO } from '../../../api/objects/annotated-fields.ts'
 import { same } from '../../../api/validation/common.ts'
@@ -9,7 +10,7 @@ import {
 } from '../../../api/validation/pod-warnings.ts'
 import { validateDeployment, validateDeploymentStatus } from '../../../api/validation/workloads.ts'
 import type { Strategy } from '../strategy.ts'
-import { createdWith, nextGeneration, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+import { createdWith, nextGeneration, RESETS_STATUS, withFieldOf } from './common.ts'
 
 /** The revision to go back to belongs to the spec, annotation though it is. */
 function withRollbackOf(object: KubeObject, old: KubeObject): KubeObject {
@@ -17,7 +18,7 @@ function withRollbackOf(object: KubeObject, old: KubeObject): KubeObject {
   if (object.metadata.annotations?.[ROLLBACK_TO] === wanted) return object
   const { [ROLLBACK_TO]: _, ...annotations } = object.metadata.annotations ?? {}
   const kept = wanted === undefined ? annotations : { ...annotations, [ROLLBACK_TO]: wanted }
-  return withMeta(object, { annotations: Object.keys(kept).length === 0 ? undefined : kept })
+  return withMetadata(object, { annotations: Object.keys(kept).length === 0 ? undefined : kept })
 }
 
 export const deployments: Strategy = {
@@ -39,7 +40,7 @@ export const deployments: Strategy = {
   defaultGarbageCollectionPolicy: 'DeleteDependents',
   status: {
     prepareForUpdate: (object, old) =>
-      withRollbackOf(withMeta(withFieldOf(object, old, 'spec'), { labels: old.metadata.labels }), old),
+      withRollbackOf(withMetadata(withFieldOf(object, old, 'spec'), { labels: old.metadata.labels }), old),
     validateUpdate: (object, old) => validateDeploymentStatus(object, old),
     resetFields: [['f:spec'], ['f:metadata', 'f:labels']],
   },

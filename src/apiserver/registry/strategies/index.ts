@@ -2,12 +2,12 @@
  * Which strategy a resource has. A kind's author adds a row to the table; a kind without one gets what is common to all:
  * object-meta rules and nothing of its own.
  */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { addInt64 } from '../../../api/objects/integers.ts'
 import { sameJson } from '../../../api/same.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { qualified } from '../../../api/status.ts'
-import { withMetadata } from '../deletion.ts'
 import type { Strategy } from '../strategy.ts'
 import { metaOnUpdate, returnDeletedObjects } from './answers.ts'
 

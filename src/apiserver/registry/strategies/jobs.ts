@@ -1,11 +1,12 @@
 /** Job. */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { validateJobStatus } from '../../../api/validation/job-status.ts'
 import { jobWarnings } from '../../../api/validation/job-warnings.ts'
 import { validateJob, validateJobUpdate } from '../../../api/validation/jobs.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import type { Strategy } from '../strategy.ts'
-import { createdWith, RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf, withMeta } from './common.ts'
+import { createdWith, RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid'
 
@@ -32,14 +33,16 @@ function withGeneratedSelector(job: KubeObject): KubeObject {
   }
   // Labels that were defaulted from the template's follow them.
   const own = job.metadata.labels
-  return own !== undefined && own === given ? withMeta(generated, { labels }) : generated
+  return own !== undefined && own === given ? withMetadata(generated, { labels }) : generated
 }
 
 /** A job without labels gets its template's, but only where it is stored: they are not judged twice. */
 function withTemplateLabels(job: KubeObject): KubeObject {
   const labels = job['spec']?.template?.metadata?.labels
   const own = job.metadata.labels
-  return labels === undefined || (own !== undefined && Object.keys(own).length > 0) ? job : withMeta(job, { labels })
+  return labels === undefined || (own !== undefined && Object.keys(own).length > 0)
+    ? job
+    : withMetadata(job, { labels })
 }
 
 export const jobs: Strategy = {

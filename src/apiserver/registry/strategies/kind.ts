@@ -1,9 +1,10 @@
 /** A strategy made of what sets a kind apart: its rules, what its generation counts, its status. Called by the tables of kinds. */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { FieldError } from '../../../api/validation/errors.ts'
 import type { Strategy } from '../strategy.ts'
-import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
 /** A PUT must say which version it replaces. */
 export const CONDITIONAL = { allowUnconditionalUpdate: false }
@@ -29,7 +30,7 @@ export function kind(traits: Traits): Strategy {
   const { validate, validateUpdate, counts, status, validateStatus, statusAlone, more } = traits
   return {
     prepareForCreate(object) {
-      const first = counts ? withMeta(object, { generation: 1 }) : object
+      const first = counts ? withMetadata(object, { generation: 1 }) : object
       return status ? { ...first, status } : first
     },
     validate,
@@ -65,7 +66,7 @@ export function kind(traits: Traits): Strategy {
 /** What a write of the status leaves alone where it may only write the status. */
 const withMetadataOf = (object: KubeObject, old: KubeObject): KubeObject => {
   const { labels, annotations, finalizers, ownerReferences } = old.metadata
-  return withMeta(object, { labels, annotations, finalizers, ownerReferences })
+  return withMetadata(object, { labels, annotations, finalizers, ownerReferences })
 }
 
 /** The same is told of a new object and of an updated one. */

@@ -2,12 +2,13 @@
  * Namespace. Its life ends in two steps of its own: a delete only marks it Terminating, and it goes when the last of its
  * spec.finalizers is gone, which only the finalize endpoint can take away.
  */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { validateNamespaceFinalizers, validateNamespaceStatus } from '../../../api/validation/core-config.ts'
 import { labelName } from '../../../api/validation/names.ts'
 import { deletionFinalizersForGarbageCollection } from '../deletion.ts'
 import type { Strategy } from '../strategy.ts'
-import { RESETS_STATUS, withFieldOf, withMeta } from './common.ts'
+import { RESETS_STATUS, withFieldOf } from './common.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 
@@ -25,7 +26,7 @@ export const namespaces: Strategy = {
     const name = object.metadata.name ?? ''
     return object.metadata.labels?.[NAME_LABEL] === name
       ? object
-      : withMeta(object, { labels: { ...object.metadata.labels, [NAME_LABEL]: name } })
+      : withMetadata(object, { labels: { ...object.metadata.labels, [NAME_LABEL]: name } })
   },
   prepareForUpdate: (object, old) => withFieldOf(withFieldOf(object, old, 'status'), old, 'spec'),
   resetFields: RESETS_STATUS,
@@ -38,7 +39,7 @@ export const namespaces: Strategy = {
     if (object.metadata.deletionTimestamp !== undefined) return object
     const finalizers = deletionFinalizersForGarbageCollection(namespaces, object, options)
     return {
-      ...withMeta(object, { deletionTimestamp: context.now, ...(finalizers.length > 0 ? { finalizers } : {}) }),
+      ...withMetadata(object, { deletionTimestamp: context.now, ...(finalizers.length > 0 ? { finalizers } : {}) }),
       status: { ...object['status'], phase: 'Terminating' },
     }
   },

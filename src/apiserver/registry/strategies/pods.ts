@@ -1,4 +1,5 @@
 /** Pod, and its subresources status, ephemeralcontainers, resize and binding. */
+import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { withPodLevelRequests } from '../../../api/objects/pod-level-resources.ts'
 import { qosClass } from '../../../api/objects/qos.ts'
@@ -13,7 +14,7 @@ import {
 import { appArmorWarnings, podWarnings } from '../../../api/validation/pod-warnings.ts'
 import { validatePod } from '../../../api/validation/pods.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from '../strategy.ts'
-import { createdWith, nextGeneration, withFieldOf, withMeta } from './common.ts'
+import { createdWith, nextGeneration, withFieldOf } from './common.ts'
 import { withAppArmorField, withMatchLabelKeys } from './pod-preparation.ts'
 
 function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject {
@@ -92,7 +93,7 @@ function prepareForStatusUpdate(pod: KubeObject, old: KubeObject): KubeObject {
   const ownersKept =
     withQos.metadata.ownerReferences === old.metadata.ownerReferences
       ? withQos
-      : withMeta(withQos, { ownerReferences: old.metadata.ownerReferences })
+      : withMetadata(withQos, { ownerReferences: old.metadata.ownerReferences })
   return ownersKept
 }
 
@@ -106,7 +107,7 @@ function prepareForEphemeralContainers(pod: KubeObject, old: KubeObject): KubeOb
 
 /** The old object as the client wants it written: what names the version and the managers is the client's. */
 function withResourceVersion(old: KubeObject, pod: KubeObject): KubeObject {
-  return withMeta(old, {
+  return withMetadata(old, {
     resourceVersion: pod.metadata.resourceVersion,
     managedFields: pod.metadata.managedFields,
   })

@@ -1,0 +1,17 @@
+/** Rebuilding an object's metadata. */
+import type { KubeObject, ObjectMeta } from './object.ts'
+
+/** Changes metadata and keeps the identity of everything else; undefined removes a field. */
+export function withMetadata(
+  object: KubeObject,
+  changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined },
+): KubeObject {
+  const metadata: Record<string, unknown> = { ...object.metadata }
+  for (const field in changes) {
+    const value = changes[field as keyof ObjectMeta]
+    if (value !== undefined) metadata[field] = value
+    // Deleting makes an object slow for good: only what is there.
+    else if (metadata[field] !== undefined) delete metadata[field]
+  }
+  return { ...object, metadata: metadata as ObjectMeta }
+}
