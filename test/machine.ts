@@ -3,7 +3,7 @@
  * words (`{ skip: lacks.address() }`), and CI accepts those skips where the probe finds the same (tools/testing/excuses.ts).
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,6 +13,7 @@ export const lacks = {
     addressBeyondLoopback() === undefined ? 'this machine has no address but loopback' : (false as const),
   tmpfs: () =>
     canMountTmpfs() ? (false as const) : 'a file system of a chosen size cannot be mounted here (needs root)',
+  containers: () => whyNoContainers() ?? (false as const),
 } satisfies Record<string, () => string | false>
 
 /** An IPv4 address of this machine that other machines could reach. */
@@ -20,6 +21,36 @@ export const addressBeyondLoopback = (): string | undefined =>
   Object.values(networkInterfaces())
     .flat()
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address
+
+let containers: string | false | undefined
+
+/** Containers need root, a runtime and its tools, and a kernel that makes namespaces. */
+function whyNoContainers(): string | undefined {
+  containers ??= probeContainers() ?? false
+  return containers === false ? undefined : containers
+}
+
+function probeContainers(): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'containers need Linux and root'
+  const isThere = (command: string) =>
+    spawnSync('sh', ['-c', 'PATH=$PATH:/usr/sbin:/sbin command -v "$0"', command]).status === 0
+  const missing = ['containerd', 'runc', 'nft', 'ip', 'busybox', 'nsenter'].filter((command) => !isThere(command))
+  if (missing.length > 0) return `containers need ${missing.join(', ')} on this machine`
+  if (!existsSync('/usr/lib/cni/bridge')) return 'containers need the CNI plugins in /usr/lib/cni'
+  const { status } = spawnSync('unshare', [
+    '--mount',
+    '--net',
+    '--pid',
+    '--fork',
+    '--mount-proc',
+    'mount',
+    '-t',
+    'tmpfs',
+    'tmpfs',
+    '/run',
+  ])
+  return status === 0 ? undefined : 'this machine makes no namespaces for containers'
+}
 
 let tmpfs: boolean | undefined
 

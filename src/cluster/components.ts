@@ -92,7 +92,7 @@ async function startReal(runtime: Runtime, options: ComponentsOptions, choice: R
   const { startNode } = await import('./real-node.ts')
   const name = nodeName(0)
   const own = { ...runtime, log: runtime.log.named('kubelet') }
-  return startNode(own, name, options.clientFor(nodeUser(name), 'kubelet'), choice, signal)
+  return startNode(own, name, options.clientFor(nodeUser(name), 'kubelet'), choice, options.pki, signal)
 }
 
 async function startControllers(runtime: Runtime, options: ComponentsOptions, signal: AbortSignal) {

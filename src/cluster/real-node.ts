@@ -7,8 +7,10 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { FoundRuntime } from '../kubelet/machine/check.ts'
 import type { RealNode } from '../kubelet/machine/real-node.ts'
+import { issue } from './certificate.ts'
 import { StartError } from './errors.ts'
 import { nodeName } from './nodes.ts'
+import type { Pki } from './pki.ts'
 
 export interface RealNodeChoice {
   readonly found: FoundRuntime
@@ -52,11 +54,21 @@ export async function startNode(
   name: string,
   client: Client,
   { found, directory }: RealNodeChoice,
+  pki: Pick<Pki, 'ca'>,
   signal: AbortSignal,
 ): Promise<RealNode> {
   const { startRealNode } = await import('../kubelet/machine/real-node.ts')
   try {
-    return await startRealNode({ runtime, client, nodeName: name, signal, found, directory }, async () => 10250)
+    const certificate = (hosts: readonly string[]) => {
+      const commonName = `system:node:${name}`
+      const serving = issue(
+        runtime,
+        { commonName, organizations: ['system:nodes'], usage: 'server', hosts, validDays: 365 },
+        pki.ca,
+      )
+      return { ...serving, clientCa: pki.ca.cert }
+    }
+    return await startRealNode({ runtime, client, nodeName: name, signal, found, directory, certificate })
   } catch (cause) {
     throw new StartError(`the node cannot start: ${messageOf(cause)}`, { cause })
   }

@@ -20,11 +20,12 @@ import type { NodeDescription } from '../node-status.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime } from '../runtimes/runtime.ts'
+import { startKubeletServer } from '../server/server.ts'
 import { createCgroups } from './cgroups.ts'
 import type { FoundRuntime } from './check.ts'
 import { createMachine, machineIds } from './machine.ts'
 import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
-import { type PodDirectories, podDirectories } from './pod-directories.ts'
+import { podDirectories } from './pod-directories.ts'
 import { removeNetwork, setUpNetwork } from './pod-network.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createMachineVolumes } from './volume-writer.ts'
@@ -37,6 +38,12 @@ export interface RealNodeOptions {
   readonly found: FoundRuntime
   /** The node's own directory. */
   readonly directory: string
+  /** PEM: the kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
+  readonly certificate: (hosts: readonly string[]) => {
+    readonly cert: string
+    readonly key: string
+    readonly clientCa: string
+  }
 }
 
 export interface RealNode {
@@ -92,15 +99,7 @@ function recordOf(runtime: Runtime, { found, directory, nodeName }: RealNodeOpti
 }
 
 /** Resolves once the node is Ready. @throws Error when the machine does not let it */
-export async function startRealNode(
-  options: RealNodeOptions,
-  serve: (node: {
-    kubelet: () => Kubelet | undefined
-    containerRuntime: ContainerRuntime
-    nodeIP: string
-    directories: PodDirectories
-  }) => Promise<number>,
-): Promise<RealNode> {
+export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
   const { runtime, client, nodeName, signal, found, directory } = options
   const record = recordOf(runtime, options)
   const { cluster } = record
@@ -137,7 +136,18 @@ export async function startRealNode(
     },
   })
   let kubelet: Kubelet | undefined
-  const port = await serve({ kubelet: () => kubelet, containerRuntime, nodeIP: network.nodeIP, directories })
+  const { nodeIP } = network
+  const tls = options.certificate([nodeIP, nodeName])
+  const server = await startKubeletServer({
+    runtime,
+    client,
+    nodeName,
+    host: nodeIP,
+    tls,
+    kubelet: () => kubelet,
+    containerRuntime,
+  })
+  const { port } = server
   let images = await imagesOf(containerRuntime)
   const describe = (): Partial<NodeDescription> => ({
     ...machineIds(),
@@ -156,7 +166,7 @@ export async function startRealNode(
     nodeName,
     signal,
     capacity,
-    nodeIP: network.nodeIP,
+    nodeIP,
     containerRuntime,
     machine,
     describe,
@@ -186,8 +196,9 @@ export async function startRealNode(
   return {
     kubelet,
     containerRuntime,
-    nodeIP: network.nodeIP,
+    nodeIP,
     async takeDown() {
+      await server.stop(0)
       connection.close()
       await takeDownNode(runtime, directory)
     },

@@ -223,7 +223,8 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
         const { stats } = await call<{ stats: readonly cri.ContainerStats[] }>('ListContainerStats', {
           filter: { label_selector: own },
         })
-        return stats.map(usageOf)
+        // Of one that has ended there is nothing to tell.
+        return stats.map(usageOf).filter(({ time }) => time > 0)
       },
       async reopenLog(containerId) {
         await call('ReopenContainerLog', { container_id: containerId })

@@ -1,0 +1,141 @@
+/**
+ * Who may ask a kubelet's server, as kubeadm sets kubelets up: clients with a certificate of the cluster's authority or a token that the API
+ * server knows, and what they may do is the API server's answer to a SubjectAccessReview for nodes/SUBRESOURCE (API concept: kubelet
+ * authentication and authorization). Answers are kept for a moment.
+ */
+import { createHash, X509Certificate } from 'node:crypto'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiRequest, UserInfo } from '../../api/request.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+
+export interface Access {
+  /** Undefined: the client is not known. */
+  user(request: ApiRequest): Promise<UserInfo | undefined>
+  /** The first subresource that the user may use as the request asks; undefined: none. */
+  allowed(user: UserInfo, request: ApiRequest): Promise<string | undefined>
+}
+
+const TOKEN_MS = 120_000
+const ALLOWED_MS = 300_000
+const DENIED_MS = 30_000
+const MOST_KEPT = 1000
+
+export function createAccess(clock: Clock, client: Client, nodeName: string): Access {
+  const users = createMemory<UserInfo | undefined>(clock)
+  const answers = createMemory<boolean>(clock)
+
+  async function userOfToken(token: string): Promise<UserInfo | undefined> {
+    const review: KubeObject = {
+      kind: 'TokenReview',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: {},
+      spec: { token },
+    }
+    const reviews = client.resource({ group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' })
+    const { authenticated, user } = (await reviews.create(review))['status'] ?? {}
+    if (authenticated !== true || typeof user?.username !== 'string') return undefined
+    const { username, uid, groups = [], extra } = user
+    return { name: username, groups, ...(uid === undefined ? {} : { uid }), ...(extra === undefined ? {} : { extra }) }
+  }
+
+  async function mayUse(user: UserInfo, verb: string, subresource: string): Promise<boolean> {
+    const { name, groups, uid, extra } = user
+    const review: KubeObject = {
+      kind: 'SubjectAccessReview',
+      apiVersion: 'authorization.k8s.io/v1',
+      metadata: {},
+      spec: {
+        user: name,
+        groups: [...groups],
+        ...(uid === undefined ? {} : { uid }),
+        ...(extra === undefined ? {} : { extra }),
+        resourceAttributes: { verb, group: '', version: 'v1', resource: 'nodes', subresource, name: nodeName },
+      },
+    }
+    const key = JSON.stringify([name, groups, uid, extra, verb, subresource])
+    const known = answers.get(key)
+    if (known !== undefined) return known.value
+    const reviews = client.resource({ group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' })
+    const allowed = (await reviews.create(review))['status']?.allowed === true
+    answers.set(key, allowed, allowed ? ALLOWED_MS : DENIED_MS)
+    return allowed
+  }
+
+  return {
+    async user({ connection, headers }) {
+      if (connection?.peerCertificate !== undefined) return userOfCertificate(connection.peerCertificate)
+      const token = /^bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1]
+      if (token === undefined) return undefined
+      const key = createHash('sha256').update(token).digest('hex')
+      const known = users.get(key)
+      if (known !== undefined) return known.value
+      const user = await userOfToken(token)
+      users.set(key, user, user === undefined ? 0 : TOKEN_MS)
+      return user
+    },
+    async allowed(user, { method, path }) {
+      const verb = VERBS[method] ?? ''
+      for (const subresource of subresourcesOf(path)) if (await mayUse(user, verb, subresource)) return subresource
+      return undefined
+    },
+  }
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/** What a path counts as: the exact one first, and `proxy`, which is for everything that has no other. */
+export function subresourcesOf(path: string): readonly string[] {
+  const [, first = ''] = path.split('/')
+  switch (first) {
+    case 'stats':
+    case 'metrics':
+    case 'checkpoint':
+      return [first]
+    case 'logs':
+      return ['log']
+    case 'pods':
+    case 'runningpods':
+      return ['pods', 'proxy']
+    case 'healthz':
+    case 'configz':
+      return [first, 'proxy']
+    default:
+      return ['proxy']
+  }
+}
+
+export function userOfCertificate(der: Uint8Array): UserInfo {
+  const { CN, O } = new X509Certificate(der).toLegacyObject().subject as {
+    readonly CN?: string | readonly string[]
+    readonly O?: string | readonly string[]
+  }
+  const list = (value: string | readonly string[] | undefined) => (value === undefined ? [] : [value].flat())
+  return { name: list(CN)[0] ?? '', groups: [...list(O), 'system:authenticated'] }
+}
+
+interface Memory<T> {
+  get(key: string): { readonly value: T } | undefined
+  set(key: string, value: T, ms: number): void
+}
+
+function createMemory<T>(clock: Clock): Memory<T> {
+  const kept = new Map<string, { readonly value: T; readonly until: number }>()
+  return {
+    get(key) {
+      const known = kept.get(key)
+      return known !== undefined && known.until > clock.monotonic() ? known : undefined
+    },
+    set(key, value, ms) {
+      if (kept.size >= MOST_KEPT) kept.clear()
+      if (ms > 0) kept.set(key, { value, until: clock.monotonic() + ms })
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { liveRuntime } from '../../base/live.ts'
+import type { Client } from '../../client/client.ts'
+import type { Kubelet } from '../kubelet.ts'
+import type { ContainerRuntime, ContainerUsage } from '../runtimes/runtime.ts'
+import { subresourcesOf } from './access.ts'
+import { handlerOf } from './server.ts'
+import { resourceMetrics, summary } from './usage.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'skiff-server-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+const logPath = join(directory, '0.log')
+writeFileSync(logPath, '2026-01-02T03:04:05Z stdout F hello\n')
+
+const pod = {
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name: 'p', namespace: 'ns', uid: 'u' },
+  spec: { containers: [{ name: 'c' }] },
+}
+
+/** An API server that knows two tokens, and lets `admin` do everything and `reader` read what nodes use. */
+function stage(state: 'running' | 'exited' | 'none' = 'running') {
+  const reviews: KubeObject[] = []
+  const client = {
+    resource: () => ({
+      async create(review: KubeObject) {
+        reviews.push(review)
+        const { token, user, resourceAttributes } = review['spec']
+        const status =
+          review.kind === 'TokenReview'
+            ? { authenticated: token !== 'bad', user: { username: token, groups: ['g'] } }
+            : { allowed: user === 'admin' || (user === 'reader' && resourceAttributes.subresource === 'stats') }
+        return { ...review, status }
+      },
+    }),
+  } as unknown as Client
+  const container = { id: 'c1', metadata: { name: 'c', attempt: 0 }, state, logPath }
+  const kubelet = {
+    pods: { get: () => pod, list: () => [pod] },
+    runtimeStatus: () => ({ uid: 'u', ips: [], sandboxes: [], containers: state === 'none' ? [] : [container] }),
+    podStatus: () => ({
+      phase: 'Running',
+      containerStatuses: [{ name: 'c', state: { waiting: { reason: 'ContainerCreating' } } }],
+    }),
+  } as unknown as Kubelet
+  const containerRuntime = { real: { usage: async () => [] } } as unknown as ContainerRuntime
+  const runtime = liveRuntime()
+  const tls = { cert: '', key: '', clientCa: '' }
+  const handler = handlerOf({ runtime, client, nodeName: 'n', host: '', tls, kubelet: () => kubelet, containerRuntime })
+  const ask = async (target: string, token?: string, method = 'GET') => {
+    const { pathname, searchParams } = new URL(target, 'https://kubelet')
+    const request = {
+      method,
+      path: pathname,
+      query: searchParams,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      signal: new AbortController().signal,
+    } as ApiRequest
+    return said(await handler(request))
+  }
+  return { ask, reviews }
+}
+
+async function said(response: ApiResponse): Promise<readonly [number, string]> {
+  const parts: Uint8Array[] = []
+  if (response.kind === 'bytes') parts.push(...response.bytes)
+  if (response.kind === 'stream') for await (const chunk of response.chunks) parts.push(chunk)
+  return [response.status, Buffer.concat(parts).toString()]
+}
+
+test('who is not known is told so, who may not is told what he lacks, and nothing else', async () => {
+  const { ask, reviews } = stage()
+  assert.deepEqual(await ask('/pods'), [401, 'Unauthorized'])
+  assert.deepEqual(await ask('/pods', 'bad'), [401, 'Unauthorized'])
+  assert.deepEqual(await ask('/exec/ns/p/c?command=id', 'reader', 'POST'), [
+    403,
+    'Forbidden (user=reader, verb=create, resource=nodes, subresource(s)=[proxy])\n',
+  ])
+  const last = reviews.at(-1)?.['spec']
+  assert.deepEqual(last.resourceAttributes, {
+    verb: 'create',
+    group: '',
+    version: 'v1',
+    resource: 'nodes',
+    subresource: 'proxy',
+    name: 'n',
+  })
+  assert.deepEqual([last.user, last.groups], ['reader', ['g']])
+})
+
+test('answers of the API server are kept, so that it is asked once', async () => {
+  const { ask, reviews } = stage()
+  for (let times = 0; times < 3; times++) assert.equal((await ask('/stats/summary', 'reader'))[0], 200)
+  assert.deepEqual(
+    reviews.map(({ kind }) => kind),
+    ['TokenReview', 'SubjectAccessReview'],
+  )
+})
+
+test('each path counts as the subresource that Kubernetes has for it', () => {
+  assert.deepEqual(
+    [
+      '/stats/summary',
+      '/metrics/resource',
+      '/logs/x',
+      '/pods',
+      '/healthz',
+      '/containerLogs/a/b/c',
+      '/exec/a/b/c',
+      '/',
+    ].map(subresourcesOf),
+    [['stats'], ['metrics'], ['log'], ['pods', 'proxy'], ['healthz', 'proxy'], ['proxy'], ['proxy'], ['proxy']],
+  )
+})
+
+test('logs of a container, and why there are none', async () => {
+  const { ask } = stage('exited')
+  assert.deepEqual(await ask('/containerLogs/ns/p/c', 'admin'), [200, 'hello\n'])
+  assert.deepEqual(await ask('/containerLogs/ns/p/c?timestamps=true&tailLines=1', 'admin'), [
+    200,
+    '2026-01-02T03:04:05.000000000Z hello\n',
+  ])
+  assert.deepEqual(await ask('/containerLogs/ns/q/c', 'admin'), [404, 'pod "q" not found\n'])
+  assert.deepEqual(await ask('/containerLogs/ns/p/d', 'admin'), [404, 'container "d" not found in pod "p"\n'])
+  assert.deepEqual(await ask('/containerLogs/ns/p/c?previous=true', 'admin'), [
+    400,
+    'previous terminated container "c" in pod "p" not found',
+  ])
+  assert.equal((await ask('/containerLogs/ns/p/c?tailLines=x', 'admin'))[0], 400)
+  assert.equal((await ask('/containerLogs/ns/%ff/c', 'admin'))[0], 400)
+  assert.deepEqual(await stage('none').ask('/containerLogs/ns/p/c', 'admin'), [
+    400,
+    'container "c" in pod "p" is waiting to start: ContainerCreating',
+  ])
+})
+
+test('a session needs a container that runs', async () => {
+  const { ask } = stage('exited')
+  assert.deepEqual(await ask('/exec/ns/p/c?command=id&output=1', 'admin', 'POST'), [500, 'container not found ("c")\n'])
+  assert.deepEqual(await ask('/exec/ns/q/c?command=id&output=1', 'admin', 'POST'), [404, 'pod does not exist\n'])
+  assert.deepEqual(await ask('/portForward/ns/p', 'admin', 'POST'), [500, 'sandbox is not running\n'])
+  assert.equal((await ask('/nothing', 'admin'))[0], 404)
+})
+
+test('pods are told with the status they have now', async () => {
+  const { items } = JSON.parse((await stage().ask('/pods', 'admin'))[1])
+  assert.deepEqual([items.length, items[0].metadata.name, items[0].status.phase], [1, 'p', 'Running'])
+})
+
+test('what is used is told of containers, summed up for pods, and of the node', () => {
+  const one = (name: string, cpu: number): ContainerUsage => ({
+    podUid: 'u',
+    podName: 'p',
+    podNamespace: 'ns',
+    name,
+    time: 1000,
+    cpuNanoCores: cpu,
+    cpuNanoSeconds: cpu * 1e9,
+    workingSetBytes: 10,
+    usageBytes: 20,
+    rssBytes: 5,
+    rootfsBytes: 7,
+  })
+  const node = { cpuSeconds: 9, workingSetBytes: 100, availableBytes: 200 }
+  const lines = resourceMetrics([one('a', 1), one('b', 2)], node, 2000).split('\n')
+  assert.ok(lines.includes('container_cpu_usage_seconds_total{container="b",namespace="ns",pod="p"} 2 1000'))
+  assert.ok(lines.includes('pod_cpu_usage_seconds_total{namespace="ns",pod="p"} 3 1000'))
+  assert.ok(lines.includes('pod_memory_working_set_bytes{namespace="ns",pod="p"} 20 1000'))
+  assert.ok(lines.includes('node_cpu_usage_seconds_total 9 2000'))
+  const { pods } = summary('n', [one('a', 1), one('b', 2)], node, 2000) as {
+    pods: { cpu: object; containers: object[] }[]
+  }
+  assert.deepEqual(pods[0]?.cpu, { time: '1970-01-01T00:00:01Z', usageNanoCores: 3, usageCoreNanoSeconds: 3e9 })
+  assert.equal(pods[0]?.containers.length, 2)
+})

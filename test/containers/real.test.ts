@@ -1,0 +1,171 @@
+/** Pods of real containers, on a machine of its own: each test goes on where the one before it ended. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { lacks } from '../machine.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+
+const IMAGE = 'example.test/busybox:1'
+const sh = (script: string) => ['/bin/busybox', 'sh', '-c', script]
+
+function pod(name: string, containers: readonly object[], spec: object = {}) {
+  const whole = containers.map((one) => ({ name: 'c', image: IMAGE, imagePullPolicy: 'Never', ...one }))
+  return { kind: 'Pod', apiVersion: 'v1', metadata: { name }, spec: { containers: whole, ...spec } }
+}
+
+describe('real containers', { skip: lacks.containers() }, () => {
+  let machine: ContainerMachine
+  const field = (name: string, path: string) => machine.kubectl('get', 'pod', name, '-o', `jsonpath=${path}`).stdout
+  const ready = (name: string) =>
+    until(`${name} is ready`, () => field(name, '{.status.conditions[?(@.type=="Ready")].status}') === 'True')
+  const up = () => {
+    const { status, stderr } = machine.skiff('up', '--runtime', 'cri', '--port', '0', '--detach')
+    assert.equal(status, 0, stderr)
+  }
+
+  before(async () => {
+    machine = await startContainerMachine()
+  })
+  after(async () => {
+    machine?.skiff('down')
+    await machine?.stop()
+  })
+
+  test('up makes this machine a Ready node, and image load an image of it', () => {
+    up()
+    const loaded = machine.skiff('image', 'load', busyboxArchive(machine.directory, IMAGE))
+    assert.deepEqual([loaded.status, loaded.stdout], [0, `${IMAGE}\n`], loaded.stderr)
+    assert.match(machine.skiff('image', 'list').stdout, /^example\.test\/busybox:1 +[0-9a-f]{12} +\d/m)
+    assert.match(machine.skiff('status').stdout, /^nodes: +1 of 1 ready, containerd /m)
+    const bad = machine.skiff('image', 'load', '/etc/passwd')
+    assert.deepEqual([bad.status, bad.stdout], [1, ''])
+    assert.match(bad.stderr, /^skiff: cannot load \/etc\/passwd: .*\n$/)
+  })
+
+  test('a pod has its volumes, variables and user, and is seen through logs and exec', async () => {
+    machine.apply(
+      { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'map' }, data: { key: 'mapped' } },
+      { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'secret' }, stringData: { key: 'hidden' } },
+      pod(
+        'one',
+        [
+          {
+            command: sh(
+              'cat /from/init /map/key /secret/key; echo; cat /sub; echo; echo $IP $(id -u):$(id -G); echo oops >&2; exec sleep 9999',
+            ),
+            env: [{ name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
+            readinessProbe: { exec: { command: sh('test -f /from/init') }, periodSeconds: 1 },
+            resources: { limits: { cpu: '200m', memory: '64Mi' } },
+            volumeMounts: [
+              { name: 'from', mountPath: '/from' },
+              { name: 'map', mountPath: '/map' },
+              { name: 'map', mountPath: '/sub', subPath: 'key' },
+              { name: 'secret', mountPath: '/secret' },
+            ],
+          },
+        ],
+        {
+          securityContext: { runAsUser: 1000, runAsGroup: 3000, fsGroup: 2000 },
+          terminationGracePeriodSeconds: 1,
+          initContainers: [
+            {
+              name: 'init',
+              image: IMAGE,
+              imagePullPolicy: 'Never',
+              command: sh('echo made > /from/init'),
+              volumeMounts: [{ name: 'from', mountPath: '/from' }],
+            },
+          ],
+          volumes: [
+            { name: 'from', emptyDir: { medium: 'Memory' } },
+            { name: 'map', configMap: { name: 'map' } },
+            { name: 'secret', secret: { secretName: 'secret', defaultMode: 0o400 } },
+          ],
+        },
+      ),
+    )
+    await ready('one')
+    const ip = field('one', '{.status.podIP}')
+    assert.match(ip, /^10\.244\.\d+\.\d+$/)
+    const { stdout } = machine.kubectl('logs', 'one', '-c', 'c')
+    assert.equal(stdout, `made\nmappedhidden\nmapped\n${ip} 1000:3000 2000\noops\n`)
+    assert.equal(machine.kubectl('logs', 'one', '--tail=1').stdout, 'oops\n')
+    const left = machine.kubectl('exec', 'one', '-c', 'c', '--', ...sh('cat /etc/hostname; exit 7'))
+    assert.deepEqual([left.status, left.stdout], [7, 'one\n'])
+    const limits = globSync('/sys/fs/cgroup/{memory/,}skiff-*/burstable/pod*/*/{memory.limit_in_bytes,memory.max}')
+    assert.ok(limits.some((file) => readFileSync(file, 'utf8').trim() === String(64 * 1024 * 1024)))
+  })
+
+  test('a container that fails is started again, with what it left in its status', async () => {
+    machine.apply(pod('fails', [{ command: sh('echo bye; echo why > /dev/termination-log; exit 3') }]))
+    const path = '{.status.containerStatuses[0].lastState.terminated}'
+    const last = await until('its second start', () => field('fails', path) || undefined)
+    const { exitCode, message, reason } = JSON.parse(last)
+    assert.deepEqual([exitCode, message, reason], [3, 'why\n', 'Error'])
+    assert.equal(machine.kubectl('logs', 'fails', '--previous').stdout, 'bye\n')
+    const refused = pod('root', [{ command: sh('true'), securityContext: { runAsNonRoot: true } }])
+    machine.apply(refused)
+    await until('its refusal', () =>
+      /CreateContainerConfigError/.test(field('root', '{.status.containerStatuses[0].state}')),
+    )
+    assert.equal(machine.kubectl('delete', 'pod', 'fails', 'root', '--grace-period=1').status, 0)
+  })
+
+  test('a kubelet that is killed leaves its containers running, and the next one goes on with them', async () => {
+    const id = '{.status.containerStatuses[0].containerID}'
+    const before = field('one', id)
+    const pid = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
+    assert.equal(machine.run('kill', '-9', pid).status, 0)
+    await until('its end', () => machine.run('kill', '-0', pid).status !== 0)
+    up()
+    await ready('one')
+    assert.equal(field('one', id), before)
+    assert.equal(field('one', '{.status.containerStatuses[0].restartCount}'), '0')
+    assert.equal(machine.kubectl('exec', 'one', '--', ...sh('echo still')).stdout, 'still\n')
+  })
+
+  test('SIGTERM that is obeyed ends a pod at once; one that is not is followed by SIGKILL when its time is over', async () => {
+    machine.apply(
+      pod('polite', [{ command: sh('trap "exit 0" TERM; while :; do sleep 0.1; done') }], {
+        terminationGracePeriodSeconds: 60,
+      }),
+      pod('deaf', [{ command: sh('trap "" TERM; while :; do sleep 0.1; done') }], {
+        terminationGracePeriodSeconds: 3,
+      }),
+      pod('slow', [{ command: sh('trap "" TERM; while :; do sleep 0.1; done') }], {
+        terminationGracePeriodSeconds: 3600,
+      }),
+    )
+    for (const name of ['polite', 'deaf', 'slow']) await ready(name)
+    // The object stays until its finalizer goes, so that its last status can be read.
+    machine.kubectl('patch', 'pod', 'deaf', '-p', '{"metadata":{"finalizers":["example.test/kept"]}}')
+    assert.equal(machine.kubectl('delete', 'pod', 'polite', '--timeout=40s').status, 0)
+
+    machine.kubectl('delete', 'pod', 'deaf', '--wait=false')
+    const path = '{.status.containerStatuses[0].state.terminated}'
+    const { exitCode, reason, finishedAt } = JSON.parse(await until('its end', () => field('deaf', path) || undefined))
+    assert.deepEqual([exitCode, reason, field('deaf', '{.status.phase}')], [137, 'Error', 'Failed'])
+    const lateness = Date.parse(finishedAt) - Date.parse(field('deaf', '{.metadata.deletionTimestamp}'))
+    assert.ok(lateness >= -1000, `killed ${lateness} ms after its time`)
+    await until('grace period 0', () => field('deaf', '{.metadata.deletionGracePeriodSeconds}') === '0')
+    machine.kubectl('patch', 'pod', 'deaf', '-p', '{"metadata":{"finalizers":null}}')
+
+    machine.kubectl('delete', 'pod', 'slow', '--wait=false')
+    assert.equal(machine.kubectl('delete', 'pod', 'slow', '--grace-period=1', '--timeout=60s').status, 0)
+    assert.equal(machine.kubectl('get', 'pods', '-o', 'name').stdout, 'pod/one\n')
+  })
+
+  test('down leaves nothing of the node on the machine', async () => {
+    const { status, stderr } = machine.skiff('down')
+    assert.equal(status, 0, stderr)
+    assert.equal(machine.run('ctr', '-n', 'k8s.io', 'containers', 'list', '-q').stdout, '')
+    assert.equal(machine.run('ctr', '-n', 'k8s.io', 'images', 'list', '-q').stdout.includes('pause'), false)
+    assert.deepEqual(readdirSync(join(machine.directory, 'cni')), [])
+    assert.deepEqual(readdirSync(join(machine.directory, 'log/pods')), [])
+    assert.equal(existsSync(join(machine.dataDir, 'kubelet/skiff-1')), false)
+    assert.equal(/skiff-/.test(machine.run('ip', '-o', 'link').stdout), false)
+    assert.equal(machine.run('nft', 'list', 'ruleset').stdout, '')
+    assert.equal(machine.run('cat', '/proc/mounts').stdout.includes(machine.dataDir), false)
+  })
+})

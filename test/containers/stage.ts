@@ -1,0 +1,122 @@
+/**
+ * A machine of its own for real containers: mount, network and process namespaces with a containerd in them (machine.sh), where a skiff
+ * runs that knows nothing of it. Everything ends with it.
+ */
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { writeTar } from '../../src/kubelet/images/tar.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const PATIENCE_MS = 120_000
+
+export interface Said {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface ContainerMachine {
+  readonly directory: string
+  readonly dataDir: string
+  /** In the machine's namespaces. */
+  run(command: string, ...args: readonly string[]): Said
+  skiff(...args: readonly string[]): Said
+  kubectl(...args: readonly string[]): Said
+  /** kubectl with objects to read. @throws Error when it fails */
+  apply(...objects: readonly object[]): void
+  stop(): Promise<void>
+}
+
+/** Looks again and again: what is waited for happens in other processes. @throws Error with what was seen last */
+export async function until<T>(what: string, look: () => T | undefined | false, ms = PATIENCE_MS): Promise<T> {
+  for (const from = performance.now(); ; await wait(100)) {
+    const seen = look()
+    if (seen !== undefined && seen !== false) return seen
+    if (performance.now() - from > ms) throw new Error(`waited in vain: ${what}`)
+  }
+}
+
+export async function startContainerMachine(): Promise<ContainerMachine> {
+  const directory = mkdtempSync(join(tmpdir(), 'skiff-containers-'))
+  const script = join(root, 'test/containers/machine.sh')
+  const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
+  const outer = spawn('unshare', [...namespaces, script, directory, '/usr/lib/cni'], {
+    stdio: 'ignore',
+    detached: true,
+  })
+  const ended = new Promise<void>((resolve) => outer.once('exit', () => resolve()))
+  const inner = await until('the machine', () => {
+    const children = readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8').trim()
+    return children !== '' && existsSync(join(directory, 'ready')) && children
+  })
+  await until('containerd', () => existsSync(`/proc/${inner}/root/run/containerd/containerd.sock`))
+  const dataDir = join(directory, 'data')
+  const env = {
+    ...process.env,
+    PATH: `${process.env['PATH']}:/usr/sbin:/sbin`,
+    KUBECONFIG: join(dataDir, 'kubeconfig'),
+  }
+  const run = (command: string, ...args: readonly string[]): Said =>
+    said(
+      spawnSync('nsenter', ['-t', inner, '-m', '-n', '-p', '--', command, ...args], {
+        encoding: 'utf8',
+        env,
+        timeout: PATIENCE_MS,
+      }),
+    )
+  const kubectl = (...args: readonly string[]) => run(join(root, 'interop/bin/kubectl'), ...args)
+  await until('containerd answers', () => run('ctr', 'version').status === 0)
+  return {
+    directory,
+    dataDir,
+    run,
+    skiff: (...args) => run(process.execPath, join(root, 'bin/skiff.js'), ...args, '--data-dir', dataDir),
+    kubectl,
+    apply(...objects) {
+      const file = join(directory, 'objects.json')
+      writeFileSync(file, JSON.stringify({ kind: 'List', apiVersion: 'v1', items: objects }))
+      const { status, stderr } = kubectl('apply', '-f', file)
+      if (status !== 0) throw new Error(stderr)
+    },
+    async stop() {
+      outer.kill('SIGKILL')
+      await ended
+      // What ran in the namespaces ends with them, a moment later.
+      await until('the machine’s end', () => !existsSync(`/proc/${inner}`))
+      rmSync(directory, { recursive: true, force: true, maxRetries: 20 })
+    },
+  }
+}
+
+const said = ({ status, stdout, stderr }: SpawnSyncReturns<string>): Said => ({ status, stdout, stderr })
+
+/** An image of Debian's static busybox alone, as docker save would write it. */
+export function busyboxArchive(directory: string, name: string): string {
+  const found = spawnSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).stdout.trim()
+  const layer = writeTar([{ name: 'bin/busybox', bytes: readFileSync(found), mode: 0o755 }])
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch
+  const config = {
+    architecture,
+    os: 'linux',
+    config: { Env: ['PATH=/bin'], Cmd: ['/bin/busybox'] },
+    rootfs: { type: 'layers', diff_ids: [`sha256:${createHash('sha256').update(layer).digest('hex')}`] },
+  }
+  const file = (path: string, text: string | Uint8Array) => ({ name: path, bytes: Buffer.from(text), mode: 0o644 })
+  const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }]
+  mkdirSync(directory, { recursive: true })
+  const archive = join(directory, 'busybox.tar')
+  writeFileSync(
+    archive,
+    writeTar([
+      file('manifest.json', JSON.stringify(manifest)),
+      file('config.json', JSON.stringify(config)),
+      file('layer.tar', layer),
+    ]),
+  )
+  return archive
+}
