@@ -27,6 +27,8 @@ const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases'
 const LEASE_NAMESPACE = 'kube-node-lease'
 const LEASE_SECONDS = 40
 const RENEW_MS = 10_000
+/** Nodes of one process renew their Leases on the same tenths of a second, so that these are written together. */
+const TOGETHER_MS = 100
 const REPORT_MS = 300_000
 const RETRY_MS = 1000
 const CONFLICTS = 5
@@ -137,7 +139,10 @@ export function createNodeReporter(
         arm()
       }
       // Its clock is the kubelet's, which ends with it.
-      const arm = () => clock.setTimer(RENEW_MS, 'node heartbeat', beat)
+      const arm = () => {
+        const due = clock.monotonic() + RENEW_MS
+        clock.setTimer(RENEW_MS + ((TOGETHER_MS - (due % TOGETHER_MS)) % TOGETHER_MS), 'node heartbeat', beat)
+      }
       arm()
     },
   }

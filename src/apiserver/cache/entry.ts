@@ -30,6 +30,8 @@ export interface CacheEntry extends StoredObject {
   begins(head: Uint8Array): boolean
   /** The same object as of another revision: what a DELETED event carries. */
   at(revision: number): CacheEntry
+  /** It outlives those written with it: its bytes go where such bytes lie close together. */
+  keep(): void
   /** What selectors ask of it: taken once, and kept without the object. */
   selected(fields: SelectedFields): SelectedValues
 }
@@ -102,6 +104,8 @@ export interface EntryOptions {
   readonly freeze: boolean
   /** Who may keep its object; without it everybody does. */
   readonly recent?: Recent
+  /** What is read when a server starts outlives those read with it (see keep). */
+  readonly kept?: boolean
 }
 
 /** `known`, when given, is what `value` encodes: it saves parsing. */
@@ -141,12 +145,14 @@ class Entry implements CacheEntry, Holder {
   #others: Map<string, { readonly form: ServedForm; readonly entry: CacheEntry }> | undefined
   #message: Uint8Array | undefined
   #selected: SelectedValues | undefined
+  #kept: boolean
 
   constructor(key: string, revision: number, value: Uint8Array, options: EntryOptions, known: KubeObject | undefined) {
     this.key = key
     this.revision = revision
     this.size = value.byteLength
     this.#options = options
+    this.#kept = options.kept === true
     this.#stored = value
     if (known) this.#hold(known, false)
   }
@@ -270,6 +276,19 @@ class Entry implements CacheEntry, Holder {
     return this.#selected
   }
 
+  keep(): void {
+    if (this.#kept) return
+    this.#kept = true
+    const line = this.#line
+    if (!line) {
+      this.#lineBytes()
+      return
+    }
+    const kept = allocateKept(line.length)
+    line.copy(kept)
+    this.#line = kept
+  }
+
   #storedBytes(): Uint8Array {
     if (this.#stored) return this.#stored
     const line = this.#line as Buffer
@@ -289,7 +308,7 @@ class Entry implements CacheEntry, Holder {
       bytes = Buffer.from(encodeStored(decodeStored(bytes, this.revision)))
       this.#tailStart = metadataStart(bytes)
     }
-    const line = servedLine(bytes, this.#tailStart, this.revision)
+    const line = servedLine(bytes, this.#tailStart, this.revision, this.#kept ? allocateKept : Buffer.allocUnsafe)
     this.#beLine(line, this.#tailStart)
     return line
   }
@@ -312,11 +331,11 @@ function metadataStart(bytes: Buffer): number {
 }
 
 /** The stored bytes with their revision, and the end of a line. */
-function servedLine(bytes: Buffer, start: number, revision: number): Buffer {
+function servedLine(bytes: Buffer, start: number, revision: number, allocate: (size: number) => Buffer): Buffer {
   const at = start + METADATA.length
   const isEmpty = bytes[at] === 0x7d
   const inserted = `"resourceVersion":"${revision}"${isEmpty ? '' : ','}`
-  const out = allocateKept(bytes.length + inserted.length + 1)
+  const out = allocate(bytes.length + inserted.length + 1)
   bytes.copy(out, 0, 0, at)
   out.write(inserted, at, 'latin1')
   bytes.copy(out, at + inserted.length, at)

@@ -4,7 +4,7 @@
  * storage's history.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { WatchEvent } from '../../api/request.ts'
+import type { StoredObject, WatchEvent } from '../../api/request.ts'
 import type { CacheEntry, ServedForm } from './entry.ts'
 
 /** One change of one object. */
@@ -18,6 +18,8 @@ export interface Change {
   readonly time: number
   /** The event as watchers of one form see it; made once for all of them. */
   event(type: 'ADDED' | 'MODIFIED' | 'DELETED', form: ServedForm | undefined): WatchEvent
+  /** They are made again for a watcher that asks later. */
+  forgetEvents(): void
 }
 
 export interface EventLog {
@@ -30,16 +32,21 @@ export interface EventLog {
   at(sequence: number): Change
   /** The sequence number of the first change with a higher revision. */
   after(revision: number): number
+  /** Gives up what is too old at `now`. Whether changes are left that will be too old some time. */
+  trim(now: number): boolean
 }
 
 const MAX_CHANGES = 16_384
-const MAX_BYTES = 32 << 20
+const MAX_BYTES = 16 << 20
 /** Kept whatever their age, and for how long they are kept beyond that. */
 const MIN_CHANGES = 128
-const MAX_AGE_MS = 75_000
+export const MAX_AGE_MS = 75_000
+/** As many of the newest changes keep their events as encoded for watchers: most watchers have been told by then. */
+const MADE_EVENTS = 512
 
-export function createEventLog(startRevision: number): EventLog {
-  let changes: Change[] = []
+/** `evicted` is given each change that the log no longer has. */
+export function createEventLog(startRevision: number, evicted: (change: Change) => void = () => {}): EventLog {
+  let changes: (Change | undefined)[] = []
   let head = 0
   let first = 0
   let floor = startRevision
@@ -47,7 +54,7 @@ export function createEventLog(startRevision: number): EventLog {
 
   const sizeOf = (change: Change) => change.entry?.size ?? change.previous?.size ?? 0
 
-  function evict(now: number): void {
+  function trim(now: number): void {
     for (;;) {
       const count = changes.length - head
       const oldest = changes[head]
@@ -56,8 +63,9 @@ export function createEventLog(startRevision: number): EventLog {
       if (count <= MAX_CHANGES && bytes <= MAX_BYTES && !expired) break
       bytes -= sizeOf(oldest)
       floor = oldest.revision
-      head++
+      changes[head++] = undefined
       first++
+      evicted(oldest)
     }
     if (head > 1024 && head * 2 > changes.length) {
       changes = changes.slice(head)
@@ -77,8 +85,9 @@ export function createEventLog(startRevision: number): EventLog {
     },
     append(change) {
       changes.push(change)
+      changes[changes.length - 1 - MADE_EVENTS]?.forgetEvents()
       bytes += sizeOf(change)
-      evict(change.time)
+      trim(change.time)
     },
     at: (sequence) => changes[head + sequence - first] as Change,
     after(revision) {
@@ -91,6 +100,12 @@ export function createEventLog(startRevision: number): EventLog {
       }
       return first + low - head
     },
+    trim(now) {
+      trim(now)
+      // Of what is kept whatever its age nobody need be told again but through what comes.
+      for (let i = head; i < changes.length; i++) changes[i]?.forgetEvents()
+      return changes.length - head > MIN_CHANGES
+    },
   }
 }
 
@@ -101,64 +116,98 @@ export function createChange(
   previous: CacheEntry | undefined,
   time: number,
 ): Change {
-  let usual: WatchEvent | undefined
-  let usualType = ''
-  let others: Map<ServedForm | undefined, Map<string, WatchEvent>> | undefined
-  let lastState: CacheEntry | undefined
+  return new LoggedChange(key, revision, entry, previous, time)
+}
 
-  function make(type: 'ADDED' | 'MODIFIED' | 'DELETED', form: ServedForm | undefined): WatchEvent {
-    // DELETED, also for one that no longer matches a selector: the last state that matched, as of this revision.
-    if (type === 'DELETED') lastState ??= previous?.at(revision)
-    const state = type === 'DELETED' ? lastState : entry
-    if (!state) throw new Error(`the change of ${key} at ${revision} cannot be told as ${type}`)
-    return eventOf(type, form ? state.as(form) : state)
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+/** A class, because the log has thousands. */
+class LoggedChange implements Change {
+  readonly key: string
+  readonly revision: number
+  readonly entry: CacheEntry | undefined
+  readonly previous: CacheEntry | undefined
+  readonly time: number
+  /** The event of objects as they are stored, as most watchers see it. */
+  #usual: WatchEvent | undefined
+  #others: Map<ServedForm | undefined, Map<string, WatchEvent>> | undefined
+  #lastState: CacheEntry | undefined
+
+  constructor(
+    key: string,
+    revision: number,
+    entry: CacheEntry | undefined,
+    previous: CacheEntry | undefined,
+    time: number,
+  ) {
+    this.key = key
+    this.revision = revision
+    this.entry = entry
+    this.previous = previous
+    this.time = time
   }
 
-  return {
-    key,
-    revision,
-    entry,
-    previous,
-    time,
-    event(type, form) {
-      if (form === undefined && (usual === undefined || usualType === type)) {
-        usualType = type
-        usual ??= make(type, undefined)
-        return usual
-      }
-      others ??= new Map()
-      let byType = others.get(form)
-      if (!byType) {
-        byType = new Map()
-        others.set(form, byType)
-      }
-      let event = byType.get(type)
-      if (!event) {
-        event = make(type, form)
-        byType.set(type, event)
-      }
-      return event
-    },
+  event(type: EventType, form: ServedForm | undefined): WatchEvent {
+    if (form === undefined && (this.#usual === undefined || this.#usual.type === type)) {
+      this.#usual ??= this.#make(type, undefined)
+      return this.#usual
+    }
+    this.#others ??= new Map()
+    let byType = this.#others.get(form)
+    if (!byType) {
+      byType = new Map()
+      this.#others.set(form, byType)
+    }
+    let event = byType.get(type)
+    if (!event) {
+      event = this.#make(type, form)
+      byType.set(type, event)
+    }
+    return event
+  }
+
+  forgetEvents(): void {
+    this.#usual = undefined
+    this.#others = undefined
+  }
+
+  #make(type: EventType, form: ServedForm | undefined): WatchEvent {
+    // DELETED, also for one that no longer matches a selector: the last state that matched, as of this revision.
+    if (type === 'DELETED') this.#lastState ??= this.previous?.at(this.revision)
+    const state = type === 'DELETED' ? this.#lastState : this.entry
+    if (!state) throw new Error(`the change of ${this.key} at ${this.revision} cannot be told as ${type}`)
+    return eventOf(type, form ? state.as(form) : state)
   }
 }
 
 /** An event whose line is encoded at most once. */
 export function eventOf(type: WatchEvent['type'], entry: CacheEntry): WatchEvent {
-  let line: Uint8Array | undefined
-  let frame: Uint8Array | undefined
-  return {
-    type,
-    get object() {
-      return entry.object
-    },
-    json() {
-      line ??= eventLine(type, entry.json('full'))
-      return line
-    },
-    frame(encode) {
-      frame ??= encode(type, entry)
-      return frame
-    },
+  return new EntryEvent(type, entry)
+}
+
+class EntryEvent implements WatchEvent {
+  readonly type: WatchEvent['type']
+  readonly #entry: CacheEntry
+  #line: Uint8Array | undefined
+  #frame: Uint8Array | undefined
+
+  constructor(type: WatchEvent['type'], entry: CacheEntry) {
+    this.type = type
+    this.#entry = entry
+  }
+
+  get object(): KubeObject {
+    return this.#entry.object
+  }
+
+  json(): Uint8Array {
+    this.#line ??= eventLine(this.type, this.#entry.json('full'))
+    return this.#line
+  }
+
+  frame(encode: (type: WatchEvent['type'], stored: StoredObject) => Uint8Array): Uint8Array {
+    this.#frame ??= encode(this.type, this.#entry)
+    return this.#frame
   }
 }
 

@@ -9,7 +9,7 @@ import { type CacheEntry, createEntry, type EntryOptions } from './entry.ts'
 import { createFanout, type Woken } from './fanout.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
 import { createInterests, interestOf } from './interests.ts'
-import { type Change, createChange, createEventLog } from './log.ts'
+import { type Change, createChange, createEventLog, MAX_AGE_MS } from './log.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
 import { type CacheWatchOptions, createWatch, type WatchSource } from './watch.ts'
 
@@ -88,7 +88,12 @@ export function createResourceCache(
 ): OwnedResourceCache {
   const byKey = new Map<string, CacheEntry>()
   let ordered = new BTree<string, CacheEntry>(undefined, compareKeys)
-  let log = createEventLog(clusterRevision())
+  /** One that is no longer in the log and still current has outlived those written with it. */
+  const evicted = ({ key, entry }: Change) => {
+    if (entry !== undefined && byKey.get(key) === entry) entry.keep()
+  }
+  let log = createEventLog(clusterRevision(), evicted)
+  let trimming = false
   const indexes = new Map<string, { readonly values: IndexValues; index: Index | undefined }>()
   const listeners = new Set<(change: Change) => void>()
   /** Those who read the log, and those found by what they fix: the latter are told when something was offered to them. */
@@ -112,13 +117,14 @@ export function createResourceCache(
   }
 
   function load(items: readonly KeyValue[], revision: number): void {
+    const kept = { ...options, kept: true }
     const entries = items.map((item): [string, CacheEntry] => [
       item.key,
-      createEntry(item.key, item.modRevision, item.value, options),
+      createEntry(item.key, item.modRevision, item.value, kept),
     ])
     for (const [key, entry] of entries) byKey.set(key, entry)
     ordered = new BTree(entries, compareKeys)
-    log = createEventLog(revision)
+    log = createEventLog(revision, evicted)
     generation++
   }
 
@@ -137,6 +143,7 @@ export function createResourceCache(
     const change = createChange(key, revision, entry, previous, runtime.clock.now())
     log.append(change)
     interests.offer(change, log.end - 1, due)
+    trimLater()
     generation++
     changed = true
     for (const listener of listeners) {
@@ -146,6 +153,16 @@ export function createResourceCache(
         runtime.log.error('a cache listener failed', error, { key })
       }
     }
+  }
+
+  /** What nothing follows is given up too. */
+  function trimLater(): void {
+    if (trimming) return
+    trimming = true
+    runtime.clock.setTimer(MAX_AGE_MS + 1, 'watch history', () => {
+      trimming = false
+      if (log.trim(runtime.clock.now())) trimLater()
+    })
   }
 
   function indexNamed(name: string): Index {

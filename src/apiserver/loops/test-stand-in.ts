@@ -22,6 +22,7 @@ const SOME_CHANGE: Change = {
   event: () => {
     throw new Error('the change itself is not to be looked at')
   },
+  forgetEvents: () => {},
 }
 
 export function startStandIn() {
