@@ -18,10 +18,40 @@ export interface WebhookEndpoint {
 /** The URL that errors print. */
 export function urlOf(config: Fields, timeoutSeconds: number): string {
   const service: Fields | undefined = config['service']
-  const base = service
-    ? `https://${service['name']}.${service['namespace']}.svc:${service['port'] ?? 443}/${String(service['path'] ?? '').replace(/^\//, '')}`
-    : String(config['url'] ?? '')
-  return `${base}${base.includes('?') ? '&' : '?'}timeout=${timeoutSeconds}s`
+  const query = `?timeout=${timeoutSeconds}s`
+  if (service === undefined) {
+    const url = new URL(config['url'] ?? '')
+    return `${url.protocol}//${hostOf(config['url'])}${requestPath(url.pathname)}${query}`
+  }
+  const { namespace, name, port = 443, path = '' } = service
+  return `https://${name}.${namespace}.svc:${port}${requestPath(path)}${query}`
+}
+
+/** As it is written: a URL that is taken apart loses the port that its protocol has anyway. */
+const hostOf = (url: string): string => /^[a-z]+:\/\/([^/]*)/i.exec(url)?.[1] ?? ''
+
+/**
+ * The path that a webhook is asked at: Kubernetes' client joins the parts of the path that it is given, so that empty ones, `.`
+ * and `..` go, and a slash at the end too; it is then escaped anew.
+ */
+function requestPath(given: string): string {
+  const parts: string[] = []
+  for (const part of unescaped(given).split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '' && part !== '.') parts.push(part)
+  }
+  return `/${encodeURIComponent(parts.join('/'))
+    .replace(/%(24|26|2B|2C|2F|3A|3B|3D|40)/g, (sign) => decodeURIComponent(sign))
+    .replace(/[!*'()]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)}`
+}
+
+/** What cannot be unescaped stands for itself. */
+function unescaped(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 /** @throws Error in the words of the reference, without the URL */
@@ -32,17 +62,16 @@ export function endpointOf(clientConfig: Fields, timeoutSeconds: number, reads: 
   const service: Fields | undefined = clientConfig['service']
   if (service === undefined) {
     const url = new URL(clientConfig['url'] ?? '')
-    const path = url.pathname + (url.search === '' ? `?${query}` : `${url.search}&${query}`)
     return {
       server: `${url.protocol}//${url.host}`,
-      path,
+      path: `${requestPath(url.pathname)}?${query}`,
       serverName: url.hostname.replace(/^\[|\]$/g, ''),
       ca,
     }
   }
   const { namespace, name, port = 443, path: given = '' } = service
   const host = `${name}.${namespace}.svc`
-  const path = `/${String(given).replace(/^\//, '')}?${query}`
+  const path = `${requestPath(given)}?${query}`
   const { address, simulated = false } = addressOf(reads, namespace, name, port)
   return { server: `https://${address}`, path, serverName: host, ca, refused: simulated }
 }
