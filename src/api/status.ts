@@ -122,3 +122,11 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof StatusError &&
   error.code === 403 &&
   (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
+
+/** A path at which nothing is served. */
+export const noSuchResource = () =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+
+/** A method that what is served at a path does not know. */
+export const notAllowed = () =>
+  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})

@@ -1,8 +1,9 @@
 /**
  * Bodies of custom resources: any JSON with a kind, of which metadata is decoded like every object's, what the schema does
- * not know is taken away and what it defaults is filled in. Called by decode.ts for rows that a definition made.
+ * not know is taken away and what it defaults is filled in.
  */
 import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../object.ts'
+import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import { setKey, type Writable } from '../schema/canonical.ts'
 import { walkExactly } from '../schema/exact.ts'
@@ -10,11 +11,10 @@ import { eachEmbedded, hasEmbedded } from '../schema/structural/embedded.ts'
 import { applyStructuralDefaults, dropNulls, isSettled, prune, sortedKeys } from '../schema/structural/prune.ts'
 import { isObject, type Structural } from '../schema/structural/structural.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
-import type { CustomVersion } from '../scheme/resource.ts'
 import { badRequest } from '../status.ts'
 import { invalid } from '../validation/errors.ts'
 import type { Decoded, DecodeOptions, ExpectedKind, Source } from './decode.ts'
-import { kindOf, nodeOf, wordFor } from './decode.ts'
+import { kindOf, nodeOf, openOfKind, wordFor } from './decode.ts'
 import { exactInteger, type JsonNode, jsonText, NumberNode, ObjectNode } from './json.ts'
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
@@ -22,12 +22,14 @@ const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 /** What is wrong with a body, in the decoder's words without their beginning. */
 class Refused extends Error {}
 
-export function decodeCustom(
-  source: Source,
+/** The custom resource in a body; `structural` is undefined where its definition gives no schema. @throws StatusError 400, 415 */
+export function decodeCustomBody(
+  sent: RequestBody | undefined,
   expected: ExpectedKind,
-  custom: CustomVersion,
+  structural: Structural | undefined,
   options: DecodeOptions,
 ): Decoded {
+  const source = openOfKind(sent, expected, options.decodeProtobuf)
   for (const [name, value] of Object.entries(source.top))
     if (value !== undefined && value !== null && typeof value !== 'string')
       throw source.refuse(
@@ -47,7 +49,7 @@ export function decodeCustom(
   const actual = { kind, version }
   try {
     const same = kind === expected.kind && group === expected.group && version === expected.version
-    const object = coerced(body, same ? custom.structural : undefined, strict, options.applied === true)
+    const object = coerced(body, same ? structural : undefined, strict, options.applied === true)
     if (options.fieldValidation === 'Strict' && strict.length > 0)
       throw new Refused(`strict decoding error: ${strict.join(', ')}`)
     if (options.patched !== true && (group !== expected.group || version !== expected.version))

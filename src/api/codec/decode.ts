@@ -12,9 +12,7 @@ import type { Writable } from '../schema/canonical.ts'
 import { type ExactResult, walkExactly } from '../schema/exact.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
-import type { CustomVersion } from '../scheme/resource.ts'
 import { badRequest, type StatusError } from '../status.ts'
-import { decodeCustom } from './custom.ts'
 import {
   type JsonNode,
   type JsonScan,
@@ -36,7 +34,6 @@ export interface ExpectedKind {
   readonly version: string
   readonly kind: string
   readonly schema: StructSchema
-  readonly custom?: CustomVersion
 }
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
@@ -70,12 +67,7 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.ku
  * @throws StatusError 400 with Kubernetes' words for what is wrong, 415 for a content type it does not read
  */
 export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind, options: DecodeOptions): Decoded {
-  let source = openBody(body, expected, options.decodeProtobuf, (message, bytes) =>
-    badRequest(
-      `the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summary(bytes)})`,
-    ),
-  )
-  if (expected.custom !== undefined) return decodeCustom(source, expected, expected.custom, options)
+  let source = openOfKind(body, expected, options.decodeProtobuf, expected.schema)
   let actual = kindOf(source, expected)
   if (!isSame(actual, expected) && source.quick !== undefined) {
     source = exactly(source)
@@ -106,6 +98,18 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
   throw badRequest(
     `the API version in the data (${apiVersionOf(actual.group, actual.version)}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
   )
+}
+
+/** A body that is expected to be of a kind. `recurring` is its schema where specs may be read again. @throws StatusError 400, 415 */
+export function openOfKind(
+  body: RequestBody | undefined,
+  expected: ExpectedKind,
+  decodeProtobuf: ProtobufDecoder | undefined,
+  recurring?: StructSchema,
+): Source {
+  const unrecognized = (message: string, bytes: Uint8Array) =>
+    badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summary(bytes)})`)
+  return openBody(body, expected, decodeProtobuf, unrecognized, recurring)
 }
 
 /**
@@ -143,7 +147,7 @@ export function decodeOptions(
 ): KubeObject | undefined {
   if (body === undefined || (body.kind === 'bytes' && body.bytes.length === 0)) return undefined
   const expected: ExpectedKind = { ...META, kind: 'DeleteOptions', schema: schemaOf(DELETE_OPTIONS) }
-  const source = openBody(body, expected, options.decodeProtobuf, (message) => badRequest(message))
+  const source = openBody(body, expected, options.decodeProtobuf, (message) => badRequest(message), expected.schema)
   const actual = kindOf(source, expected)
   if (actual.kind !== 'DeleteOptions') {
     const isMeta = actual.group === META.group && actual.version === META.version
@@ -196,6 +200,7 @@ function openBody(
   expected: ExpectedKind,
   decodeProtobuf: ProtobufDecoder | undefined,
   unrecognized: (message: string, bytes: Uint8Array) => StatusError,
+  recurring: StructSchema | undefined,
 ): Source {
   if (body?.kind === 'object') return openObject(body.object, (message) => unrecognized(message, Buffer.from('{')))
   const bytes = body?.bytes ?? new Uint8Array()
@@ -203,7 +208,7 @@ function openBody(
   switch (mediaTypeOf(body?.contentType ?? '')) {
     case '':
     case 'application/json':
-      return openJson(bytes, expected, refuse)
+      return openJson(bytes, recurring, refuse)
     case 'application/yaml':
       return openYaml(bytes, refuse)
     case 'application/vnd.kubernetes.protobuf': {
@@ -251,10 +256,10 @@ function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): 
 /** An escape that may be half of a character: Go's decoder replaces those that have no other half. */
 const halfCharacter = /\\u[dD][89a-fA-F]/
 
-function openJson(bytes: Uint8Array, expected: ExpectedKind, refuse: Source['refuse']): Source {
+function openJson(bytes: Uint8Array, recurring: StructSchema | undefined, refuse: Source['refuse']): Source {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const scan = scanJson(bytes)
-  const { spec, known } = knownSpec(text, bytes, scan, expected)
+  const { spec, known } = knownSpec(text, bytes, scan, recurring)
   let value: unknown
   try {
     value = known === undefined ? JSON.parse(text) : parsedAround(text, scan.spec as Span, known)
@@ -291,12 +296,12 @@ function openJson(bytes: Uint8Array, expected: ExpectedKind, refuse: Source['ref
 }
 
 /** The text of a built-in kind's spec, if it is one that may recur, and what is known of it. */
-function knownSpec(text: string, bytes: Uint8Array, { spec }: JsonScan, expected: ExpectedKind) {
+function knownSpec(text: string, bytes: Uint8Array, { spec }: JsonScan, schema: StructSchema | undefined) {
   // Where every character is a byte, places in the bytes are places in the text.
-  if (spec === undefined || expected.custom !== undefined || text.length !== bytes.length) return {}
+  if (spec === undefined || schema === undefined || text.length !== bytes.length) return {}
   const written = text.slice(spec.start, spec.end).replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
   if (!mayRecur(written)) return {}
-  return { spec: { text: written, keys: spec.keys }, known: recall(written, expected.schema) }
+  return { spec: { text: written, keys: spec.keys }, known: recall(written, schema) }
 }
 
 /** The text parsed but for its spec, which is known. @throws SyntaxError */

@@ -1,7 +1,7 @@
 /** Service account issuer discovery: how others verify this cluster's tokens (KEP-1393). */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { noSuchResource, notAllowed } from '../../api/status.ts'
 import { requireType } from '../handlers/negotiate.ts'
-import { noSuchResource, notAllowed } from '../handlers/route.ts'
 import type { ServiceAccountTokens } from './serviceaccounts.ts'
 
 /** `serverUrl`: where this API server is reached, `https://host:port`. undefined for any other path. */

@@ -4,9 +4,31 @@ import type { ReplicasOf } from '../../api/fields/scale.ts'
 import { asJson, asKubeObject, type Json, type JsonObject, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { dottedPath } from '../../api/objects/json-path.ts'
 import { scaleWith } from '../../api/objects/scale.ts'
-import type { CustomVersion, ScalePaths } from '../../api/scheme/resource.ts'
-import { internalError } from '../../api/status.ts'
+import type { CustomVersion, ResourceRow, ScalePaths } from '../../api/scheme/resource.ts'
+import { badRequest, internalError, isBadRequest } from '../../api/status.ts'
+import type { ScaledResource } from '../registry/endpoint.ts'
 import { nested } from './strategy.ts'
+
+/** Asked only where the definition's version has that subresource. */
+export function customScale(row: ResourceRow, custom: CustomVersion): ScaledResource {
+  const paths = custom.scale ?? NO_PATHS
+  return {
+    of: (object) => customScaleOf(object, paths),
+    lenientlyOf: (object) => customScaleOf(object, paths, 0),
+    withReplicas: (object, replicas) => withCustomReplicas(object, paths, replicas),
+    replicasOf: customReplicas(row.group, custom),
+    // Its own rules say what it may be scaled to.
+    validate: () => {},
+    // Kubernetes has no words for what is wrong with such a Scale.
+    refusal: (error) =>
+      isBadRequest(error)
+        ? badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"', error)
+        : error,
+    isConvertible: false,
+  }
+}
+
+const NO_PATHS: ScalePaths = { specReplicasPath: '', statusReplicasPath: '', labelSelectorPath: '' }
 
 /**
  * `absent`: how many replicas a resource wants that does not say it.
@@ -32,7 +54,7 @@ export function withCustomReplicas(object: KubeObject, paths: ScalePaths, replic
 }
 
 /** Where the versions of a custom resource keep their wanted replicas, for field management. */
-export function customReplicas(group: string, { schemasOf }: Pick<CustomVersion, 'schemasOf'>): ReplicasOf {
+function customReplicas(group: string, { schemasOf }: Pick<CustomVersion, 'schemasOf'>): ReplicasOf {
   return (apiVersion) => {
     const named = parseApiVersion(apiVersion)
     const version = named.group === group ? schemasOf(named.version) : undefined

@@ -53,6 +53,10 @@ export function builtinVersions(row: ResourceRow, scheme: Scheme): Pick<Resource
     served: {
       form,
       byWebhook: false,
+      replaced: undefined,
+      wholeItems: false,
+      listMetadata: itself,
+      takesBack: false,
       entry: shown,
       entries: isHub ? itself : (entries) => entries.map(shown),
       objects: isHub ? itself : (objects) => objects.map(toOwn),
@@ -73,6 +77,9 @@ export function builtinVersions(row: ResourceRow, scheme: Scheme): Pick<Resource
           ? itself
           : (object) => storedForm(withCanonicalSpec(object, row), row.schema),
       asStored: itself,
+      isDivisible: () => true,
+      comparisonErrors: () => [],
+      refusesOthers: false,
       hasOthers: () => scheme.sharing(row).length > 1,
       otherSchema: (apiVersion) => sibling(apiVersion)?.schema,
       inOther(object, apiVersion) {

@@ -3,13 +3,31 @@
  * (registry/endpoint.ts). Made in two ways, from a row of the generated table and from one that a definition made. Wired by
  * the server; knows no requests.
  */
+import { apiVersionOf } from '../../api/object.ts'
 import type { CustomVersion, ResourceRow, Scheme } from '../../api/scheme/resource.ts'
+import { methodNotSupported, noSuchResource, notAllowed, notFound } from '../../api/status.ts'
+import { customScale } from '../customresources/scale.ts'
 import { customStrategy } from '../customresources/strategy.ts'
 import type { WebhookConversion } from '../customresources/webhook.ts'
-import type { ResourceEndpoint } from '../registry/endpoint.ts'
+import type { ResourceEndpoint, RouteWords } from '../registry/endpoint.ts'
+import { groupResource } from '../registry/registry.ts'
 import { builtinStrategy, type Strategies } from '../registry/strategies/index.ts'
+import { builtinReader } from './builtin-reader.ts'
+import { builtinScale } from './builtin-scale.ts'
 import { builtinVersions } from './builtin-versions.ts'
+import { customReader } from './custom-reader.ts'
 import { customVersions, type FormsOfDefinition } from './custom-versions.ts'
+
+const DEPRECATED: Readonly<Record<string, string>> = {
+  'v1 Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  'v1 ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
+}
+
+const builtinRouting: RouteWords = {
+  misplaced: noSuchResource,
+  noSubresource: noSuchResource,
+  notAllowed,
+}
 
 /** Made at the first request for the row, kept as long as the row. */
 export function createEndpoints(
@@ -31,12 +49,32 @@ export function createEndpoints(
 
   function compile(row: ResourceRow): ResourceEndpoint {
     const { custom } = row
+    const reader = custom === undefined ? builtinReader(row) : customReader(row, custom)
+    const readerOf: ResourceEndpoint['readerOf'] = (kind) => (kind === row ? reader : builtinReader(kind))
     if (custom !== undefined)
-      return { row, strategy: customStrategy(row, custom), ...customVersions(row, custom, webhook, formsOf(custom)) }
+      return {
+        row,
+        strategy: customStrategy(row, custom),
+        ...customVersions(row, custom, webhook, formsOf(custom)),
+        reader,
+        readerOf,
+        scale: customScale(row, custom),
+        routing: {
+          misplaced: () => undefined,
+          noSubresource: (name) => notFound(groupResource(row), name),
+          notAllowed: (verb) => methodNotSupported(groupResource(row), verb),
+        },
+        deprecated: custom.deprecationWarning,
+      }
     return {
       row,
       strategy: builtinStrategy(row, strategies),
       ...builtinVersions(row, scheme),
+      reader,
+      readerOf,
+      scale: builtinScale,
+      routing: builtinRouting,
+      deprecated: DEPRECATED[`${apiVersionOf(row.group, row.version)} ${row.kind}`],
     }
   }
 

@@ -1,14 +1,13 @@
 /** PATCH with application/apply-patch+yaml: server-side apply (KEP-555), over the pure functions of api/fields. */
-import { decodeBody } from '../../api/codec/decode.ts'
 import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/codec/json.ts'
 import { parseYaml } from '../../api/codec/yaml.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
 import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, conflict, StatusError } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
+import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
@@ -48,7 +47,7 @@ export function applier(
       }),
     )
     refuseDuplicates()
-    const decoded = decodeApplied(object, applied, row)
+    const decoded = decodeApplied(object, applied, resource.endpoint.reader)
     const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
     checkName(placed, info.name)
     const timed = write.kindStrategy.timedDefaults?.(placed, write.now) ?? placed
@@ -57,9 +56,9 @@ export function applier(
 }
 
 /** @throws StatusError 500, as Kubernetes has it, for what cannot be converted */
-function decodeApplied(object: KubeObject, applied: JsonObject, row: ResourceRow): KubeObject {
+function decodeApplied(object: KubeObject, applied: JsonObject, reader: KindReader): KubeObject {
   try {
-    return decodeBody({ kind: 'object', object }, row, { fieldValidation: 'Ignore', applied: true }).object
+    return reader.decode({ kind: 'object', object }, { fieldValidation: 'Ignore', applied: true }).object
   } catch (error) {
     if (!(error instanceof StatusError && error.cause instanceof ConversionError)) throw error
     const message = `failed to convert to unversioned (${nameOfApplied(applied)}): ${error.cause.message}`
@@ -74,7 +73,7 @@ const SCALE_STATUS = [['f:status']]
 export function scaleApplier(
   resource: ResourceRequest,
   options: WriteOptions,
-  target: Pick<ResourceRow, 'group' | 'version' | 'kind' | 'schema'>,
+  target: KindReader,
 ): (scale: KubeObject) => KubeObject {
   const { applied, refuseDuplicates } = applyBody(resource, options)
   const { clock } = resource.context.runtime
@@ -90,10 +89,10 @@ export function scaleApplier(
       subresource: 'scale',
       time: formatTime(clock.now()),
       resetFields: SCALE_STATUS,
-      ...(resource.row.custom === undefined ? {} : { convertible: false }),
+      ...(resource.endpoint.scale.isConvertible ? {} : { convertible: false }),
     })
     refuseDuplicates()
-    return decodeBody({ kind: 'object', object }, target, { fieldValidation: 'Ignore', applied: true }).object
+    return target.decode({ kind: 'object', object }, { fieldValidation: 'Ignore', applied: true }).object
   }
 }
 

@@ -1,8 +1,6 @@
 /** Request bodies: objects of the resource's (or subresource's) kind with their defaults, and delete options. */
-
-import { decodeBody, decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
+import { decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
-import { withMetadata } from '../../api/metadata.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
@@ -12,23 +10,17 @@ import { deleteOptionsOfQuery, type WriteOptions } from './options.ts'
 
 /** The object in the body, canonical and defaulted, in the version of the row. What Warn finds becomes warnings. */
 export function decodeObject(
-  { request, warnings, context }: ResourceRequest,
-  row: ResourceRow | SubresourceRow,
+  { request, warnings, context, endpoint }: ResourceRequest,
+  kind: ResourceRow | SubresourceRow,
   fieldValidation: WriteOptions['fieldValidation'],
 ): KubeObject {
-  const decoded = decodeBody(bodyOf(request), row, decodeWith(context.decodeProtobuf, fieldValidation))
+  const reader = endpoint.readerOf(kind)
+  const decoded = reader.decode(bodyOf(request), decodeWith(context.decodeProtobuf, fieldValidation))
   warnings.push(...decoded.warnings)
   request.served?.trace?.step('decoding')
-  const object = withoutStrayNamespace(applyDefaults(decoded.object, row.schema), row)
+  const object = reader.taken(applyDefaults(decoded.object, reader.schema))
   if (request.served?.audit !== undefined) request.served.audit.requestObject = object
   return object
-}
-
-/** A custom resource of the cluster forgets the namespace it was sent with. */
-function withoutStrayNamespace(object: KubeObject, row: ResourceRow | SubresourceRow): KubeObject {
-  if (!('custom' in row) || row.custom === undefined || row.namespaced || object.metadata.namespace === undefined)
-    return object
-  return withMetadata(object, { namespace: undefined })
 }
 
 function decodeWith(decodeProtobuf: ProtobufDecoder | undefined, fieldValidation: WriteOptions['fieldValidation']) {

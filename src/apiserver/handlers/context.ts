@@ -11,10 +11,9 @@ import type { AdmissionChain } from '../admission/chain.ts'
 import type { CacheReads } from '../admission/plugin.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { Kubelets } from '../nodes/kubelets.ts'
-import type { ResourceEndpoint } from '../registry/endpoint.ts'
+import type { ListMetadata, ResourceEndpoint } from '../registry/endpoint.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ComponentHealth } from './component-status.ts'
-import type { ListMetadata } from './respond.ts'
 import type { Review } from './reviews.ts'
 
 /** Prints rows as `kubectl get` shows them. `objects` are of the row's own version. */

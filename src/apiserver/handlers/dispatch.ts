@@ -6,7 +6,6 @@ import type { ResourceHandler, ResourceRequest, ServerContext } from './context.
 import { handleCreate } from './create.ts'
 import { handleDelete } from './delete.ts'
 import { handleDeleteCollection } from './deletecollection.ts'
-import { deprecationWarning } from './deprecations.ts'
 import { handleGet } from './get.ts'
 import { handleList } from './list.ts'
 import { handlePatch } from './patch.ts'
@@ -38,20 +37,21 @@ export function createDispatch(context: ServerContext, paths: readonly PathHandl
     const { generation } = context.scheme
     const known = plans.get(info)
     if (known?.generation === generation) return known
-    const route = routeOf(context.scheme, request, info)
+    const route = routeOf(context, request, info)
     if (route === undefined) return undefined
     const { row } = route
     const isPlaced = info.namespace !== '' && !row.namespaced && info.resource !== 'namespaces'
+    const endpoint = context.endpointOf(row)
     const as = servedAs(route, info)
     const plan: Plan = {
       generation,
       route,
-      endpoint: context.endpointOf(row),
+      endpoint,
       servedAs: as,
       appliedAs: { ...as, verb: 'APPLY' },
       handler: handlerOf(route),
       info: isPlaced ? { ...info, namespace: '' } : info,
-      deprecated: deprecationWarning(row),
+      deprecated: endpoint.deprecated,
     }
     plans.set(info, plan)
     return plan

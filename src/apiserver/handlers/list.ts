@@ -5,6 +5,7 @@ import { badRequest, StatusError } from '../../api/status.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
 import { type CacheEntry, encodedObject } from '../cache/entry.ts'
 import type { CachePage, ResourceCache } from '../cache/resource.ts'
+import type { ListMetadata } from '../registry/endpoint.ts'
 import { storageKey, storageRange } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
@@ -12,15 +13,7 @@ import { CONTENT_TYPES, negotiate, type Representation, requireMetadataForm } fr
 import { type ListOptions, listOptions } from './options.ts'
 import { listBytes, type MessageForm, messageForm } from './protobuf.ts'
 import { tooLarge, untilReached, versionProblem } from './resource-version.ts'
-import {
-  encoded,
-  type ListMetadata,
-  META_V1,
-  metadataForm,
-  partialMetadata,
-  tableOf,
-  warningHeaders,
-} from './respond.ts'
+import { encoded, META_V1, metadataForm, partialMetadata, tableOf, warningHeaders } from './respond.ts'
 import { type Selection, selectionOf } from './selectors.ts'
 
 export interface Listed {
@@ -191,17 +184,15 @@ export async function respondList(
   const envelope: KubeObject = {
     kind: row.listKind,
     apiVersion: apiVersionOf(row.group, row.version),
-    // A list of custom resources always has it, the last page of it too.
-    metadata: (row.custom === undefined ? metadata : { continue: '', ...metadata }) as KubeObject['metadata'],
+    metadata: endpoint.served.listMetadata(metadata) as KubeObject['metadata'],
   }
-  if (representation.encoding === 'json' && !representation.pretty) {
-    // Custom resources in a list keep their kind and version.
-    return { kind: 'list', status: 200, ...headers, list: envelope, items: served, whole: row.custom !== undefined }
-  }
+  const whole = endpoint.served.wholeItems
+  if (representation.encoding === 'json' && !representation.pretty)
+    return { kind: 'list', status: 200, ...headers, list: envelope, items: served, whole }
   if (representation.encoding === 'protobuf')
     return protobufList(resource, envelope, served, messageForm(envelope.apiVersion, row.kind))
-  const whole = served.map((item) => (row.custom !== undefined ? item.object : untyped(item.object)))
-  return encoded(200, { ...envelope, items: whole }, representation, warnings)
+  const shown = served.map(({ object }) => (whole ? object : untyped(object)))
+  return encoded(200, { ...envelope, items: shown }, representation, warnings)
 }
 
 async function protobufList(

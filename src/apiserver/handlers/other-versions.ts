@@ -5,9 +5,8 @@
 import { jsonText } from '../../api/codec/json.ts'
 import { NotMergeable } from '../../api/fields/compare.ts'
 import type { VersionedObject } from '../../api/fields/update.ts'
-import { configurationErrors, joinErrors, surelyFits } from '../../api/fields/validate.ts'
-import { asJson, type KubeObject } from '../../api/object.ts'
-import type { StructSchema } from '../../api/schema/schema.ts'
+import { joinErrors } from '../../api/fields/validate.ts'
+import type { KubeObject } from '../../api/object.ts'
 import type { ResourceRequest } from './context.ts'
 
 export interface OtherVersions {
@@ -26,14 +25,14 @@ class Wanted {
 
 /** Runs `compare`, which must be pure, with the hook to see objects in other versions. Never waits but for a webhook. */
 export function comparingVersions<T>(resource: ResourceRequest, compare: (others: OtherVersions) => T): T | Promise<T> {
-  const { row, endpoint } = resource
+  const { endpoint } = resource
   const { worked, served } = endpoint
   if (!worked.hasOthers()) return compare({})
   const fetched = new Map<string, KubeObject | NotMergeable>()
   const convert = (object: KubeObject, apiVersion: string): VersionedObject | undefined => {
     const schema = worked.otherSchema(apiVersion)
     if (schema === undefined) {
-      if (row.custom === undefined) return undefined
+      if (!worked.refusesOthers) return undefined
       throw new NotMergeable(`request to convert CR to an invalid group/version: ${apiVersion}`)
     }
     const key = served.byWebhook ? jsonText([apiVersion, object]) : ''
@@ -41,7 +40,7 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
     if (other instanceof Promise) throw new Wanted(key, other)
     if (other instanceof NotMergeable) throw other
     if (other === undefined) return undefined
-    const wrong = row.custom === undefined ? [] : configurationErrors(asJson(other), schema)
+    const wrong = worked.comparisonErrors(other, schema)
     if (wrong.length > 0) throw new NotMergeable(joinErrors(wrong))
     return { object: other, schema }
   }
@@ -60,13 +59,4 @@ export function comparingVersions<T>(resource: ResourceRequest, compare: (others
     }
   }
   return attempt()
-}
-
-/** Whether a custom resource can be divided into fields by a schema; its values may be wrong otherwise. */
-export function isDivisible(object: KubeObject, schema: StructSchema): boolean {
-  const value = asJson(object)
-  return (
-    surelyFits(value, schema) ||
-    configurationErrors(value, schema).every((error) => error.includes(': duplicate entries for key '))
-  )
 }

@@ -1,14 +1,13 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
-import { decodeBody, decodeFields } from '../../api/codec/decode.ts'
+import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
-import { unsupportedBody } from '../../api/codec/media-type.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import type { CustomVersion } from '../../api/scheme/resource.ts'
 import { notFound, StatusError } from '../../api/status.ts'
+import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import { updateObject } from '../registry/update.ts'
@@ -28,20 +27,14 @@ const TYPES: Readonly<Record<string, PatchType | 'apply'>> = {
 }
 
 /** @throws StatusError 415 */
-function patchTypeOf({ request, row }: ResourceRequest): PatchType | 'apply' {
+function patchTypeOf({ request, endpoint }: ResourceRequest): PatchType | 'apply' {
   const contentType = request.body?.contentType ?? request.headers['content-type'] ?? ''
   const mediaType = (contentType.split(';')[0] as string).trim()
   const type = Object.hasOwn(TYPES, mediaType) ? TYPES[mediaType] : undefined
-  if (row.custom === undefined) {
-    if (type === undefined) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
-    return type
-  }
-  // A definition's schema has no merge keys: there is no strategic merge of custom resources.
-  if (type === undefined || type === 'strategic') throw unsupportedBody(CUSTOM_TYPES)
+  if (type === undefined || (type === 'strategic' && !endpoint.reader.mergesStrategically))
+    throw endpoint.reader.unsupportedPatch()
   return type
 }
-
-const CUSTOM_TYPES = Object.keys(TYPES).filter((type) => TYPES[type] !== 'strategic')
 
 export async function handlePatch(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, endpoint, info } = resource
@@ -71,22 +64,17 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
 }
 
 function patcher(resource: ResourceRequest, type: PatchType, options: WriteOptions, write: WriteContext) {
-  const { row, info } = resource
+  const { row, endpoint, info } = resource
   const patch = patchBody(resource)
   return (live: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
-    const decoded = applyDefaults(patched(resource, type, patch, live as KubeObject, row, options), row.schema)
+    const decoded = applyDefaults(
+      patched(resource, type, patch, live as KubeObject, endpoint.reader, options),
+      row.schema,
+    )
     const placed = inNamespace(decoded, row.namespaced, info.namespace)
     checkName(placed, info.name)
     return trackManager(resource, write, options, live, dedupeOwnerReferences(placed, false, write.warn))
   }
-}
-
-interface PatchTarget {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-  readonly schema: ResourceRequest['row']['schema']
-  readonly custom?: CustomVersion
 }
 
 /** The patched object, decoded: canonical, unknown fields reported as the request asks. */
@@ -95,24 +83,27 @@ function patched(
   type: PatchType,
   patch: Json,
   live: KubeObject,
-  target: PatchTarget,
+  target: KindReader,
   options: WriteOptions,
 ): KubeObject {
   const { fieldValidation } = options
-  const patching = { type, patch, schema: target.schema, fieldValidation, sorted: target.custom !== undefined }
+  const patching = { type, patch, schema: target.schema, fieldValidation, sorted: !target.isTyped }
   const result = applyPatch({ ...patching, live })
   // Messages print the object with its fields in their order, which a live one need not have.
   const invalid = (wrong: string) => {
     const { object, error } = decodeFields(live, target.schema)
-    const ordered = error === undefined && target.custom === undefined ? asKubeObject(object) : live
+    const ordered = error === undefined && target.isTyped ? asKubeObject(object) : live
     return applyPatch({ ...patching, live: ordered }).invalid(wrong)
   }
-  let decoded: ReturnType<typeof decodeBody>
+  let decoded: Decoded
   try {
-    decoded = decodeBody({ kind: 'object', object: result.object }, target, {
-      fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation,
-      patched: true,
-    })
+    decoded = target.decode(
+      { kind: 'object', object: result.object },
+      {
+        fieldValidation: fieldValidation === 'Strict' ? 'Warn' : fieldValidation,
+        patched: true,
+      },
+    )
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     // A strategic merge is of decoded objects: what only then cannot be converted is no fault of the patch.
@@ -160,10 +151,10 @@ export function patchedScale(resource: ResourceRequest): {
   readonly type: PatchType | 'apply'
   next(scale: KubeObject): KubeObject
 } {
-  const { request, subresource, info } = resource
+  const { request, row, endpoint, subresource, info } = resource
   const type = patchTypeOf(resource)
   const options = writeOptions('PatchOptions', request.query, type === 'apply')
-  const target = subresource as PatchTarget
+  const target = endpoint.readerOf(subresource ?? row)
   const change =
     type === 'apply'
       ? scaleApplier(resource, options, target)

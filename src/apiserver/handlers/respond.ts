@@ -7,6 +7,7 @@ import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { invalid } from '../../api/validation/errors.ts'
 import type { ServedForm } from '../cache/entry.ts'
+import type { ListMetadata } from '../registry/endpoint.ts'
 import { storageKey } from '../registry/registry.ts'
 import type { ResourceRequest, ServerContext } from './context.ts'
 import { CONTENT_TYPES, type Representation, requireMetadataForm } from './negotiate.ts'
@@ -172,12 +173,6 @@ export function metadataForm(apiVersion: string): ServedForm {
     metadataForms.set(apiVersion, form)
   }
   return form
-}
-
-export interface ListMetadata {
-  readonly resourceVersion?: string
-  readonly continue?: string
-  readonly remainingItemCount?: number
 }
 
 /** @throws StatusError 400 for an includeObject that is none */

@@ -3,11 +3,11 @@
  * not served is 404, what is served but not that way 405, both in Kubernetes' words.
  */
 import type { ApiRequest, ApiResponse, RequestInfo } from '../../api/request.ts'
-import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
+import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
-import { methodNotSupported, notFound, StatusError } from '../../api/status.ts'
+import { noSuchResource, notAllowed } from '../../api/status.ts'
 import { segmentsOf } from '../filters/request-info.ts'
-import { groupResource } from '../registry/registry.ts'
+import type { ServerContext } from './context.ts'
 
 export interface Route {
   readonly row: ResourceRow
@@ -19,11 +19,6 @@ export interface Route {
   /** What stands behind the subresource (proxy paths), with its leading slash. */
   readonly rest: string
 }
-
-export const noSuchResource = () =>
-  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
-export const notAllowed = () =>
-  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 
 /** A path that nobody serves: not even a Status. */
 export const pageNotFound: ApiResponse = {
@@ -42,7 +37,11 @@ const PROXY_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
  * @returns undefined when not even the group is known
  * @throws StatusError 404 or 405
  */
-export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo): Route | undefined {
+export function routeOf(
+  { scheme, endpointOf }: Pick<ServerContext, 'scheme' | 'endpointOf'>,
+  request: ApiRequest,
+  info: RequestInfo,
+): Route | undefined {
   if (!scheme.groups().has(info.group)) return undefined
   const parts = partsOf(request.path, info)
   const row = scheme.find(info.group, info.version, info.resource)
@@ -63,16 +62,16 @@ export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo):
     return { row, subresource: undefined, action: listOrWatch(row, info), watchPath: false, rest: '' }
   }
   if (!row.namespaced && namespaced) {
-    if (row.custom !== undefined) return undefined
-    throw noSuchResource()
+    const refusal = endpointOf(row).routing.misplaced()
+    if (refusal === undefined) return undefined
+    throw refusal
   }
   if (sub === undefined) {
     const action = name === undefined ? collectionAction(row, request, info) : itemAction(row, request)
     return { row, subresource: undefined, action, watchPath: false, rest: '' }
   }
   const subresource = row.subresources.find((candidate) => candidate.name === sub)
-  if (subresource === undefined)
-    throw row.custom === undefined ? noSuchResource() : notFound(groupResource(row), name ?? '')
+  if (subresource === undefined) throw endpointOf(row).routing.noSubresource(name ?? '')
   const rest = behind.length === 0 ? '' : `/${behind.join('/')}`
   if (CONNECT.has(sub)) {
     if (rest !== '' && sub !== 'proxy') throw noSuchResource()
@@ -81,8 +80,7 @@ export function routeOf(scheme: Scheme, request: ApiRequest, info: RequestInfo):
   }
   if (rest !== '') throw noSuchResource()
   const action = SUBRESOURCE_ACTIONS[request.method]
-  if (action === undefined || !subresource.verbs.includes(action))
-    throw row.custom === undefined ? notAllowed() : methodNotSupported(groupResource(row), info.verb)
+  if (action === undefined || !subresource.verbs.includes(action)) throw endpointOf(row).routing.notAllowed(info.verb)
   return { row, subresource, action, watchPath: false, rest }
 }
 

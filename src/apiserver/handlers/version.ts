@@ -1,7 +1,7 @@
 /** /version: what Kubernetes this server speaks for. */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import { noSuchResource, notAllowed } from '../../api/status.ts'
 import { requireType } from './negotiate.ts'
-import { noSuchResource, notAllowed } from './route.ts'
 
 export const KUBERNETES = '1.37.1'
 export const KUBERNETES_MINOR = '1.37'

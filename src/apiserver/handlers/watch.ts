@@ -39,7 +39,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const timer = runtime.clock.setTimer(seconds * 1000, 'watch timeout', end)
   if (request.signal.aborted) end()
   else request.signal.addEventListener('abort', end, { once: true })
-  const replaced = row.custom?.replaced
+  const { replaced } = endpoint.served
   replaced?.addEventListener('abort', end, { once: true })
   const settle = () => {
     timer.cancel()

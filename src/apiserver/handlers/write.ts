@@ -9,7 +9,7 @@ import type { WriteContext } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
 import type { WriteOptions } from './options.ts'
-import { comparingVersions, isDivisible } from './other-versions.ts'
+import { comparingVersions } from './other-versions.ts'
 
 /** The rules of the endpoint that is written: the kind's own, its status', or another subresource's. */
 function endpointStrategy(strategy: Strategy, subresource: string): WriteContext['strategy'] {
@@ -97,11 +97,9 @@ export function trackManager(
   live: KubeObject | undefined,
   next: KubeObject,
 ): KubeObject | Promise<KubeObject> {
-  const { row, request } = resource
-  if (
-    row.custom !== undefined &&
-    !(isDivisible(next, row.schema) && (live === undefined || isDivisible(live, row.schema)))
-  )
+  const { row, endpoint, request } = resource
+  const { isDivisible } = endpoint.worked
+  if (!isDivisible(next) || !(live === undefined || isDivisible(live)))
     return withManagedFields(next, live?.metadata.managedFields)
   return comparingVersions(resource, (others) =>
     updateManagedFields({

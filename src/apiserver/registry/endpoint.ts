@@ -6,21 +6,77 @@
  * admission, managedFields), and as the row's own version shows it. A built-in kind is worked on as it is stored, a custom
  * resource in the version of the request, which its rules are written for.
  */
+import type { Decoded, DecodeOptions, ExpectedKind } from '../../api/codec/decode.ts'
+import type { ReplicasOf } from '../../api/fields/scale.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { StoredObject } from '../../api/request.ts'
+import type { RequestBody, StoredObject } from '../../api/request.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
-import type { ResourceRow } from '../../api/scheme/resource.ts'
+import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
+import type { StatusError } from '../../api/status.ts'
 import type { FieldError } from '../../api/validation/errors.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import type { Strategy } from './strategy.ts'
 
 type Objects = readonly KubeObject[]
 
+export interface ListMetadata {
+  readonly resourceVersion?: string
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
 export interface ResourceEndpoint {
   readonly row: ResourceRow
   readonly strategy: Strategy
   readonly served: ServedVersion
   readonly worked: WorkedVersion
+  readonly reader: KindReader
+  /** Of the row, or of the kind of one of its subresources (`Scale`, `Binding`), which is a built-in one. */
+  readerOf(kind: ResourceRow | SubresourceRow): KindReader
+  readonly scale: ScaledResource
+  readonly routing: RouteWords
+  /** Given as a warning with every answer. */
+  readonly deprecated: string | undefined
+}
+
+/** How what clients send of a kind is read. */
+export interface KindReader extends ExpectedKind {
+  /** Canonical, without defaults that only built-in kinds have. @throws StatusError 400, 415 */
+  decode(body: RequestBody | undefined, options: DecodeOptions): Decoded
+  /** What a create or an update takes of an object that was sent. */
+  taken(object: KubeObject): KubeObject
+  /** Kubernetes has a Go type for it. Of others, maps to it, messages show fields in order and what is not declared is left out. */
+  readonly isTyped: boolean
+  /** Its schema has merge keys: there are strategic merges. */
+  readonly mergesStrategically: boolean
+  /** The refusal of a patch of a type that it does not take. */
+  unsupportedPatch(): StatusError
+}
+
+/** How a path is refused that asks a resource for what it does not have. */
+export interface RouteWords {
+  /** A cluster-scoped resource asked for in a namespace; undefined: as if nothing of that name were served. */
+  misplaced(): StatusError | undefined
+  noSubresource(name: string): StatusError
+  /** A method that a subresource does not know. */
+  notAllowed(verb: string): StatusError
+}
+
+/** A resource seen as autoscaling/v1 Scale, where it has that subresource. */
+export interface ScaledResource {
+  /** @throws StatusError 500 when a custom resource does not say how many replicas it wants */
+  of(object: KubeObject): KubeObject
+  /** The same, where one that does not say it wants none. */
+  lenientlyOf(object: KubeObject): KubeObject
+  withReplicas(object: KubeObject, replicas: number): KubeObject
+  /** Where its versions keep their wanted replicas. */
+  readonly replicasOf: ReplicasOf
+  /** The rules of the Scale itself, beside those of the resource. @throws StatusError 422 */
+  validate(scale: KubeObject): void
+  /** What is told of a Scale in a body that cannot be read. */
+  refusal(error: unknown): unknown
+  /** Whether Kubernetes can take what managers of the resource's own versions applied to its Scale. */
+  readonly isConvertible: boolean
 }
 
 /** The version in which an object is shown to those who ask for the row. */
@@ -29,6 +85,14 @@ export interface ServedVersion {
   readonly form: ServedForm | undefined
   /** Whether the definition's webhook is asked for objects that are stored in another version. */
   readonly byWebhook: boolean
+  /** Aborted when its objects have come to be served otherwise, or no longer: watches end. undefined: never. */
+  readonly replaced: AbortSignal | undefined
+  /** Whether the items of a list say what kind and version they are. */
+  readonly wholeItems: boolean
+  /** A list's metadata as it is written. */
+  listMetadata(metadata: ListMetadata): ListMetadata
+  /** Whether the other half of admission can be shown an object in this version and give it back in the version `requested`. */
+  readonly takesBack: boolean
   /**
    * What storage holds, as it is shown.
    * @throws StatusError 500 when a webhook fails, naming what cannot be read
@@ -63,6 +127,12 @@ export interface WorkedVersion {
   settled(object: KubeObject): KubeObject
   /** A settled object as it is written. @throws StatusError 500 when a webhook fails */
   asStored(object: KubeObject): KubeObject | Promise<KubeObject>
+  /** Whether an object can be divided into fields, which is asked before its values are judged. */
+  isDivisible(object: KubeObject): boolean
+  /** Why what another version made of an object cannot be compared; none for objects of Go types. */
+  comparisonErrors(object: KubeObject, schema: StructSchema): readonly string[]
+  /** Whether it is a mistake to name a version that the kind does not have. */
+  readonly refusesOthers: boolean
   /** Whether the kind has versions other than the row's. */
   hasOthers(): boolean
   /** The schema of the kind in another version; undefined when it has no such version. */

@@ -1,6 +1,8 @@
 /** Policies in front of a request, without a server: what tests of both kinds of policies share. */
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { builtinScheme } from '../../../api/scheme/scheme.ts'
+import { builtinReader } from '../../endpoints/builtin-reader.ts'
 import type {
   AdmissionAttributes,
   AdmissionHost,
@@ -52,7 +54,13 @@ export function pluginOver(
     scheme: builtinScheme(),
     authorizer: { authorize: () => ({ verdict: 'allow', reason: '' }) },
     generationOf: () => () => 1,
-    endpointOf: () => ({ served: { object: itself, now: itself }, worked: { admitted: itself } }),
+    endpointOf: (row: ResourceRow) => ({
+      row,
+      reader: builtinReader(row),
+      readerOf: builtinReader,
+      served: { object: itself, now: itself },
+      worked: { admitted: itself },
+    }),
   } as unknown as AdmissionHost
   return factory(reads, host)
 }

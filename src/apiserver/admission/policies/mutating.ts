@@ -114,8 +114,8 @@ async function mutateAll(
         const made = await evaluated({ ...shown, object }, (variables) =>
           evaluateMutation(mutation, variables, { used: 0, limit: REQUEST_COST_LIMIT }),
         )
-        const next = applyMutation(mutation, made, object, targetOf(row, attributes.subresource))
-        takeBack(row, attributes.row)
+        const next = applyMutation(mutation, made, object, targetOf(host.endpointOf(row), attributes.subresource))
+        takeBack(host.endpointOf(row), attributes.row)
         object = next
         ran = true
         metrics.mutated({ policy: definition.name, binding: binding.name }, 'no_error', began)

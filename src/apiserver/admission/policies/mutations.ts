@@ -5,7 +5,6 @@ import { misnamed } from '../../../api/cel/mutation.ts'
 import { configurationOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
 import { MOST_PARTS, weightOf } from '../../../api/cel/weight.ts'
-import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { atomicPaths } from '../../../api/fields/atomics.ts'
 import { merge } from '../../../api/fields/merge.ts'
@@ -14,6 +13,7 @@ import { configurationErrors, joinErrors } from '../../../api/fields/validate.ts
 import { asJson, asKubeObject, type Fields, type Json, type JsonObject, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { StatusError } from '../../../api/status.ts'
+import type { KindReader, ResourceEndpoint } from '../../registry/endpoint.ts'
 import { reasonOf } from '../webhooks/json-patch.ts'
 import { compile, type Expression, ExpressionError } from './expression.ts'
 import { fitted } from './fitted.ts'
@@ -36,14 +36,15 @@ export const mutationsOf = (spec: Fields): readonly Mutation[] =>
 /** The kind that a request is about: its resource's, or another one at a subresource (`Scale`). */
 export interface Target {
   readonly kind: ResourceRow | SubresourceRow
+  readonly reader: KindReader
   /** Not known where the resource's group and version are published: nothing can be merged into it. */
   readonly foreign: boolean
 }
 
-export function targetOf(row: ResourceRow, subresource: string): Target {
+export function targetOf({ row, reader, readerOf }: ResourceEndpoint, subresource: string): Target {
   const sub = subresource === '' ? undefined : row.subresources.find(({ name }) => name === subresource)
-  if (sub === undefined || sub.kind === row.kind) return { kind: row, foreign: false }
-  return { kind: sub, foreign: sub.group !== row.group || sub.version !== row.version }
+  if (sub === undefined || sub.kind === row.kind) return { kind: row, reader, foreign: false }
+  return { kind: sub, reader: readerOf(sub), foreign: sub.group !== row.group || sub.version !== row.version }
 }
 
 /**
@@ -75,7 +76,7 @@ export function evaluateMutation(
  */
 export function applyMutation(mutation: Mutation, made: Value, object: KubeObject, target: Target): KubeObject {
   try {
-    return mutation.isPatch ? applyPolicyPatch(made, object, target.kind) : applyConfiguration(made, object, target)
+    return mutation.isPatch ? applyPolicyPatch(made, object, target.reader) : applyConfiguration(made, object, target)
   } catch (error) {
     if (error instanceof CelError) throw new MutationError(error.message)
     throw error
@@ -101,14 +102,14 @@ function applyConfiguration(made: Value, object: KubeObject, target: Target): Ku
     throw new MutationError(
       `${APPLYING}: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
     )
-  const merged = asKubeObject(merge(shapeOf(schema), asJson(object), fitted(applied, target.kind)) as Json)
+  const merged = asKubeObject(merge(shapeOf(schema), asJson(object), fitted(applied, target)) as Json)
   if (merged === object) return object
-  return readBack(merged, target.kind)
+  return readBack(merged, target)
 }
 
-function readBack(merged: KubeObject, kind: ResourceRow | SubresourceRow): KubeObject {
+function readBack(merged: KubeObject, { kind, reader }: Target): KubeObject {
   try {
-    const decoded = decodeBody({ kind: 'object', object: merged }, kind, { fieldValidation: 'Ignore' }).object
+    const decoded = reader.decode({ kind: 'object', object: merged }, { fieldValidation: 'Ignore' }).object
     return applyDefaults(decoded, kind.schema)
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
@@ -125,8 +126,8 @@ function readBack(merged: KubeObject, kind: ResourceRow | SubresourceRow): KubeO
  *
  * @throws MutationError saying so
  */
-export function takeBack(shown: ResourceRow, requested: ResourceRow): void {
-  if (shown === requested || shown.custom !== undefined) return
+export function takeBack({ row: shown, served }: ResourceEndpoint, requested: ResourceRow): void {
+  if (shown === requested || served.takesBack) return
   if (shown.group === requested.group)
     throw new MutationError(
       `converting (${shown.version}.${shown.kind}) to (${requested.version}.${requested.kind}): unknown conversion`,

@@ -2,12 +2,11 @@
 import { misnamed } from '../../../api/cel/mutation.ts'
 import { jsonOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
-import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
 import type { Operation } from '../../../api/patch/json-patch.ts'
-import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { internalError } from '../../../api/status.ts'
+import type { KindReader } from '../../registry/endpoint.ts'
 import { applyOperations, reasonOf, TestFailed } from '../webhooks/json-patch.ts'
 import { MutationError } from './mutation-error.ts'
 
@@ -16,7 +15,7 @@ import { MutationError } from './mutation-error.ts'
  *
  * @throws MutationError for a patch that does not apply, StatusError 500 for one that makes something unreadable
  */
-export function applyPolicyPatch(made: Value, object: KubeObject, kind: ResourceRow | SubresourceRow): KubeObject {
+export function applyPolicyPatch(made: Value, object: KubeObject, reader: KindReader): KubeObject {
   const operations = operationsOf(made)
   // Nothing in an object is null, and nothing is as good as null here.
   const never = operations.findIndex(({ op, value }) => op === 'test' && value === null)
@@ -31,12 +30,15 @@ export function applyPolicyPatch(made: Value, object: KubeObject, kind: Resource
   if (patched === asJson(object)) return object
   try {
     // What a custom resource does not declare is left out of it instead.
-    const fieldValidation = 'custom' in kind && kind.custom !== undefined ? 'Ignore' : 'Strict'
-    const decoded = decodeBody({ kind: 'object', object: asKubeObject(patched) }, kind, {
-      fieldValidation,
-      patched: true,
-    }).object
-    return applyDefaults(decoded, kind.schema)
+    const fieldValidation = reader.isTyped ? 'Strict' : 'Ignore'
+    const decoded = reader.decode(
+      { kind: 'object', object: asKubeObject(patched) },
+      {
+        fieldValidation,
+        patched: true,
+      },
+    ).object
+    return applyDefaults(decoded, reader.schema)
   } catch (error) {
     const reason = reasonOf(error)
     throw internalError(new Error(reason.startsWith('converting ') ? `failed to convert object: ${reason}` : reason))

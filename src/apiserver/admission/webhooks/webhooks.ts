@@ -3,7 +3,6 @@
  * own are asked about requests, and may change or refuse them.
  */
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
-import { decodeBody } from '../../../api/codec/decode.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Fields, type Json, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
@@ -213,7 +212,7 @@ async function mutateAll(
       const { answer, object } = asked
       if (!answer.allowed) throw denial(hook.name, answer.status)
       if (answer.patch !== undefined && object !== undefined) {
-        const next = await patched(answer, object, matched, attributes)
+        const next = await patched(asker, answer, object, matched, attributes)
         if (next !== object) {
           current = { ...current, object: await asker.host.endpointOf(attributes.row).worked.admitted(next) }
           changed(again, runs)
@@ -228,6 +227,7 @@ async function mutateAll(
 
 /** @throws StatusError 500: a patch that does not apply is the webhook's mistake, whatever its failure policy says */
 async function patched(
+  { host }: Asker,
   { patch }: WebhookAnswer,
   object: KubeObject,
   { row }: Matched,
@@ -237,8 +237,9 @@ async function patched(
   const target = sub !== undefined && sub.kind !== row.kind ? sub : row
   try {
     const raw = asKubeObject(applyWebhookPatch(asJson(object), patch as Json))
-    const decoded = decodeBody({ kind: 'object', object: raw }, target, { fieldValidation: 'Ignore' }).object
-    return applyDefaults(decoded, target.schema)
+    const reader = host.endpointOf(row).readerOf(target)
+    const decoded = reader.decode({ kind: 'object', object: raw }, { fieldValidation: 'Ignore' }).object
+    return applyDefaults(decoded, reader.schema)
   } catch (error) {
     throw internalError(new Error(reasonOf(error), { cause: error }))
   }

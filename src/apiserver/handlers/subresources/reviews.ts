@@ -2,13 +2,13 @@
 import type { KubeObject } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
+import { notAllowed } from '../../../api/status.ts'
 import { inNamespace, wipeSystemFields } from '../../registry/metadata.ts'
 import { decodeObject } from '../body.ts'
 import type { ResourceRequest } from '../context.ts'
 import { negotiate } from '../negotiate.ts'
 import { writeOptions } from '../options.ts'
 import { encoded, shaped } from '../respond.ts'
-import { notAllowed } from '../route.ts'
 import { admissionAttributes, optionsObject, trackManager, writeContext } from '../write.ts'
 
 export async function createReview(resource: ResourceRequest): Promise<ApiResponse> {

@@ -3,18 +3,13 @@
  * rules of its own update.
  */
 
-import { builtinReplicas, withScaleManagers, workloadManagers } from '../../../api/fields/scale.ts'
+import { withScaleManagers, workloadManagers } from '../../../api/fields/scale.ts'
 import { updateManagedFields } from '../../../api/fields/update.ts'
 import { withMetadata } from '../../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { apiVersionOf } from '../../../api/object.ts'
-import { formatLabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
-import { scaleWith } from '../../../api/objects/scale.ts'
 import type { ApiResponse, StoredObject } from '../../../api/request.ts'
-import type { ResourceRow } from '../../../api/scheme/resource.ts'
-import { badRequest, isBadRequest, notFound } from '../../../api/status.ts'
-import { type FieldError, invalid, invalidError } from '../../../api/validation/errors.ts'
-import { customReplicas, customScaleOf, withCustomReplicas } from '../../customresources/scale.ts'
+import { notFound } from '../../../api/status.ts'
 import { checkOwnPreconditions } from '../../registry/deletion.ts'
 import { checkName, inNamespace } from '../../registry/metadata.ts'
 import { groupResource, namedKey, storageKey } from '../../registry/registry.ts'
@@ -29,30 +24,12 @@ import { admitUpdate } from '../update.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
 import { respondScale } from './scale-answer.ts'
 
-/** The Scale of a workload. ReplicationControllers select by a plain map. */
-export function scaleOf(object: KubeObject, row: ResourceRow): KubeObject {
-  if (row.custom?.scale !== undefined) return customScaleOf(object, row.custom.scale)
-  const spec: Fields = object['spec'] ?? {}
-  const status: Fields = object['status'] ?? {}
-  const selector = object.kind === 'ReplicationController' ? { matchLabels: spec['selector'] ?? {} } : spec['selector']
-  return scaleWith(object, {
-    wanted: spec['replicas'] ?? 0,
-    present: status['replicas'] ?? 0,
-    selector: selector ? formatLabelSelector(labelSelectorOf(selector)) : '',
-  })
-}
-
-/** The same where a custom resource does not say how many replicas it wants: none. */
-function lenientScale(object: KubeObject, row: ResourceRow): KubeObject {
-  return row.custom?.scale === undefined ? scaleOf(object, row) : customScaleOf(object, row.custom.scale, 0)
-}
-
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
-  const { context, request, row, info } = resource
+  const { context, request, row, endpoint, info } = resource
   const representation = negotiate(request, { row })
   const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
-  return respondScale(resource, scaleOf(await readObject(resource, stored), row), representation)
+  return respondScale(resource, endpoint.scale.of(await readObject(resource, stored)), representation)
 }
 
 /** A custom resource's Scale is at the paths of the request's version. */
@@ -76,13 +53,12 @@ export async function updateScale(resource: ResourceRequest): Promise<ApiRespons
   return writeScale(resource, { options, next: () => sent, uid: sent.metadata.uid })
 }
 
-/** What is wrong with the Scale of a custom resource Kubernetes cannot tell. @throws StatusError 400 */
-function decodedScale({ row }: ResourceRequest, decode: () => KubeObject): KubeObject {
+/** @throws StatusError 400, in the words of the resource's kind */
+function decodedScale({ endpoint }: ResourceRequest, decode: () => KubeObject): KubeObject {
   try {
     return decode()
   } catch (error) {
-    if (row.custom === undefined || !isBadRequest(error)) throw error
-    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"', error)
+    throw endpoint.scale.refusal(error)
   }
 }
 
@@ -111,7 +87,7 @@ async function writeScale(
   resource: ResourceRequest,
   { options, next, applies, uid }: ScaleWrite,
 ): Promise<ApiResponse> {
-  const { context, request, row, info, subresource } = resource
+  const { context, request, row, endpoint, info, subresource } = resource
   const representation = negotiate(request, { row })
   const attributes = { dryRun: options.dryRun, options: optionsObject(options) }
   // The workload's own rules, not those of a subresource: a change of replicas is a new generation.
@@ -120,7 +96,8 @@ async function writeScale(
     subresource: 'scale',
   }
   const version = apiVersionOf(row.group, row.version)
-  const replicasOf = row.custom === undefined ? builtinReplicas : customReplicas(row.group, row.custom)
+  const { scale: seen } = endpoint
+  const { replicasOf } = seen
   const target = subresource ?? row
   const tracked = (live: KubeObject, changed: KubeObject) =>
     updateManagedFields({
@@ -136,38 +113,26 @@ async function writeScale(
     ...(uid === undefined ? {} : { uid }),
     async next(existing) {
       if (existing === undefined) throw notFound(groupResource(row), info.name)
-      const before = withScaleManagers(lenientScale(existing, row), existing, replicasOf)
+      const before = withScaleManagers(seen.lenientlyOf(existing), existing, replicasOf)
       const made = await next(before)
       const scale = await admitUpdate(resource, attributes, made, before, write.warn)
-      // A custom resource's own rules say what it may be scaled to.
-      if (row.custom === undefined) validateScale(scale)
+      seen.validate(scale)
       const replicas: number = scale['spec']?.replicas ?? 0
-      const scaled = withMetadata(
-        row.custom?.scale === undefined
-          ? { ...existing, spec: { ...existing['spec'], replicas } }
-          : withCustomReplicas(existing, row.custom.scale, replicas),
-        { resourceVersion: scale.metadata.resourceVersion || existing.metadata.resourceVersion },
-      )
+      const scaled = withMetadata(seen.withReplicas(existing, replicas), {
+        resourceVersion: scale.metadata.resourceVersion || existing.metadata.resourceVersion,
+      })
       const managed = applies === true ? scale : tracked(before, scale)
       return withMetadata(scaled, { managedFields: workloadManagers(existing, managed, version, replicasOf) })
     },
     validateCreate: () => {},
     validateUpdate: (object, old) =>
       context.admission.validate(
-        admissionAttributes(resource, 'UPDATE', attributes, lenientScale(object, row), lenientScale(old, row)),
+        admissionAttributes(resource, 'UPDATE', attributes, seen.lenientlyOf(object), seen.lenientlyOf(old)),
       ),
   })
   const { object } = updated
   const revision = Number(object.metadata.resourceVersion ?? 0)
   const key = storageKey(row, info.namespace, info.name)
   const written = await readObject(resource, { key, revision, object })
-  return respondScale(resource, lenientScale(written, row), representation)
-}
-
-function validateScale(scale: KubeObject): void {
-  const errors: FieldError[] = []
-  const replicas: unknown = scale['spec']?.replicas
-  if (typeof replicas === 'number' && replicas < 0)
-    errors.push(invalid('spec.replicas', replicas, 'must be greater than or equal to 0'))
-  if (errors.length) throw invalidError({ group: 'autoscaling', kind: 'Scale' }, scale.metadata.name ?? '', errors)
+  return respondScale(resource, seen.lenientlyOf(written), representation)
 }

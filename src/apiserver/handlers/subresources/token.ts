@@ -2,6 +2,7 @@
 import { updateManagedFields } from '../../../api/fields/update.ts'
 import { apiVersionOf } from '../../../api/object.ts'
 import type { ApiResponse } from '../../../api/request.ts'
+import { notAllowed } from '../../../api/status.ts'
 import { parseJws } from '../../auth/jws.ts'
 import { inNamespace } from '../../registry/metadata.ts'
 import { decodeObject } from '../body.ts'
@@ -9,7 +10,6 @@ import type { ResourceRequest } from '../context.ts'
 import { negotiate } from '../negotiate.ts'
 import { writeOptions } from '../options.ts'
 import { encoded, shaped } from '../respond.ts'
-import { notAllowed } from '../route.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
 
 export async function createToken(resource: ResourceRequest): Promise<ApiResponse> {

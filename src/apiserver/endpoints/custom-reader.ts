@@ -1,0 +1,30 @@
+/** Custom resources are read by what their definition says: any JSON with a kind. */
+import { decodeCustomBody } from '../../api/codec/custom.ts'
+import { unsupportedBody } from '../../api/codec/media-type.ts'
+import { withMetadata } from '../../api/metadata.ts'
+import type { CustomVersion, ResourceRow } from '../../api/scheme/resource.ts'
+import type { KindReader } from '../registry/endpoint.ts'
+
+/** A definition's schema has no merge keys: there is no strategic merge of custom resources. */
+const PATCHES = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
+
+export function customReader(row: ResourceRow, custom: CustomVersion): KindReader {
+  return {
+    group: row.group,
+    version: row.version,
+    kind: row.kind,
+    // Compiled when somebody sends one.
+    get schema() {
+      return row.schema
+    },
+    decode: (body, options) => decodeCustomBody(body, row, custom.structural, options),
+    // One of the cluster forgets the namespace it was sent with.
+    taken: (object) =>
+      row.namespaced || object.metadata.namespace === undefined
+        ? object
+        : withMetadata(object, { namespace: undefined }),
+    isTyped: false,
+    mergesStrategically: false,
+    unsupportedPatch: () => unsupportedBody(PATCHES),
+  }
+}
