@@ -165,6 +165,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const sources = {
     runtimeName,
     hostIP,
+    limitsPods: machine !== undefined,
     startFailure: failures.get,
     ready: probes.ready,
     started: probes.started,

@@ -102,3 +102,11 @@ test('a lost sandbox is made anew, but not for a pod that has run and is not res
   })
   assert.deepEqual(actions(pod('Never', ['a']), runtime({ a: 137 }, 'notReady')), { ...nothing, killPod: true })
 })
+
+test('an ephemeral container is started once, whatever the others do, and does not keep a pod', () => {
+  const base = pod('Never', ['a'], [{ name: 'i' }])
+  const debugged = { ...base, spec: { ...base.spec, ephemeralContainers: [{ name: 'e' }] } } as Pod
+  assert.deepEqual(actions(debugged, runtime({ i: 'running' })), { ...nothing, start: ['e'] })
+  assert.deepEqual(actions(debugged, runtime({ i: 0, a: 'running', e: 1 })), nothing)
+  assert.deepEqual(actions(debugged, runtime({ i: 0, a: 0, e: 'running' })), { ...nothing, killPod: true })
+})

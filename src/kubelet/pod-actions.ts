@@ -3,7 +3,15 @@
  * container, containers to start, containers to kill. A pure function.
  */
 import type { KillReason } from './kill-pod.ts'
-import { type Container, initContainersOf, isSidecar, type Pod, restartsAfter, specOf } from './pod.ts'
+import {
+  type Container,
+  ephemeralContainersOf,
+  initContainersOf,
+  isSidecar,
+  type Pod,
+  restartsAfter,
+  specOf,
+} from './pod.ts'
 import { latestContainer, latestSandbox, type RuntimePodStatus } from './pod-cache.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
 
@@ -23,7 +31,7 @@ export interface PodActions {
   /** The sandbox in use, when it stays. */
   readonly sandboxId: string | undefined
   readonly kill: readonly ContainerToKill[]
-  /** In the order of the spec, init containers first. */
+  /** In the order of the spec, ephemeral containers first, then init containers. */
   readonly start: readonly Container[]
 }
 
@@ -41,10 +49,12 @@ export function computePodActions(pod: Pod, status: RuntimePodStatus, checks: Co
     return fresh(pod, status, attempt, sandbox?.id)
   }
   const inits = initContainers(pod, status, checks)
-  if (!inits.initialized) return { ...nothing, kill: inits.kill, start: inits.start }
+  // Whatever state the others are in: who looks into the pod wants to know.
+  const ephemeral = ephemeralContainersOf(pod).filter(({ name }) => latestContainer(status, name) === undefined)
+  if (!inits.initialized) return { ...nothing, kill: inits.kill, start: [...ephemeral, ...inits.start] }
 
   const kill: ContainerToKill[] = [...inits.kill]
-  const start: Container[] = [...inits.start]
+  const start: Container[] = [...ephemeral, ...inits.start]
   let kept = 0
   let starting = 0
   for (const container of specOf(pod).containers) {

@@ -19,6 +19,9 @@ export const isSidecar = (container: Container): boolean => container.restartPol
 
 export const initContainersOf = (pod: Pod): readonly Container[] => specOf(pod).initContainers ?? []
 
+/** Containers added to look into a running pod: started once, never again (API concept: ephemeral containers). */
+export const ephemeralContainersOf = (pod: Pod): readonly Container[] => specOf(pod).ephemeralContainers ?? []
+
 export const isTerminalPhase = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
 
 /** Whether a container that ended with this code runs again: its own rules and policy first, then the pod's. */
@@ -54,7 +57,12 @@ export function runsToCompletion(pod: Pod, container: Container): boolean {
 
 /** `spec.containers{c}`: what in the pod an Event is about. */
 export function containerPath(pod: Pod, name: string): string {
-  const list = initContainersOf(pod).some((container) => container.name === name) ? 'initContainers' : 'containers'
+  const isNamed = (container: Container) => container.name === name
+  const list = initContainersOf(pod).some(isNamed)
+    ? 'initContainers'
+    : ephemeralContainersOf(pod).some(isNamed)
+      ? 'ephemeralContainers'
+      : 'containers'
   return `spec.${list}{${name}}`
 }
 
@@ -69,6 +77,7 @@ export function containerNamed(pod: Pod, name: string): Container | undefined {
   const spec = specOf(pod)
   return (
     spec.containers.find((container) => container.name === name) ??
-    spec.initContainers?.find((container) => container.name === name)
+    spec.initContainers?.find((container) => container.name === name) ??
+    spec.ephemeralContainers?.find((container) => container.name === name)
   )
 }

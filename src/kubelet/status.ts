@@ -3,11 +3,20 @@
  * statuses, phase, conditions. Pure functions; times come in as text.
  */
 import type { ContainerStatus, PodCondition, PodStatus } from '../api/generated/types.ts'
-import { podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
+import { podLimits, podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
 import { qosClass } from '../api/objects/qos.ts'
 import { formatTime } from '../base/clock.ts'
 import { containerPhase } from './phase.ts'
-import { type Container, initContainersOf, isSidecar, type Pod, restartsAfter, specOf, uidOf } from './pod.ts'
+import {
+  type Container,
+  ephemeralContainersOf,
+  initContainersOf,
+  isSidecar,
+  type Pod,
+  restartsAfter,
+  specOf,
+  uidOf,
+} from './pod.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import { containersReady, initialized, podReady, readyToStart, scheduled } from './pod-conditions.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
@@ -22,6 +31,8 @@ export interface StatusSources {
   /** `containerd`, `simulated`: the scheme of container ids. */
   readonly runtimeName: string
   readonly hostIP: string
+  /** Pods have control groups of their own. */
+  readonly limitsPods?: boolean
   /** Of a container that is not running because of it. */
   startFailure(uid: string, container: string): StartFailure | undefined
   /** What the readiness probe last found; true without one. */
@@ -58,6 +69,9 @@ export function podStatusOf(
   const initContainerStatuses = inits.map((container) =>
     containerStatusOf(pod, container, runtime, sources, terminal, true, old.initContainerStatuses),
   )
+  const ephemeralContainerStatuses = ephemeralContainersOf(pod).map((container) =>
+    containerStatusOf(pod, container, runtime, sources, true, false, old.ephemeralContainerStatuses),
+  )
   const phase =
     failure !== undefined
       ? 'Failed'
@@ -82,10 +96,20 @@ export function podStatusOf(
     startTime: old.startTime ?? formatTime(now),
     ...(inits.length === 0 ? {} : { initContainerStatuses }),
     containerStatuses,
+    ...(ephemeralContainerStatuses.length === 0 ? {} : { ephemeralContainerStatuses }),
     qosClass: old.qosClass ?? qosClass(spec),
     ...(requests === undefined ? {} : { allocatedResources: requests }),
-    resources: spec.resources ?? {},
+    resources: sources.limitsPods === true ? podResources(pod) : (spec.resources ?? {}),
   }
+}
+
+/** What the pod's own control group holds it to. */
+function podResources(pod: Pod): NonNullable<PodStatus['resources']> {
+  const [requests, limits] = [podRequests(specOf(pod)), podLimits(specOf(pod))].map((list) =>
+    Object.fromEntries(Object.entries(list).filter(([name]) => name === 'cpu' || name === 'memory')),
+  )
+  const isSome = (list: ResourceList | undefined): list is ResourceList => Object.keys(list ?? {}).length > 0
+  return { ...(isSome(limits) ? { limits } : {}), ...(isSome(requests) ? { requests } : {}) }
 }
 
 export interface ConditionInput {

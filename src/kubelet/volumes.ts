@@ -11,7 +11,7 @@ import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
 import { type BackOff, createBackOff } from './backoff.ts'
-import { initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
+import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
 import type { PodEvents } from './pod-events.ts'
 import { downwardFile } from './pod-fields.ts'
 import type { References } from './references.ts'
@@ -254,7 +254,7 @@ function mountedVolumes(pod: Pod): readonly Volume[] {
   const { volumes = [], containers } = specOf(pod)
   if (volumes.length === 0) return volumes
   const names = new Set<string>()
-  for (const container of [...initContainersOf(pod), ...containers]) {
+  for (const container of [...initContainersOf(pod), ...containers, ...ephemeralContainersOf(pod)]) {
     for (const { name } of container.volumeMounts ?? []) names.add(name)
     for (const { name } of container.volumeDevices ?? []) names.add(name)
   }

@@ -112,6 +112,45 @@ describe('real containers', { skip: lacks.containers() }, () => {
     assert.equal(machine.kubectl('delete', 'pod', 'fails', 'root', '--grace-period=1').status, 0)
   })
 
+  test('an ephemeral container looks into a running pod', async () => {
+    const debug = ['debug', 'one', `--image=${IMAGE}`, '--image-pull-policy=Never', '--container=eye', '--target=c']
+    const { status, stderr } = machine.kubectl(...debug, '--', ...sh('ps; exec sleep 9999'))
+    assert.equal(status, 0, stderr)
+    const path = '{.status.ephemeralContainerStatuses[0].state.running.startedAt}'
+    await until('it runs', () => field('one', path) !== '')
+    assert.match(machine.kubectl('logs', 'one', '-c', 'eye').stdout, /^ *1 1000 .*sleep 9999$/m)
+  })
+
+  test('a pod on the host’s network is reached at the node’s address, and by a forwarded port', async () => {
+    const serve = sh('mkdir /tmp; echo hi > /tmp/index.html; exec busybox httpd -f -p 8099 -h /tmp')
+    const probe = { httpGet: { port: 'web', path: '/index.html' }, periodSeconds: 1 }
+    const ports = [{ name: 'web', containerPort: 8099, hostPort: 8099 }]
+    machine.apply(
+      pod('host', [{ command: serve, readinessProbe: probe, ports }], {
+        hostNetwork: true,
+        terminationGracePeriodSeconds: 1,
+      }),
+      pod('web', [{ command: serve, readinessProbe: probe, ports: [{ name: 'web', containerPort: 8099 }] }], {
+        terminationGracePeriodSeconds: 1,
+      }),
+    )
+    for (const name of ['host', 'web']) await ready(name)
+    assert.equal(field('host', '{.status.podIP}'), field('host', '{.status.hostIP}'))
+    const kubectl = join(process.cwd(), 'interop/bin/kubectl')
+    const fetched = machine.run(
+      'sh',
+      '-c',
+      `${kubectl} port-forward pod/web 18099:8099 > forward.log & p=$!
+       for i in $(seq 100); do busybox wget -q -O - http://127.0.0.1:18099/index.html 2> /dev/null && break; sleep 0.1; done; kill $p; rm -f forward.log`,
+    )
+    assert.equal(fetched.stdout, 'hi\n')
+    assert.equal(
+      machine.kubectl('get', '--raw', '/api/v1/namespaces/default/pods/web:8099/proxy/index.html').stdout,
+      'hi\n',
+    )
+    assert.equal(machine.kubectl('delete', 'pod', 'host', 'web').status, 0)
+  })
+
   test('a kubelet that is killed leaves its containers running, and the next one goes on with them', async () => {
     const id = '{.status.containerStatuses[0].containerID}'
     const before = field('one', id)
@@ -154,6 +193,20 @@ describe('real containers', { skip: lacks.containers() }, () => {
     machine.kubectl('delete', 'pod', 'slow', '--wait=false')
     assert.equal(machine.kubectl('delete', 'pod', 'slow', '--grace-period=1', '--timeout=60s').status, 0)
     assert.equal(machine.kubectl('get', 'pods', '-o', 'name').stdout, 'pod/one\n')
+  })
+
+  test('a preStop hook that hangs is cut off when the time is over, and a forced delete waits for nothing', async () => {
+    const hangs = { lifecycle: { preStop: { exec: { command: sh('sleep 3600') } } }, command: sh('exec sleep 9999') }
+    machine.apply(
+      pod('hangs', [hangs], { terminationGracePeriodSeconds: 3 }),
+      pod('forced', [hangs], { terminationGracePeriodSeconds: 3600 }),
+    )
+    for (const name of ['hangs', 'forced']) await ready(name)
+    assert.equal(machine.kubectl('delete', 'pod', 'hangs', '--timeout=60s').status, 0)
+    assert.equal(machine.kubectl('delete', 'pod', 'forced', '--force', '--grace-period=0', '--timeout=10s').status, 0)
+    const containers = () => machine.run('ctr', '-n', 'k8s.io', 'containers', 'list').stdout
+    // Of the pod that is left: a sandbox, its container, the ephemeral and the init container.
+    await until('what was forced away has ended', () => containers().trim().split('\n').length === 5)
   })
 
   test('down leaves nothing of the node on the machine', async () => {

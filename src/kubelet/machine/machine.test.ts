@@ -120,6 +120,7 @@ test('the hosts file names the pod and its aliases', () => {
     '1.2.3.4\ta\tb',
     '',
   ])
+  assert.equal(sandboxHostname(podOf({ containers: [], hostNetwork: true }), 'cluster.local'), '')
   const full = podOf({ containers: [], subdomain: 'sub', setHostnameAsFQDN: true })
   assert.equal(sandboxHostname(full, 'cluster.local'), 'p.sub.ns.svc.cluster.local')
   assert.throws(() => sandboxHostname(full, 'x'.repeat(60)), /is too long \(64 characters is the max/)
@@ -212,11 +213,14 @@ test('hostPath is what its type says, or it is refused', () => {
   assert.ok(statSync(join(base, 'made')).isDirectory())
   checkHostPath(join(base, 'file'), 'FileOrCreate')
   assert.throws(() => checkHostPath(join(base, 'file'), 'Directory'), {
-    message: `hostPath type check failed: ${join(base, 'file')} is not a directory`,
+    message: `hostPath type check failed: ${join(base, 'file')} is not a directory, it's a File`,
   })
-  assert.throws(() => checkHostPath(join(base, 'no'), 'File'), /is not a file/)
+  assert.throws(() => checkHostPath('/none', 'File'), {
+    message:
+      'hostPath type check failed, /none is not a file, unable to determine its type: path "/none" does not exist',
+  })
   assert.throws(() => checkHostPath(join(base, 'no'), 'Socket'), /is not a socket file/)
-  assert.throws(() => checkHostPath('/dev/null', 'BlockDevice'), /is not a block device/)
+  assert.throws(() => checkHostPath('/dev/null', 'BlockDevice'), /is not a block device, it's a CharDevice$/)
   checkHostPath('/dev/null', 'CharDevice')
 })
 

@@ -59,8 +59,10 @@ export function hostnameOf(pod: Pod): string {
 
 /** The sandbox's: with `setHostnameAsFQDN` the full name. @throws Error when it is longer than the kernel takes */
 export function sandboxHostname(pod: Pod, domain: string): string {
-  const { subdomain, setHostnameAsFQDN } = specOf(pod)
+  const { subdomain, setHostnameAsFQDN, hostNetwork } = specOf(pod)
   const name = hostnameOf(pod)
+  // It shares the host's name with its network.
+  if (hostNetwork === true && name === machineName()) return ''
   if (setHostnameAsFQDN !== true || !subdomain) return name
   const full = `${name}.${subdomain}.${namespaceOf(pod)}.svc.${domain}`
   if (full.length > 64)

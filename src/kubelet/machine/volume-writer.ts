@@ -1,5 +1,15 @@
 /** Volumes as directories of this machine (API concept: volumes). What a pod has made of them goes with the pod, hostPath aside. */
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import { quantityValue } from '../../api/objects/quantity.ts'
@@ -97,7 +107,11 @@ function ownTree(path: string, group: number): void {
 export function checkHostPath(path: string, type: string): void {
   const stat = statSync(path, { throwIfNoEntry: false })
   const fail = (what: string) => {
-    throw new Error(`hostPath type check failed: ${path} is not ${what}`)
+    if (stat === undefined)
+      throw new Error(
+        `hostPath type check failed, ${path} is not ${what}, unable to determine its type: path ${JSON.stringify(path)} does not exist`,
+      )
+    throw new Error(`hostPath type check failed: ${path} is not ${what}, it's a ${typeOf(stat)}`)
   }
   switch (type) {
     case '':
@@ -132,4 +146,11 @@ export function checkHostPath(path: string, type: string): void {
     default:
       throw new Error(`${type} is an invalid volume type`)
   }
+}
+
+function typeOf(stat: Stats): string {
+  if (stat.isDirectory()) return 'Directory'
+  if (stat.isSocket()) return 'Socket'
+  if (stat.isCharacterDevice()) return 'CharDevice'
+  return stat.isBlockDevice() ? 'BlockDevice' : 'File'
 }

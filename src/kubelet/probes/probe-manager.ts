@@ -66,7 +66,10 @@ export function createProbeManager(
       reach: reachOf(pod, container, podIPs, hostIP),
       initial: kind === 'liveness',
       allowed: () => kind === 'startup' || started(status.id, container),
-      failed: (output) => events.warning(pod, 'Unhealthy', `${titles[kind]} probe failed: ${output}`, path),
+      failed(output, unknown) {
+        const what = unknown ? 'errored and resulted in unknown state' : 'failed'
+        events.warning(pod, 'Unhealthy', `${titles[kind]} probe ${what}: ${output}`, path)
+      },
       changed(success) {
         results[kind].set(status.id, success)
         if (kind !== 'liveness' || !success) sync(uid)

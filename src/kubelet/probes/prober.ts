@@ -2,7 +2,7 @@
 import type { Probe } from '../../api/generated/types.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { ContainerRuntime, ProbeAction, RuntimeContainerStatus } from '../runtimes/runtime.ts'
+import type { ContainerRuntime, ProbeAction, ProbeResult, RuntimeContainerStatus } from '../runtimes/runtime.ts'
 
 export type ProbeKind = 'liveness' | 'readiness' | 'startup'
 
@@ -25,7 +25,7 @@ export interface ProberOptions {
   readonly initial: boolean
   /** A threshold was reached and the result is another than before. False ends the probing of this container. */
   readonly changed: (success: boolean) => boolean
-  readonly failed: (output: string) => void
+  readonly failed: (output: string, unknown: boolean) => void
   /** While false, nothing is probed (liveness and readiness before the startup probe succeeded). */
   readonly allowed: () => boolean
 }
@@ -54,15 +54,23 @@ export function startProber(options: ProberOptions): Prober {
       return
     }
     const startedAt = clock.monotonic()
-    const { success, output } = await containerRuntime
+    const {
+      success,
+      output,
+      unknown = false,
+    } = await containerRuntime
       .probe(
         container.id,
         { kind, handler: probe, timeoutSeconds: probe.timeoutSeconds ?? 1, ...options.reach },
         abort.signal,
       )
-      .catch((error) => ({ success: false, output: String(error) }))
+      .catch((error): ProbeResult => ({ success: false, output: String(error) }))
     if (abort.signal.aborted) return
-    if (!success) options.failed(output)
+    if (!success) options.failed(output, unknown)
+    if (unknown) {
+      wait(Math.max(0, periodMs - (clock.monotonic() - startedAt)))
+      return
+    }
     runs = last === success ? runs + 1 : 1
     last = success
     const threshold = (success ? probe.successThreshold : probe.failureThreshold) ?? (success ? 1 : 3)

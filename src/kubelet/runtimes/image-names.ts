@@ -10,6 +10,11 @@ export function fullImageName(image: string): string {
   return `${named}:latest`
 }
 
+/** As it was written, with the tag that is meant where there is none. */
+export function taggedName(image: string): string {
+  return image.includes('@') || image.lastIndexOf(':') > image.lastIndexOf('/') ? image : `${image}:latest`
+}
+
 /** The registry of a full name. */
 export function imageHost(name: string): string {
   return name.slice(0, name.indexOf('/'))

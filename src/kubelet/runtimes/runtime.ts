@@ -150,6 +150,8 @@ export interface ProbeAction {
 
 export interface ProbeResult {
   readonly success: boolean
+  /** The probe could not be done: it says nothing about the container. */
+  readonly unknown?: boolean
   /** What the probe saw: the command's output, `HTTP probe failed with statuscode: 503`. */
   readonly output: string
 }

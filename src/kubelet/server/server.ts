@@ -235,7 +235,8 @@ function sessionOf(
 }
 
 function waitingReason(status: ReturnType<Kubelet['podStatus']>, container: string): string {
-  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {}
+  const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
   const { waiting } = all.find(({ name }) => name === container)?.state ?? {}
   const said = waiting?.message === undefined ? '' : waiting.message
   return said !== '' && waiting?.reason !== 'ContainerCreating' && waiting?.reason !== 'PodInitializing'

@@ -165,5 +165,15 @@ export const isUnimplemented = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.UNIMPLEMENTED
 export const isAlreadyExists = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.ALREADY_EXISTS
+/** `Unknown`, `NotFound`: the code's name as Go's gRPC writes it. */
+export function codeOf(error: unknown): string {
+  const name = status[error instanceof RuntimeCallError ? error.code : status.UNKNOWN] ?? 'UNKNOWN'
+  return name
+    .split('_')
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join('')
+}
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof RuntimeCallError && error.code === status.UNAVAILABLE
 export const isOutOfTime = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.DEADLINE_EXCEEDED

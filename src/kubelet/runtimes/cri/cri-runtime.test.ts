@@ -230,6 +230,30 @@ test('a command of a probe succeeds by its exit code, and its output is told', a
   assert.equal((asked[0]!.request as never as { timeout: number }).timeout, 3)
 })
 
+test('a command that cannot be run, or takes too long, is told apart', async () => {
+  let code: 'UNKNOWN' | 'DEADLINE_EXCEEDED' = 'UNKNOWN'
+  const { cri } = await stage({
+    ExecSync: () => {
+      throw new Refusal(code, 'failed to start exec')
+    },
+  })
+  const { signal } = new AbortController()
+  const run = () =>
+    cri.probe('c1', { kind: 'liveness', handler: { exec: { command: ['a', 'b'] } }, timeoutSeconds: 1 }, signal)
+  const output = 'rpc error: code = Unknown desc = failed to start exec'
+  assert.deepEqual(await run(), { success: false, output, unknown: true })
+  code = 'DEADLINE_EXCEEDED'
+  assert.deepEqual(await run(), { success: false, output: 'command timed out: "a b" timed out after 1s' })
+})
+
+test('gRPC’s health check of a port that nothing listens on fails as one that has no time left', async () => {
+  const { cri } = await stage({})
+  const { signal } = new AbortController()
+  const action = { kind: 'readiness', handler: { grpc: { port: 1 } }, timeoutSeconds: 5, podIP: '127.0.0.1' } as const
+  const output = 'timeout: failed to connect service "127.0.0.1:1" within 5s: context deadline exceeded'
+  assert.deepEqual(await cri.probe('c1', action, signal), { success: false, output })
+})
+
 test('a probe that is refused a connection, or names no port, fails and says so', async () => {
   const { cri } = await stage({})
   const { signal } = new AbortController()
@@ -246,6 +270,6 @@ test('a probe that is refused a connection, or names no port, fails and says so'
       signal,
     )
   const refused = 'Get "http://127.0.0.1:1/x": dial tcp 127.0.0.1:1: connect: connection refused'
-  assert.deepEqual(await http('web'), { success: false, output: refused })
-  assert.deepEqual(await http('none'), { success: false, output: "couldn't find port: none" })
+  assert.deepEqual(await http('web'), { success: false, output: refused, unknown: false })
+  assert.deepEqual(await http('none'), { success: false, output: "couldn't find port: none", unknown: true })
 })

@@ -4,6 +4,7 @@
  * their state has changed, and kept.
  */
 import type { Runtime } from '../../../base/runtime.ts'
+import { taggedName } from '../image-names.ts'
 import {
   CONTAINER_NAME_LABEL,
   type ContainerConfig,
@@ -192,7 +193,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
         try {
           const { image_ref } = await call<{ image_ref: string }>(
             'PullImage',
-            { image: { image }, ...(auth === undefined ? {} : { auth: { ...auth } }) },
+            { image: { image: taggedName(image) }, ...(auth === undefined ? {} : { auth: { ...auth } }) },
             { timeoutMs: NO_LIMIT, signal },
           )
           return { id: image_ref }
@@ -242,7 +243,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
   }
 
   async function imageOf(image: string): Promise<cri.Image | undefined> {
-    const found = await call<{ image: cri.Image | null }>('ImageStatus', { image: { image } })
+    const found = await call<{ image: cri.Image | null }>('ImageStatus', { image: { image: taggedName(image) } })
     return found.image ?? undefined
   }
 }
@@ -304,7 +305,7 @@ export function containerRequest(
 ): Message {
   return {
     metadata: config.metadata,
-    image: { image: config.image, user_specified_image: config.image },
+    image: { image: taggedName(config.image), user_specified_image: config.image },
     command: config.command,
     args: config.args,
     working_dir: config.workingDir,

@@ -6,7 +6,7 @@ import { createHttpsClient } from '../../../http/client.ts'
 import { type Dialed, dial } from '../../../http/dial.ts'
 import { limitedText } from '../../../http/fetch.ts'
 import type { ProbeAction, ProbeResult } from '../runtime.ts'
-import { type Connection, isOutOfTime } from './connection.ts'
+import { type Connection, codeOf, isOutOfTime, isUnavailable } from './connection.ts'
 
 export interface ProbeParts {
   readonly runtime: Runtime
@@ -28,6 +28,9 @@ interface Handlers {
   readonly grpc?: { readonly port: number; readonly service?: string }
   readonly sleep?: { readonly seconds: number }
 }
+
+/** A probe that could not be done. */
+class NotDone extends Error {}
 
 /** As much of an answer or output as is looked at. */
 const MOST_BYTES = 10 * 1024
@@ -56,7 +59,7 @@ export async function probe(
     return succeeded
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    return { success: false, output: messageOf(error) }
+    return { success: false, output: messageOf(error), unknown: error instanceof NotDone }
   } finally {
     timer.cancel()
   }
@@ -80,10 +83,8 @@ async function exec(
     return { success: exit_code === 0, output }
   } catch (error) {
     if (signal.aborted) throw error
-    const late = isOutOfTime(error)
-    const said = late
-      ? `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${timeout}s`
-      : messageOf(error)
+    if (!isOutOfTime(error)) throw new NotDone(`rpc error: code = ${codeOf(error)} desc = ${messageOf(error)}`)
+    const said = `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${timeout}s`
     return { success: false, output: said }
   }
 }
@@ -93,7 +94,7 @@ export function portOf(port: number | string, { ports = [] }: Pick<ProbeAction, 
   const named = typeof port === 'string' ? ports.find(({ name }) => name === port)?.containerPort : undefined
   const number = named ?? Number(port)
   if (!Number.isInteger(number) || number < 1 || number > 65535)
-    throw new Error(Number.isNaN(number) ? `couldn't find port: ${port}` : `invalid port number: ${number}`)
+    throw new NotDone(Number.isNaN(number) ? `couldn't find port: ${port}` : `invalid port number: ${number}`)
   return number
 }
 
@@ -200,13 +201,12 @@ async function grpcHealth(
     if (status === 'SERVING') return succeeded
     return { success: false, output: `service unhealthy (responded with ${JSON.stringify(status)})` }
   } catch (error) {
-    const late = isOutOfTime(error)
-    return {
-      success: false,
-      output: late
-        ? `timeout: failed to connect service ${JSON.stringify(at)} within ${timeoutMs / 1000}s: context deadline exceeded`
-        : `error: health rpc probe failed: ${messageOf(error)}`,
-    }
+    // Who is refused tries on until its time is over.
+    const late = isOutOfTime(error) || isUnavailable(error)
+    const said = late
+      ? `timeout: failed to connect service ${JSON.stringify(at)} within ${timeoutMs / 1000}s: context deadline exceeded`
+      : `error: health rpc probe failed: ${messageOf(error)}`
+    return { success: false, output: said }
   } finally {
     connection.close()
   }
