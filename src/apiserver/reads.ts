@@ -1,12 +1,12 @@
 /** The API server's view of its own state: what admission, authorization and loops read. */
+
 import type { KubeObject } from '../api/object.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { CacheReads } from './admission/plugin.ts'
 import type { Caches } from './cache/caches.ts'
 import { byNodeName } from './cache/indexes.ts'
+import { storageKey, storageRange } from './cache/keys.ts'
 import type { ResourceCache } from './cache/resource.ts'
-import { storageKey, storageRange } from './registry/registry.ts'
 
 export interface ServerReads extends CacheReads {
   /** Pods bound to a node. */
@@ -67,3 +67,11 @@ export function createReads(scheme: Scheme, caches: Caches, storage: Storage): S
 }
 
 const isRemote = (service: KubeObject): readonly string[] => (service['spec']?.service ? ['true'] : [])
+
+/** The API server's own caches: synchronous, as of the newest revision published. */
+export interface CacheReads {
+  get(group: string, resource: string, namespace: string, name: string): KubeObject | undefined
+  list(group: string, resource: string, namespace?: string): readonly KubeObject[]
+  /** Reads storage itself, for a plugin that must not miss what its cache has not seen yet. */
+  getLive(group: string, resource: string, namespace: string, name: string): Promise<KubeObject | undefined>
+}

@@ -1,7 +1,8 @@
 /** Where a Service leads (API concept: Services and EndpointSlices): asked for webhooks and aggregated APIs. */
+
 import type { Fields } from '../api/object.ts'
-import type { CacheReads } from './admission/plugin.ts'
 import { isSimulatedNode } from './nodes/kubelets.ts'
+import type { CacheReads } from './reads.ts'
 
 export type ServiceAddress =
   /** `host:port` of a ready endpoint, or of the external name. `simulated`: of a pod that has no network. */

@@ -1,10 +1,11 @@
 /** What the server can tell of its state when it is asked for its metrics, without counting anything before. */
+
 import type { Fields } from '../api/object.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { Metrics } from '../base/metrics.ts'
-import type { CacheReads } from './admission/plugin.ts'
 import type { Caches } from './cache/caches.ts'
 import type { ResourceCache } from './cache/resource.ts'
+import type { CacheReads } from './reads.ts'
 
 export interface ServerState {
   readonly scheme: Scheme

@@ -1,14 +1,15 @@
 /** Whoever this server asks may answer without end: of none is more read than a bound, and none keeps it waiting for ever. */
+
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import type { CacheReads } from '../../src/apiserver/admission/plugin.ts'
 import { parseJws } from '../../src/apiserver/auth/jws.ts'
 import { jwtKey, signJwt } from '../../src/apiserver/auth/jwt.ts'
 import { createProvider } from '../../src/apiserver/auth/oidc/provider.ts'
 import { createReviewClient } from '../../src/apiserver/auth/webhook/client.ts'
+import type { CacheReads } from '../../src/apiserver/reads.ts'
 import { createWebhookClient } from '../../src/apiserver/webhooks/client.ts'
 import { liveRuntime } from '../../src/base/live.ts'
 import { issue } from '../../src/cluster/certificate.ts'

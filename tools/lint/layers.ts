@@ -1,6 +1,7 @@
 /**
- * Two rules of the architecture that a formatter's linter does not know (docs/architecture.md):
- * who may import whom, and no ambient time or chance outside src/base. Exits 1 and names every place that breaks one.
+ * Rules of the architecture that a formatter's linter does not know (docs/architecture.md): which room may import which, the order
+ * of the folders within api and apiserver, and no ambient time or chance outside src/base. Exits 1 and names every place that
+ * breaks one.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -19,6 +20,83 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cluster: ['base', 'http', 'api', 'storage', 'apiserver', 'client', 'controllers', 'scheduler', 'kubelet'],
   envtest: ['base', 'api', 'cluster'],
   cli: ['base', 'http', 'api', 'client', 'cluster', 'storage'],
+}
+
+/**
+ * Within a room each folder may import itself and those before it. A file that stands lower than the rest of its folder is
+ * named with its place; the longest name that fits counts.
+ */
+const order: Readonly<Record<string, readonly string[]>> = {
+  api: [
+    'object.ts',
+    'generated',
+    'same.ts',
+    'freeze.ts',
+    'parts.ts',
+    'metadata.ts',
+    'quote.ts',
+    'status.ts',
+    'request.ts',
+    'codec/json.ts',
+    'objects/ip.ts',
+    'objects/quantity.ts',
+    'validation/errors.ts',
+    'validation/names.ts',
+    'validation/resource-names.ts',
+    'fields/values.ts',
+    'fields/foreign.ts',
+    'objects',
+    'schema',
+    'cel',
+    'scheme',
+    'fields',
+    'patch',
+    'codec',
+    'validation',
+    'defaults',
+  ],
+  apiserver: [
+    'cache',
+    'reads.ts',
+    'nodes',
+    'service-address.ts',
+    'webhooks',
+    'auth',
+    'registry',
+    'customresources',
+    'registry/strategies',
+    'loopback.ts',
+    'admission',
+    'audit',
+    'request',
+    'handlers',
+    'flowcontrol',
+    'filters',
+    'identity.ts',
+    'aggregation',
+    'discovery',
+    'openapi',
+    'conversions',
+    'endpoints',
+    'encryption',
+    'loops',
+    'measured-storage.ts',
+    'state-metrics.ts',
+    'server.ts',
+  ],
+}
+
+/** The place of a room's file in its order; -1 for one that has none. */
+function placeOf(room: string, path: string): number {
+  let found = -1
+  let longest = 0
+  for (const [place, name] of (order[room] ?? []).entries()) {
+    if ((path === name || path.startsWith(`${name}/`)) && name.length > longest) {
+      found = place
+      longest = name.length
+    }
+  }
+  return found
 }
 
 /** api may use base's types and Stream, and nothing that knows sockets, files or time. */
@@ -51,15 +129,25 @@ for (const file of globSync('src/**/*.ts').map((path) => path.replaceAll('\\', '
   const text = readFileSync(file, 'utf8')
   const isTest = file.endsWith('.test.ts')
   const lines = text.split('\n')
+  const place = placeOf(room, file.split('/').slice(2).join('/'))
+  if (order[room] !== undefined && place < 0 && !isTest)
+    problems.push(`${file}: has no place in the order of ${room}'s folders`)
   for (const [index, line] of lines.entries()) {
     const at = `${file}:${index + 1}`
-    const from = /(?:from|import\()\s*'([^']+)'/.exec(line)?.[1]
+    const from = /^\s*(?:\*|\/\/|\/\*)/.test(line) ? undefined : /(?:from|import\()\s*'([^']+)'/.exec(line)?.[1]
     if (from?.startsWith('.') && !isTest) {
       const target = normalize(join(dirname(file), from)).split('/')
       const other = target[1] ?? ''
       if (target[0] !== 'src') problems.push(`${at}: imports ${from}, outside src/`)
       else if (other !== room && !mayImport[room]?.includes(other))
         problems.push(`${at}: ${room} may not import ${other} (${from})`)
+      else if (other === room && order[room] !== undefined) {
+        const imported = placeOf(room, target.slice(2).join('/'))
+        if (imported > place)
+          problems.push(
+            `${at}: ${order[room][place]} may not import ${order[room][imported]}, which stands above it in ${room}`,
+          )
+      }
       const generated = target.join('/').includes('api/generated/types')
       if (generated && !/import type|export type/.test(line))
         problems.push(`${at}: generated types are for \`import type\` only`)

@@ -1,10 +1,10 @@
 /** Whether an applied configuration fits its schema, in the words of structured merge. */
 
 import type { Json } from '../object.ts'
-import { goText } from '../patch/go-text.ts'
 import type { ListSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { elementOf, NotMergeable } from './compare.ts'
 import { Foreign } from './foreign.ts'
+import { goText } from './go-text.ts'
 import { printPathElement } from './pathelement.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import { isList, isMap, own } from './values.ts'

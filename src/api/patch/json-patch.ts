@@ -1,10 +1,10 @@
 /** JSON patch (RFC 6902), with the leniencies of the library Kubernetes uses. Rebuilds only what lies on an operation's path. */
 import { jsonText } from '../codec/json.ts'
+import { wrongForm } from '../fields/go-text.ts'
 import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { sameJson } from '../same.ts'
 import { badRequest, StatusError } from '../status.ts'
-import { wrongForm } from './go-text.ts'
 import type { Touched } from './patched-text.ts'
 
 export interface Operation {

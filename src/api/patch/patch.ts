@@ -4,12 +4,12 @@
  * Knows Schema, not kinds. Server-side apply is in the room fields.
  */
 import { jsonText } from '../codec/json.ts'
+import { goText, wrongForm } from '../fields/go-text.ts'
 import { isMap } from '../fields/values.ts'
 import { asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { sortedKeys } from '../schema/structural/prune.ts'
 import { badRequest, StatusError } from '../status.ts'
-import { goText, wrongForm } from './go-text.ts'
 import { applyJsonPatch, decodeJsonPatch, jsonPatchPaths } from './json-patch.ts'
 import { applyMergePatch, mergePatchPaths } from './merge-patch.ts'
 import { sortedText, type Touched } from './patched-text.ts'

@@ -2,10 +2,11 @@
  * A strategic merge patch's result goes into Go types by reflection, not through JSON: its type errors have words of their
  * own, without a path. Unknown fields are not looked at here.
  */
+
+import { goKindOf } from '../fields/go-text.ts'
 import { isList, isMap } from '../fields/values.ts'
 import type { Json } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'
-import { goKindOf } from './go-text.ts'
 
 /** The first value, in the order of the Go types, that does not fit; undefined when all do. */
 export function restoreError(value: Json | undefined, schema: Schema): string | undefined {

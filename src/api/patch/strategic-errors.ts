@@ -1,7 +1,8 @@
 /** What a strategic merge patch may be refused with, beside malformed directives. */
+
+import { goText, goTypeOf } from '../fields/go-text.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { StatusError } from '../status.ts'
-import { goText, goTypeOf } from './go-text.ts'
 
 /** Kubernetes answers a patch that contradicts its schema with 500 and no reason. */
 export const contradiction = (message: string) => new StatusError(500, '', message)

@@ -1,9 +1,10 @@
 /** How a strategic merge patch merges lists: of objects by merge key, of scalars as sets; and in which order they end up. */
+
+import { goKindOf, goText } from '../fields/go-text.ts'
 import { isList, isMap, own, setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'
 import { badRequest } from '../status.ts'
-import { goKindOf, goText } from './go-text.ts'
 import { badArgument, contradiction, unknownDirective } from './strategic-errors.ts'
 import { mergeMaps } from './strategic-merge-patch.ts'
 

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
+import type { CacheReads } from '../reads.ts'
 import { createAdmissionChain } from './chain.ts'
 import { admissionTimings } from './metrics.ts'
-import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, CacheReads } from './plugin.ts'
+import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin } from './plugin.ts'
 
 const reads: CacheReads = { get: () => undefined, list: () => [], getLive: async () => undefined }
 const host = {} as AdmissionHost

@@ -2,15 +2,11 @@
  * The admission chain: plugins in Kubernetes' order, mutating ones first, then validating ones. Who may be in it is decided
  * once, by the lists of enabled and disabled names; the chain knows no plugin by name but for its place.
  */
+
 import type { KubeObject } from '../../api/object.ts'
+import type { CacheReads } from '../reads.ts'
 import type { AdmissionTimings, Step, Timing } from './metrics.ts'
-import type {
-  AdmissionAttributes,
-  AdmissionHost,
-  AdmissionPlugin,
-  AdmissionPluginFactory,
-  CacheReads,
-} from './plugin.ts'
+import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from './plugin.ts'
 
 /** The order in which Kubernetes runs them. A plugin not named here comes last, in the order given. */
 const RECOMMENDED_ORDER: readonly string[] = [

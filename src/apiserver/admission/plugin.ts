@@ -2,10 +2,12 @@
  * Admission: what may change or refuse a write between decoding and storage. Plugins see objects of the storage version
  * and read the cluster's state from the API server's own caches, never through a client.
  */
+
 import type { KubeObject } from '../../api/object.ts'
 import type { Handler, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
+import type { CacheReads } from '../reads.ts'
 import type { ResourceEndpoint } from '../registry/endpoint.ts'
 import type { Reinvocation } from './reinvocation.ts'
 
@@ -30,14 +32,6 @@ export interface AdmissionAttributes {
   waited?(ms: number): void
   /** What plugins that change objects keep between the runs of mutating admission. */
   readonly reinvocation?: Reinvocation
-}
-
-/** The API server's own caches: synchronous, as of the newest revision published. */
-export interface CacheReads {
-  get(group: string, resource: string, namespace: string, name: string): KubeObject | undefined
-  list(group: string, resource: string, namespace?: string): readonly KubeObject[]
-  /** Reads storage itself, for a plugin that must not miss what its cache has not seen yet. */
-  getLive(group: string, resource: string, namespace: string, name: string): Promise<KubeObject | undefined>
 }
 
 export interface AdmissionPlugin {

@@ -1,11 +1,11 @@
 /** Which server a request for an aggregated group version is passed on to (pass.ts), whether it answers, and what it serves. */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { limitedText } from '../../http/fetch.ts'
-import type { CacheReads } from '../admission/plugin.ts'
-import type { ServerReads } from '../reads.ts'
+import type { CacheReads, ServerReads } from '../reads.ts'
 import { networkError } from '../webhooks/network-error.ts'
 import { passOn, type Remote, userHeaders } from './pass.ts'
 import { resolveService } from './service.ts'

@@ -2,6 +2,7 @@
  * One request passed on to another API server and its answer passed back as it comes, so that nothing of it is kept here,
  * however much the other server says. A server that cannot be reached is answered for with 503.
  */
+
 import { jsonText } from '../../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers, UserInfo } from '../../api/request.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -9,7 +10,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { limitedBytes } from '../../http/fetch.ts'
 import { hopByHop } from '../../http/hop-by-hop.ts'
-import { isLongRunning } from '../filters/limits.ts'
+import { isLongRunning } from '../request/info.ts'
 import { networkError } from '../webhooks/network-error.ts'
 import { ServiceUnresolved } from './service.ts'
 

@@ -3,7 +3,7 @@
  * Service behind it; requests for it are passed on, and its availability is looked after. Called by dispatch and discovery;
  * what a service reference means is also the webhooks' question.
  */
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { serviceAddress } from '../service-address.ts'
 
 export interface ServiceReference {

@@ -4,7 +4,7 @@ import { type ApiRequest, servedAnew } from '../../api/request.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
-import { requestInfoOf } from '../filters/request-info.ts'
+import { requestInfoOf } from '../request/info.ts'
 import type { Policy } from './policy.ts'
 
 test('events are counted, requests by their level, and what could not be written', async () => {

@@ -2,10 +2,11 @@
  * Bootstrap tokens (API concept: authenticating with bootstrap tokens): `id.secret`, kept in Secrets kube-system/bootstrap-token-ID
  * of type bootstrap.kubernetes.io/token, for nodes that join.
  */
+
 import { timingSafeEqual } from 'node:crypto'
 import type { UserInfo } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 
 const SHAPE = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const GROUP = 'system:bootstrappers'

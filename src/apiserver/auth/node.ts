@@ -3,8 +3,9 @@
  * and write only what its node and the pods bound to it need. What no rule here speaks of is decided by the rules of the
  * role system:node, without any binding.
  */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
 import { type PolicyRule, ruleAllows } from './rbac.ts'
 

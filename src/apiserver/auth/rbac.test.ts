@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import type { Attributes } from './authorizer.ts'
 import { createRbacAuthorizer, createRoleReads } from './rbac.ts'
 

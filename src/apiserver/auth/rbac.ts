@@ -3,9 +3,10 @@
  * groups, or its service account. What bindings say is looked up by subject in an index that is rebuilt when a role or a
  * binding changes, so that a request costs a few map look-ups.
  */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'

@@ -3,10 +3,11 @@
  * ends with its service account, and with the Pod, Secret or Node it was bound to. Tokens of the old kind, which a controller
  * keeps in Secrets, end with their Secret.
  */
+
 import type { KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { type Claims, parseJws } from './jws.ts'
 import { type JwtKey, signedBy, signJwt, type VerificationKey } from './jwt.ts'
 

@@ -2,13 +2,14 @@
  * serviceaccounts/token: what a TokenRequest may ask for, and the token it gets (API concept: TokenRequest). The handler has
  * decoded and defaulted the object and set its managedFields; nothing is stored.
  */
+
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import { badRequest, conflict, notFound } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { pathSegmentName } from '../../api/validation/names.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import type { ServiceAccountTokens, TokenSpec } from './serviceaccounts.ts'
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }

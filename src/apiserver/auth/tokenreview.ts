@@ -1,8 +1,9 @@
 /** TokenReview: asked by whoever was shown a token (API concept: TokenReview). Never stored. */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
-import { userInfoOf } from '../handlers/reviews.ts'
 import { type Authenticator, bearerToken } from './authenticator.ts'
+import { userInfoOf } from './user-info.ts'
 
 /** The review with its status. @throws StatusError 400 when there is no token in it */
 export async function reviewToken(authenticator: Authenticator, object: KubeObject): Promise<KubeObject> {

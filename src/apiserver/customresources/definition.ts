@@ -1,8 +1,8 @@
 /** The rules of CustomResourceDefinitions that are not about their schemas: how one begins to go. */
 import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { CLEANUP_FINALIZER, withCondition } from '../loops/crd-names.ts'
 import type { DeleteOptions, StrategyContext } from '../registry/strategy.ts'
+import { CLEANUP_FINALIZER, withCondition } from './definition-names.ts'
 
 /** A definition goes after its instances: the first delete marks it and sets the finalizer that stands for them. */
 export function beginDefinitionDeletion(

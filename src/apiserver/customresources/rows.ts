@@ -1,6 +1,6 @@
 /**
  * customresources: what a CustomResourceDefinition makes of the server: rows of the scheme, their rules, columns, conversion
- * and OpenAPI. The loops (../loops/crd-*.ts) say when; the handlers see rows like any other.
+ * and OpenAPI. A loop (../loops/crd-loop.ts) says when; the handlers see rows like any other.
  */
 import { createHash } from 'node:crypto'
 import type { Fields, KubeObject } from '../../api/object.ts'

@@ -2,6 +2,7 @@
  * Conversion by webhook (API concept: versions in CustomResourceDefinitions): a batch of objects goes out as a
  * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
  */
+
 import { apiVersionOf, asKubeObject, type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { StatusError } from '../../api/status.ts'
@@ -9,7 +10,7 @@ import type { FieldError } from '../../api/validation/errors.ts'
 import { validateLabels } from '../../api/validation/labels.ts'
 import { validateAnnotations } from '../../api/validation/meta.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { createWebhookClient } from '../webhooks/client.ts'
 
 const TIMEOUT_SECONDS = 30

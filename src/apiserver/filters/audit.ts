@@ -6,6 +6,7 @@
  * server's own log and a metric say so, and the request is answered all the same, as with kube-apiserver's default
  * `--audit-log-mode=blocking`. One that only reads is answered at once, unless the log is too far behind.
  */
+
 import { type ApiResponse, type AuditRecord, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -22,7 +23,7 @@ import {
 import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
 import type { Policy, Stage } from '../audit/policy.ts'
-import { isLongRunning } from './limits.ts'
+import { isLongRunning } from '../request/info.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])
 /** Events on their way to the log up to which reads do not wait for theirs. */

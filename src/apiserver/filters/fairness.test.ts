@@ -5,8 +5,8 @@ import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo } from '../../a
 import { notFound, type StatusError } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
+import { requestInfoOf } from '../request/info.ts'
 import { fairness } from './fairness.ts'
-import { requestInfoOf } from './request-info.ts'
 
 const answer: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }
 

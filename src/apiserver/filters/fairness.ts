@@ -4,6 +4,7 @@
  * full is answered with 429 and Retry-After. Logs, proxies and sessions do not count, watches only until they have begun;
  * components of this process are not asked.
  */
+
 import {
   type ApiRequest,
   type ApiResponse,
@@ -19,7 +20,7 @@ import { createFlows, type Flow } from '../flowcontrol/flows.ts'
 import { createFlowMetrics } from '../flowcontrol/metrics.ts'
 import { createPriorityLevels } from '../flowcontrol/priority-levels.ts'
 import type { ServerReads } from '../reads.ts'
-import { isLongRunning, isMutating } from './limits.ts'
+import { isLongRunning, isMutating } from '../request/info.ts'
 
 export interface FairnessOptions {
   /** Requests worked on at once (`--max-requests-inflight` and `--max-mutating-requests-inflight` together). */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
+import { requestInfoOf } from '../request/info.ts'
 import { durationMs, requestTimeout } from './limits.ts'
-import { requestInfoOf } from './request-info.ts'
 
 const never = () => new Promise<ApiResponse>(() => {})
 

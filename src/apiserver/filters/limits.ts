@@ -1,11 +1,12 @@
 /** Limits on one request: how long it may take and how large its body may be. */
 
-import type { ApiResponse, Filter, RequestInfo } from '../../api/request.ts'
+import type { ApiResponse, Filter } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { createDeadlines } from '../../base/deadlines.ts'
 import { messageOf } from '../../base/errors.ts'
 import { parseGoDurationMs } from '../../base/go-duration.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { isLongRunning } from '../request/info.ts'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
@@ -18,18 +19,6 @@ export function bodyLimit(maxBytes: number): Filter {
     return next(request)
   }
 }
-
-/** Verbs and subresources that live as long as their client wants. */
-const LONG_VERBS = new Set(['watch', 'proxy'])
-const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
-
-export function isLongRunning(info: RequestInfo | undefined): boolean {
-  return info !== undefined && (LONG_VERBS.has(info.verb) || LONG_SUBRESOURCES.has(info.subresource))
-}
-
-const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'])
-
-export const isMutating = ({ verb }: RequestInfo): boolean => MUTATING.has(verb)
 
 /**
  * Answers for a request that takes longer than `defaultMs`, or than its own `timeout=` (a Go duration, which may only be shorter);

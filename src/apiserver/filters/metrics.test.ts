@@ -5,8 +5,8 @@ import { notFound } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { Stream } from '../../base/stream.ts'
+import { requestInfoOf } from '../request/info.ts'
 import { requestMetrics } from './metrics.ts'
-import { requestInfoOf } from './request-info.ts'
 
 function counted() {
   const metrics = createMetrics()

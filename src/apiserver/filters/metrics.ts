@@ -3,11 +3,12 @@
  * what answers is known when the request comes back (`served`): whom nothing answers, who is turned away before, and the
  * paths of discovery are not counted, as there.
  */
+
 import { type ApiRequest, type ApiResponse, type Filter, type ServedAs, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
+import { isLongRunning, isMutating } from '../request/info.ts'
 import { codeOf } from './errors.ts'
-import { isLongRunning, isMutating } from './limits.ts'
 
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 const PLAIN_LABELS = LABELS.filter((label) => label !== 'dry_run')

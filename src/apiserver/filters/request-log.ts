@@ -2,11 +2,12 @@
  * The request log: from -v 3 a line for every request with its latency and user agent; and at any level, for a request that
  * took more than half a second, a trace of the steps it took and what each of them cost.
  */
+
 import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import { isLongRunning } from '../request/info.ts'
 import { codeOf } from './errors.ts'
-import { isLongRunning } from './limits.ts'
 
 const LOG_LEVEL = 3
 const SLOW_MS = 500

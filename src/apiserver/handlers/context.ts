@@ -2,15 +2,16 @@
  * handlers: one file per verb. A handler reads options and body, runs admission, calls the registry's store and answers;
  * it knows rows of the scheme, never kinds. Called by the filter chain only (server.ts).
  */
+
 import type { ProtobufDecoder } from '../../api/codec/decode.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { AdmissionChain } from '../admission/chain.ts'
-import type { CacheReads } from '../admission/plugin.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { Kubelets } from '../nodes/kubelets.ts'
+import type { CacheReads } from '../reads.ts'
 import type { ListMetadata, ResourceEndpoint } from '../registry/endpoint.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ComponentHealth } from './component-status.ts'

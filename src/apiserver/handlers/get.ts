@@ -1,8 +1,10 @@
 /** GET of one object (or of its status, which is the same object). */
+
 import type { ApiResponse } from '../../api/request.ts'
 import { badRequest, notFound } from '../../api/status.ts'
-import { isTrue } from '../filters/request-info.ts'
-import { groupResource, namedKey } from '../registry/registry.ts'
+import { namedKey } from '../cache/keys.ts'
+import { groupResource } from '../registry/registry.ts'
+import { isTrue } from '../request/info.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { checkResourceVersion, untilReached } from './resource-version.ts'

@@ -1,12 +1,13 @@
 /** GET of a collection: selectors, pages, and the versions a client may ask for (KEP-2523). */
+
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import type { ApiResponse, StoredObject } from '../../api/request.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { CompactedError, FutureRevisionError } from '../../storage/storage.ts'
 import { type CacheEntry, encodedObject } from '../cache/entry.ts'
+import { storageKey, storageRange } from '../cache/keys.ts'
 import type { CachePage, ResourceCache } from '../cache/resource.ts'
 import type { ListMetadata } from '../registry/endpoint.ts'
-import { storageKey, storageRange } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
 import { decodeContinue, encodeContinue, tooOldToContinue } from './list-token.ts'
 import { CONTENT_TYPES, negotiate, type Representation, requireMetadataForm } from './negotiate.ts'

@@ -13,8 +13,8 @@ import {
   required,
   tooLong,
 } from '../../api/validation/errors.ts'
-import { isTrue } from '../filters/request-info.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
+import { isTrue } from '../request/info.ts'
 
 export interface WriteOptions {
   readonly kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'

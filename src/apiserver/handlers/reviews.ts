@@ -3,12 +3,14 @@
  * SubjectAccessReview, SelfSubjectRulesReview). The create handler has decoded the object, set its managedFields and
  * agreed its namespace; a review fills in the status.
  */
+
 import { asJson, type Fields, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
 import { validateLabelRequirement, validateSetOperator } from '../../api/validation/labels.ts'
 import type { Authorizer, Mode } from '../auth/authorizer.ts'
 import type { RoleReads } from '../auth/rbac.ts'
+import { userInfoOf } from '../auth/user-info.ts'
 import { attributesOfSpec, userOfSpec } from './review-attributes.ts'
 import { rulesReview } from './rules-review.ts'
 
@@ -164,13 +166,4 @@ function emptyMeta(object: KubeObject, allowed: readonly string[]): readonly Fie
   const first = { name, generateName, namespace }
   const but = allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`
   return present.length === 0 ? [] : [invalid('metadata', asJson({ ...first, ...more }), `must be empty${but}`)]
-}
-
-export function userInfoOf(user: UserInfo): Fields {
-  return {
-    ...(user.name === '' ? {} : { username: user.name }),
-    ...(user.uid ? { uid: user.uid } : {}),
-    ...(user.groups.length ? { groups: user.groups } : {}),
-    ...(user.extra && Object.keys(user.extra).length ? { extra: user.extra } : {}),
-  }
 }

@@ -6,7 +6,7 @@ import type { ApiRequest, ApiResponse, RequestInfo } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import { builtinGroups } from '../../api/scheme/scheme.ts'
 import { noSuchResource, notAllowed } from '../../api/status.ts'
-import { segmentsOf } from '../filters/request-info.ts'
+import { segmentsOf } from '../request/info.ts'
 import type { ServerContext } from './context.ts'
 
 export interface Route {

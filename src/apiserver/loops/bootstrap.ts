@@ -4,14 +4,15 @@
  * server answers and before it is ready; at a later start it adds what is missing and restores what roles have lost
  * (API concept: RBAC auto-reconciliation; annotation rbac.authorization.kubernetes.io/autoupdate: "false" opts out).
  */
+
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import { isAlreadyExists } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
 import { loopbackOf } from '../loopback.ts'
+import type { CacheReads } from '../reads.ts'
 import { addressAt, type ServiceNetwork } from '../registry/allocators/service-network.ts'
 import freshCluster from './bootstrap.json' with { type: 'json' }
 import { type SettlingLoop, startSettlingLoop } from './settling.ts'

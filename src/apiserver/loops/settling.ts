@@ -2,11 +2,12 @@
  * Work that follows changes: begun a moment after the first of them, one turn at a time, tried again when it fails. A loop looks at
  * everything in each turn, or, where there may be much of it, at what the changes concern (startKeyedLoop).
  */
+
 import type { Handler } from '../../api/request.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { CacheReads } from '../admission/plugin.ts'
 import type { Change } from '../cache/log.ts'
+import type { CacheReads } from '../reads.ts'
 
 /** What each loop of the server is given. */
 export interface LoopOptions {

@@ -1,8 +1,9 @@
 /** What OpenAPI says of custom resources: a definition per kind and one per list, made from the definition's schema. */
+
 import type { Fields, Json, JsonObject } from '../../api/object.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { commonDescriptions, type Descriptions, type TypeDescription } from './descriptions.ts'
 import { PRESERVE, type Schemas } from './schemas.ts'
 

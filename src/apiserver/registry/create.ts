@@ -1,12 +1,14 @@
 /** Create, step by step as in Kubernetes. */
+
 import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { longName } from '../../api/validation/formats.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
+import { storageKey } from '../cache/keys.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
-import { groupResource, type Registry, storageKey, storedObject, type WriteContext, writtenObject } from './registry.ts'
+import { groupResource, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import type { Strategy } from './strategy.ts'
 
 /** Names generated for one create before it gives up. */

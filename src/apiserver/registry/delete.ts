@@ -1,10 +1,12 @@
 /** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in deletion.ts; here they meet storage. */
+
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { conflict, notFound } from '../../api/status.ts'
+import { namedKey } from '../cache/keys.ts'
 import { checkOwnPreconditions, checkPreconditions, deleteStep } from './deletion.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import { canonicalObject } from './metadata.ts'
-import { groupResource, namedKey, type Registry, type WriteContext } from './registry.ts'
+import { groupResource, type Registry, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'
 import type { DeleteOptions } from './strategy.ts'
 import { unreadableObject } from './unreadable.ts'

@@ -2,16 +2,18 @@
  * Update: one read-modify-write until it holds. PUT, PATCH, apply and subresource writes differ only in how the next state
  * is made from the present one.
  */
+
 import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate } from '../../api/validation/meta.ts'
+import { namedKey } from '../cache/keys.ts'
 import { beforeCreate, leaseOf, metaOptions } from './create.ts'
 import { shouldDeleteDuringUpdate } from './deletion.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
-import { groupResource, namedKey, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
+import { groupResource, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import { sameObject } from './same.ts'
 import { unwritableObject } from './unreadable.ts'
 

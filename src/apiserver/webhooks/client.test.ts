@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { liveRuntime } from '../../base/live.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { createWebhookClient } from './client.ts'
 
 test('whole numbers of 64 bits reach a webhook and come back digit by digit', async () => {

@@ -3,13 +3,14 @@
  * answer (here), and why that failed (network-error.ts), all in the words a Go client has for it. Used by admission and by
  * conversion; knows nothing of either's reviews but their kind.
  */
+
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { Fields } from '../../api/object.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'
 import { AnswerTooLarge, limitedText } from '../../http/fetch.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { endpointOf, urlOf, type WebhookEndpoint } from './endpoint.ts'
 import { networkError } from './network-error.ts'
 

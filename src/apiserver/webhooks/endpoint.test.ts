@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { endpointOf, urlOf } from './endpoint.ts'
 
 const reads = {} as CacheReads

@@ -1,6 +1,7 @@
 /** Where a webhook answers: its URL, or one of the endpoints of its Service. */
+
 import type { Fields } from '../../api/object.ts'
-import type { CacheReads } from '../admission/plugin.ts'
+import type { CacheReads } from '../reads.ts'
 import { serviceAddress } from '../service-address.ts'
 
 export interface WebhookEndpoint {

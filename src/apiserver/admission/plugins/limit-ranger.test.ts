@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../api/object.ts'
-import type { AdmissionAttributes, AdmissionHost, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionHost } from '../plugin.ts'
 import { limitRanger } from './limit-ranger.ts'
 
 const range = (limits: object[]): KubeObject => ({

@@ -2,11 +2,13 @@
  * LimitRanger (API concept: limit ranges): containers get the requests and limits that their namespace's LimitRanges say
  * they have by default, and what is too small, too large or too far apart is refused.
  */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { podLimits, podRequests } from '../../../api/objects/pod-requests.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../../../api/objects/quantity.ts'
 import { forbidden } from '../../../api/status.ts'
-import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { withSpec } from './pods.ts'
 
 type Amounts = Readonly<Record<string, string>>

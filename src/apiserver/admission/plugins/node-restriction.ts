@@ -2,12 +2,14 @@
  * NodeRestriction (API concept: node authorization): a kubelet writes its own Node, the status of the pods bound to it,
  * mirror pods, its Lease and its CSINode, and nothing that would draw pods or secrets to it.
  */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { notFound, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
 import { nodeOf } from '../../auth/node.ts'
-import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { checkAudience } from './node-token-audience.ts'
 import { isMirrorPod, referencedKinds, refused } from './pods.ts'
 

@@ -2,9 +2,11 @@
  * For which audiences a kubelet may ask tokens (KEP-4935): those that its pod's volumes want, themselves or through their CSI
  * driver, and those that somebody has let it have.
  */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
-import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes } from '../plugin.ts'
 import { refused } from './pods.ts'
 
 const VERB = 'request-serviceaccounts-token-audience'

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
-import type { AdmissionAttributes, AdmissionHost, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionHost } from '../plugin.ts'
 import { priority } from './priority.ts'
 
 test('pods without a class have the priority of the class that is the default now', () => {

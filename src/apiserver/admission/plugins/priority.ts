@@ -2,8 +2,10 @@
  * Priority: a pod's priority is what its PriorityClass says (or the default class, or 0), never what its author wrote; and
  * only one class is the default (API concept: pod priority and preemption).
  */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { isPod, refused, withSpec } from './pods.ts'
 
 const GROUP = 'scheduling.k8s.io'

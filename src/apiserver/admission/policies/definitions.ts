@@ -2,11 +2,13 @@
  * What validating and mutating admission policies have in common: policies with their bindings as they were last written,
  * compiled once, and which of them a request comes under, with which params.
  */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseApiVersion } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
-import type { AdmissionAttributes, AdmissionHost, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionHost } from '../plugin.ts'
 import { type Matcher, matcherOf, matchingRow, selects } from '../webhooks/match.ts'
 import { type Condition, conditionsOf } from './conditions.ts'
 import { compile, type Expression } from './expression.ts'

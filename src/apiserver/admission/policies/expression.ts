@@ -10,7 +10,8 @@ import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import { messageTypes, mutatingFunctions, policyFunctions } from '../../../api/validation/policy-expressions.ts'
 import type { DecidedAuthorizer } from '../../auth/decided.ts'
-import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes } from '../plugin.ts'
 import { user } from '../webhooks/call.ts'
 
 /** Thrown with what went wrong inside an expression. */

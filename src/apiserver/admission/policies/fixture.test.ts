@@ -1,15 +1,11 @@
 /** Policies in front of a request, without a server: what tests of both kinds of policies share. */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { builtinScheme } from '../../../api/scheme/scheme.ts'
 import { builtinReader } from '../../endpoints/builtin-reader.ts'
-import type {
-  AdmissionAttributes,
-  AdmissionHost,
-  AdmissionPlugin,
-  AdmissionPluginFactory,
-  CacheReads,
-} from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
 import { noReinvocation } from '../reinvocation.ts'
 
 const apiVersion = 'admissionregistration.k8s.io/v1'

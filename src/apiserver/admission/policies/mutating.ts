@@ -2,6 +2,7 @@
  * MutatingAdmissionPolicy (KEP-3962): changes to requests in CEL, as apply configurations or JSON patches, bound to where
  * they are made. Runs before the mutating webhooks, and again when something changed the object after it.
  */
+
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { DYN } from '../../../api/cel/types.ts'
 import { type Value, wrap } from '../../../api/cel/values.ts'
@@ -10,7 +11,8 @@ import { sameJson } from '../../../api/same.ts'
 import { forbidden, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
-import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes, AdmissionHost, AdmissionPluginFactory } from '../plugin.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
 import { reviewOf } from '../webhooks/call.ts'
 import { evaluateConditions, withoutNamespace } from './conditions.ts'

@@ -1,12 +1,14 @@
 /** One call of a webhook: the AdmissionReview that is sent, and what may be made of the answer (admission.k8s.io/v1). */
+
 import { parseExactly } from '../../../api/codec/json.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
+import type { CacheReads } from '../../reads.ts'
 import { createWebhookClient } from '../../webhooks/client.ts'
-import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
+import type { AdmissionAttributes } from '../plugin.ts'
 
 export interface WebhookAnswer {
   readonly allowed: boolean

@@ -2,10 +2,12 @@
  * Which requests a webhook or policy is about: rules of operations, groups, versions and resources, selectors of namespaces
  * and objects, and other versions of the same resource (matchPolicy Equivalent).
  */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { type LabelSelector, labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ResourceRow, Scheme } from '../../../api/scheme/resource.ts'
-import type { AdmissionAttributes, CacheReads } from '../plugin.ts'
+import type { CacheReads } from '../../reads.ts'
+import type { AdmissionAttributes } from '../plugin.ts'
 
 export interface Matcher {
   readonly rules: readonly Fields[]

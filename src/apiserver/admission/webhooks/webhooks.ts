@@ -2,6 +2,7 @@
  * MutatingAdmissionWebhook and ValidatingAdmissionWebhook (API concept: dynamic admission control): servers of the cluster's
  * own are asked about requests, and may change or refuse them.
  */
+
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Fields, type Json, type KubeObject } from '../../../api/object.ts'
@@ -9,14 +10,9 @@ import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { whenDecided } from '../../auth/decided.ts'
+import type { CacheReads } from '../../reads.ts'
 import { type WebhookMetrics, type WebhookType, webhookMetrics } from '../metrics.ts'
-import type {
-  AdmissionAttributes,
-  AdmissionHost,
-  AdmissionPlugin,
-  AdmissionPluginFactory,
-  CacheReads,
-} from '../plugin.ts'
+import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
 import { type Condition, conditionsOf, evaluateConditions } from '../policies/conditions.ts'
 import { requestVariables } from '../policies/expression.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'

@@ -8,9 +8,9 @@ import { DYN, listOf, mapOf, type ObjectField, STRING, type Type } from '../../.
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Json } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
-import { userInfoOf } from '../../handlers/reviews.ts'
 import type { Claims } from '../jws.ts'
 import { TokenError } from '../serviceaccounts.ts'
+import { userInfoOf } from '../user-info.ts'
 
 const field = (name: string, type: Type): [string, ObjectField] => [name, { name, type }]
 const USER: Type = {

@@ -6,12 +6,12 @@
 import type { Json, KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { customPrinter } from '../../customresources/columns.ts'
 import type { PrintTable } from '../context.ts'
 import { ownMetadata } from '../own-metadata.ts'
 import { clusterPrinters } from './cluster.ts'
 import columnData from './columns.json' with { type: 'json' }
 import { corePrinters } from './core.ts'
+import { customPrinter } from './custom.ts'
 import { age } from './format.ts'
 import { podRowConditions, printPod } from './pods.ts'
 import type { Printer } from './printer.ts'

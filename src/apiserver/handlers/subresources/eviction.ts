@@ -2,14 +2,16 @@
  * pods/eviction (policy/v1): a delete that asks the pod's disruption budgets first. A pod that runs no more, or never did,
  * is nobody's disruption.
  */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ApiResponse } from '../../../api/request.ts'
 import { badRequest, notFound, StatusError } from '../../../api/status.ts'
+import { storageKey } from '../../cache/keys.ts'
 import { deleteObject } from '../../registry/delete.ts'
 import { checkPreconditions } from '../../registry/deletion.ts'
 import { inNamespace } from '../../registry/metadata.ts'
-import { groupResource, storageKey, type WriteContext } from '../../registry/registry.ts'
+import { groupResource, type WriteContext } from '../../registry/registry.ts'
 import type { DeleteOptions } from '../../registry/strategy.ts'
 import { updateObject } from '../../registry/update.ts'
 import { decodeObject } from '../body.ts'

@@ -1,7 +1,8 @@
 /** Where a pod's containers are reached: which container is meant, and on which node it is. */
+
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { badRequest, notFound } from '../../../api/status.ts'
-import type { CacheReads } from '../../admission/plugin.ts'
+import type { CacheReads } from '../../reads.ts'
 
 /** The container that is meant. @throws StatusError 400 when it is none of the pod's, or one of several is to be named */
 export function containerOf(pod: KubeObject, asked: string): string {

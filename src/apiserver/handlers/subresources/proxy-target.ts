@@ -2,12 +2,13 @@
  * Where the proxy of a node, pod or service leads. Nobody is led to this machine's own network: addresses of loopback and of one link
  * only are refused, however an object's status names them, also by a name that resolves to one.
  */
+
 import { lookup } from 'node:dns/promises'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseIPv4, parseIPv6 } from '../../../api/objects/ip.ts'
 import { badRequest, notFound, serviceUnavailable } from '../../../api/status.ts'
-import type { CacheReads } from '../../admission/plugin.ts'
 import { kubeletPort } from '../../nodes/kubelets.ts'
+import type { CacheReads } from '../../reads.ts'
 import type { ResourceRequest } from '../context.ts'
 
 export interface ProxyTarget {

@@ -2,11 +2,13 @@
  * PodSecurity (KEP-2579): a namespace's labels say which pod security standard its pods must meet (enforce), and for which
  * one breaking it is only told to the client (warn) or to the audit log (audit). Templates are never refused.
  */
+
 import type { Fields, KubeObject } from '../../../../api/object.ts'
 import { forbidden } from '../../../../api/status.ts'
 import { same } from '../../../../api/validation/common.ts'
 import { invalidError } from '../../../../api/validation/errors.ts'
-import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../../plugin.ts'
+import type { CacheReads } from '../../../reads.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
 import {
   checkedPod,
   detailsOf,

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import type { KubeObject } from '../../../../api/object.ts'
 import type { ApiRequest, ApiResponse } from '../../../../api/request.ts'
 import { conflict, type StatusError } from '../../../../api/status.ts'
-import type { AdmissionAttributes, AdmissionHost, CacheReads } from '../../plugin.ts'
+import type { CacheReads } from '../../../reads.ts'
+import type { AdmissionAttributes, AdmissionHost } from '../../plugin.ts'
 import { resourceQuota } from './resource-quota.ts'
 
 function quotaServer(hard: Readonly<Record<string, string>>, failFirst = 0) {

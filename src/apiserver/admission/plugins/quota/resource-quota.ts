@@ -3,10 +3,12 @@
  * the other, as many at a time as wait, and the quotas' status is written before any of them is let through: two writes
  * never share what is left. What a write used and then failed to store, the quota controller gives back.
  */
+
 import type { KubeObject } from '../../../../api/object.ts'
 import { isConflict, isNotFound } from '../../../../api/status.ts'
 import { type Loopback, loopbackOf } from '../../../loopback.ts'
-import type { AdmissionAttributes, AdmissionPluginFactory, CacheReads } from '../../plugin.ts'
+import type { CacheReads } from '../../../reads.ts'
+import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.ts'
 import { charge, isCounted } from './check.ts'
 
 /** Stores a quota's status; rejects with a conflict when the quota has changed since. */

@@ -1,19 +1,25 @@
 /** Authentication and authorization as one API server has them, put together from the caches. */
-import type { EagerHandler, Filter, UserInfo } from '../../api/request.ts'
-import type { Counted } from '../../base/metrics.ts'
-import type { Runtime } from '../../base/runtime.ts'
-import type { AdmissionPlugin, CacheReads } from '../admission/plugin.ts'
-import { authentication, everywhere, turnedAway } from '../filters/authentication.ts'
-import { authorization } from '../filters/authorization.ts'
-import { impersonation } from '../filters/impersonation.ts'
-import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './authenticator.ts'
-import { type Authorizer, type Mode, union, withSuperusers } from './authorizer.ts'
-import { bootstrapTokenUser } from './bootstrap-tokens.ts'
-import { createEscalationGuard } from './escalation.ts'
-import type { FrontProxies } from './front-proxies.ts'
-import { createNodeAuthorizer, type NodeReads } from './node.ts'
-import { createRbacAuthorizer, createRoleReads, type RoleReads } from './rbac.ts'
-import { createServiceAccountTokens, type ServiceAccountKeys, type ServiceAccountTokens } from './serviceaccounts.ts'
+
+import type { EagerHandler, Filter, UserInfo } from '../api/request.ts'
+import type { Counted } from '../base/metrics.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { createEscalationGuard } from './admission/escalation.ts'
+import type { AdmissionPlugin } from './admission/plugin.ts'
+import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './auth/authenticator.ts'
+import { type Authorizer, type Mode, union, withSuperusers } from './auth/authorizer.ts'
+import { bootstrapTokenUser } from './auth/bootstrap-tokens.ts'
+import type { FrontProxies } from './auth/front-proxies.ts'
+import { createNodeAuthorizer, type NodeReads } from './auth/node.ts'
+import { createRbacAuthorizer, createRoleReads, type RoleReads } from './auth/rbac.ts'
+import {
+  createServiceAccountTokens,
+  type ServiceAccountKeys,
+  type ServiceAccountTokens,
+} from './auth/serviceaccounts.ts'
+import { authentication, everywhere, turnedAway } from './filters/authentication.ts'
+import { authorization } from './filters/authorization.ts'
+import { impersonation } from './filters/impersonation.ts'
+import type { CacheReads } from './reads.ts'
 
 export interface AuthOptions {
   readonly reads: CacheReads

@@ -5,8 +5,8 @@
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
-import { conditionOf, isTrue } from '../customresources/rows.ts'
 import type { NamesInUse } from './names-in-use.ts'
+import { conditionOf, isTrue } from './rows.ts'
 
 export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'

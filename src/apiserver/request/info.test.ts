@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest, RequestInfo } from '../../api/request.ts'
-import { requestInfoOf, withRequestInfo } from './request-info.ts'
+import { requestInfoOf, withRequestInfo } from './info.ts'
 
 const info = (method: string, target: string) => {
   const url = new URL(target, 'http://h')

@@ -1,8 +1,9 @@
 /** JSON values in the words of Go's fmt package, as messages about strategic merge patches print them. */
-import { Foreign } from '../fields/foreign.ts'
-import { compareText } from '../fields/pathelement.ts'
-import { isList } from '../fields/values.ts'
+
 import type { Json, JsonObject } from '../object.ts'
+import { Foreign } from './foreign.ts'
+import { compareText } from './pathelement.ts'
+import { isList } from './values.ts'
 
 /** `%v`: `map[a:1 b:[x y] c:<nil>]`. */
 export function goText(value: Json | undefined): string {

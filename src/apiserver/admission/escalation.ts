@@ -8,10 +8,10 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { forbidden, notFound, StatusError } from '../../api/status.ts'
-import type { AdmissionAttributes, AdmissionPlugin } from '../admission/plugin.ts'
+import type { Attributes, Authorizer } from '../auth/authorizer.ts'
+import { grantedRules, type PolicyRule, type RoleReads } from '../auth/rbac.ts'
 import { sameObject } from '../registry/same.ts'
-import type { Attributes, Authorizer } from './authorizer.ts'
-import { grantedRules, type PolicyRule, type RoleReads } from './rbac.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from './plugin.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
 const ALL: readonly PolicyRule[] = [

@@ -121,3 +121,15 @@ export const withRequestInfo: Filter = (next) => {
 /** Paths kept for each method that is one, and their characters: bounds for what a scanner can fill. */
 const MOST_KNOWN = 2048
 const LONGEST_KNOWN = 256
+
+/** Verbs and subresources that live as long as their client wants. */
+const LONG_VERBS = new Set(['watch', 'proxy'])
+const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
+
+export function isLongRunning(info: RequestInfo | undefined): boolean {
+  return info !== undefined && (LONG_VERBS.has(info.verb) || LONG_SUBRESOURCES.has(info.subresource))
+}
+
+const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'])
+
+export const isMutating = ({ verb }: RequestInfo): boolean => MUTATING.has(verb)
