@@ -57,11 +57,6 @@ export const exceptions: readonly Exception[] = [
     why: 'a pod is seen to be ready, or to go, before it is seen to have ended',
   },
   {
-    writes: `job-controller patch ${pods}`,
-    more: 2,
-    why: 'the finalizer is taken away again before it is seen to be gone',
-  },
-  {
     writes: 'daemon-set-controller update ',
     more: 2,
     counts: ['currentNumberScheduled', 'updatedNumberScheduled'],

@@ -65,9 +65,15 @@ export function createJobController(context: ControllerContext): Controller {
   const ownWrites = createOwnWrites()
   const releases = createReleases()
   const recorder = createEventRecorder(runtime, client, { component: name })
-  const podControl = createJobPodControl(client, recorder, expectations)
   const podClient = client.resource(podsResource)
   const jobClient = client.resource(jobsResource)
+  const release = (pod: KubeObject) =>
+    releases.release(pod, async () => {
+      const latest = pods.store.get(objectKey(pod))
+      if (latest !== undefined && latest.metadata.uid === pod.metadata.uid && !isTracked(latest)) return
+      await removeTrackingFinalizer(podClient.namespace(pod.metadata.namespace ?? ''), pod)
+    })
+  const podControl = createJobPodControl(client, recorder, expectations, release)
 
   function jobOf(pod: KubeObject): KubeObject | undefined {
     const reference = controllerOf(pod)
@@ -176,7 +182,6 @@ export function createJobController(context: ControllerContext): Controller {
     status = { ...status, active: count, ready, terminating }
     const counted = await countAndRelease(
       {
-        pods: podClient.namespace(namespace),
         async writeStatus(object, next) {
           const written = await jobClient
             .namespace(namespace)
@@ -184,7 +189,7 @@ export function createJobController(context: ControllerContext): Controller {
           ownWrites.wrote(key, written)
           return written
         },
-        released: releases.released,
+        release,
         now,
       },
       job,
@@ -283,7 +288,7 @@ export function createJobController(context: ControllerContext): Controller {
     const pod = pods.store.get(key)
     const job = pod && jobOf(pod)
     if (pod === undefined || !isTracked(pod) || (job !== undefined && !isFinished(job) && !isGoing(job))) return
-    await removeTrackingFinalizer(podClient.namespace(pod.metadata.namespace ?? ''), pod)
+    await release(pod)
   }
 
   return {

@@ -8,7 +8,6 @@ import { objectKey } from '../../client/store.ts'
 import type { Expectations } from '../pods/expectations.ts'
 import { podsResource } from '../pods/pod.ts'
 import { isTracked } from './job.ts'
-import { removeTrackingFinalizer } from './tracking.ts'
 
 export interface JobPodControl {
   /** How many have been made. @throws the first refusal, after which no more are tried */
@@ -17,10 +16,12 @@ export interface JobPodControl {
   delete(job: KubeObject, pods: readonly KubeObject[], surplus: boolean): Promise<void>
 }
 
+/** `release` takes a pod's tracking finalizer off. */
 export function createJobPodControl(
   client: Client,
   recorder: EventRecorder,
   expectations: Expectations,
+  release: (pod: KubeObject) => Promise<void>,
 ): JobPodControl {
   const podsOf = ({ metadata }: KubeObject) => client.resource(podsResource).namespace(metadata.namespace ?? '')
 
@@ -54,7 +55,7 @@ export function createJobPodControl(
       const outcomes = await Promise.allSettled(
         pods.map(async (pod) => {
           try {
-            if (surplus && isTracked(pod)) await removeTrackingFinalizer(podsOf(job), pod)
+            if (surplus && isTracked(pod)) await release(pod)
             await podsOf(job).delete(pod.metadata.name ?? '')
             recorder.event(job, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
           } catch (error) {

@@ -6,8 +6,11 @@ import type { KubeObject } from '../../api/object.ts'
 import { isTracked, trackingFinalizer } from './job.ts'
 
 export interface Releases {
-  /** The API server has taken the finalizer off. */
-  released(pod: KubeObject): void
+  /**
+   * Takes the finalizer off by `remove`, once, whether a sync of the job or the queue of orphans asks, or both. Rejects when `remove`
+   * does; what asks next tries again.
+   */
+  release(pod: KubeObject, remove: () => Promise<void>): Promise<void>
   /** The watch shows the pod so; `isGone`: it shows that the pod has gone. */
   seen(pod: KubeObject, isGone: boolean): void
   /** The pod as it is by now. */
@@ -15,12 +18,34 @@ export interface Releases {
 }
 
 export function createReleases(): Releases {
-  /** By uid; each until the watch has caught up with it. */
+  /** Both by uid, each until the watch has caught up with it: those under way or over, and those over. */
+  const removals = new Map<string, Promise<void>>()
   const released = new Set<string>()
+
+  async function run(uid: string, remove: () => Promise<void>): Promise<void> {
+    try {
+      await remove()
+      // The watch may have been faster than the answer.
+      if (removals.has(uid)) released.add(uid)
+    } catch (error) {
+      removals.delete(uid)
+      throw error
+    }
+  }
+
   return {
-    released: ({ metadata }) => void released.add(metadata.uid ?? ''),
+    release({ metadata: { uid = '' } }, remove) {
+      let removal = removals.get(uid)
+      if (removal === undefined) {
+        removal = run(uid, remove)
+        removals.set(uid, removal)
+      }
+      return removal
+    },
     seen(pod, isGone) {
-      if (released.size > 0 && (isGone || !isTracked(pod))) released.delete(pod.metadata.uid ?? '')
+      if (removals.size === 0 || (!isGone && isTracked(pod))) return
+      removals.delete(pod.metadata.uid ?? '')
+      released.delete(pod.metadata.uid ?? '')
     },
     current(pod) {
       if (!released.has(pod.metadata.uid ?? '')) return pod

@@ -16,11 +16,9 @@ import type { Progress } from './progress.ts'
 const mostAtOnce = 500
 
 export interface TrackingParts {
-  /** Of the job's namespace. */
-  readonly pods: Pick<ResourceClient, 'patch'>
   writeStatus(job: KubeObject, status: Fields): Promise<KubeObject>
-  /** The pod's finalizer is off. */
-  released(pod: KubeObject): void
+  /** Resolves when the pod's tracking finalizer is off. */
+  release(pod: KubeObject): Promise<void>
   now(): number
 }
 
@@ -96,8 +94,7 @@ export async function countAndRelease(
   const released = new Set<string>()
   await Promise.all(
     release.map(async (pod) => {
-      await removeTrackingFinalizer(parts.pods, pod)
-      parts.released(pod)
+      await parts.release(pod)
       released.add(pod.metadata.uid ?? '')
     }),
   )

@@ -6,7 +6,7 @@ import type { ControllerContext } from '../controller.ts'
 import { createPodGarbageCollector } from './pod-gc-controller.ts'
 
 /** Born in the order of their names' last letters. */
-const pod = (name: string, phase: string): KubeObject =>
+const pod = (name: string, phase: string, reason = ''): KubeObject =>
   ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -17,7 +17,7 @@ const pod = (name: string, phase: string): KubeObject =>
       creationTimestamp: `2026-01-01T00:00:0${name.charCodeAt(name.length - 1) - 97}Z`,
     },
     spec: { nodeName: 'node' },
-    status: { phase },
+    status: { phase, reason },
   }) as never
 
 /** Names of the pods that are deleted in one round, in order. */
@@ -64,4 +64,18 @@ test('finished pods beyond the threshold go, the oldest first; others are not co
   assert.deepEqual(await collected(pods, 2), ['ended-c'])
   assert.deepEqual(await collected(pods, 1), ['ended-c', 'ended-d'])
   assert.deepEqual(await collected(pods, 0), [], 'no threshold')
+})
+
+test('of finished pods beyond the threshold evicted ones go first', async () => {
+  const pods = [
+    pod('ended-a', 'Succeeded'),
+    pod('ended-b', 'Failed', 'Preempting'),
+    pod('evicted-c', 'Failed', 'Evicted'),
+    pod('succeeded-d', 'Succeeded', 'Evicted'),
+    pod('evicted-e', 'Failed', 'Evicted'),
+    pod('running-f', 'Running', 'Evicted'),
+  ]
+  assert.deepEqual(await collected(pods, 4), ['evicted-c'])
+  assert.deepEqual(await collected(pods, 2), ['evicted-c', 'evicted-e', 'ended-a'])
+  assert.deepEqual(await collected(pods, 1), ['evicted-c', 'evicted-e', 'ended-a', 'ended-b'])
 })

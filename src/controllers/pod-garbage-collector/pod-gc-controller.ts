@@ -1,6 +1,6 @@
 /**
  * Pod garbage collection: pods whose node is gone, terminating pods that never got a node, pods on nodes that are out of
- * service, and the oldest finished pods when there are too many.
+ * service, and finished pods when there are too many: evicted ones first, then the oldest.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
@@ -16,7 +16,7 @@ const quarantineMs = 40_000
 const outOfService = 'node.kubernetes.io/out-of-service'
 
 export interface PodGarbageCollectorOptions {
-  /** Finished pods beyond this number go, oldest first; 0 keeps all. Default 12,500. */
+  /** Finished pods beyond this number go, evicted ones first, then oldest first; 0 keeps all. Default 12,500. */
   readonly terminatedPodThreshold?: number
 }
 
@@ -51,8 +51,8 @@ export function createPodGarbageCollector(
     })
     const surplus = finished.length - threshold
     if (surplus <= 0) return
-    const created = (pod: KubeObject) => `${pod.metadata.creationTimestamp} ${pod.metadata.name}`
-    finished.sort((a, b) => (created(a) < created(b) ? -1 : 1))
+    const turn = (pod: KubeObject) => `${isEvicted(pod) ? 0 : 1} ${pod.metadata.creationTimestamp} ${pod.metadata.name}`
+    finished.sort((a, b) => (turn(a) < turn(b) ? -1 : 1))
     for (const pod of finished.slice(0, surplus)) await failAndDelete(pod)
   }
 
@@ -131,3 +131,6 @@ export function createPodGarbageCollector(
     },
   }
 }
+
+/** Node pressure ended it. One that succeeded is not evicted, whatever its reason says. */
+const isEvicted = ({ status }: KubeObject): boolean => status?.phase === 'Failed' && status.reason === 'Evicted'
