@@ -10,9 +10,11 @@ import { corrupt } from './records.ts'
 
 const MAGIC = 0xbeefc0de
 const META_BYTES = 160
+/** Ten gigabytes are read in less on a slow disk. */
+const LONGEST_READ_MS = 300_000
 
-/** @throws StoreError when there is a file and it is not a whole LMDB environment */
-export function checkFile(dir: string): void {
+/** @throws StoreError when there is a file and it is not a whole LMDB environment, or that cannot be found out within `readMs` */
+export function checkFile(dir: string, readMs = LONGEST_READ_MS): void {
   const path = join(dir, 'data.mdb')
   let file: number
   try {
@@ -30,7 +32,7 @@ export function checkFile(dir: string): void {
     if (newest === undefined) throw corrupt(`${path} is not a store`)
     const whole = (newest.lastPage + 1) * newest.pageSize
     if (newest.lastPage > 1 && whole > size) {
-      if (!canBeRead(dir)) throw corrupt(`${path} is cut off: ${size} bytes of at least ${whole}`)
+      if (!canBeRead(dir, readMs)) throw corrupt(`${path} is cut off: ${size} bytes of at least ${whole}`)
       truncateSync(path, whole)
     }
   } finally {
@@ -52,9 +54,17 @@ await root.close()`
  * Pages at the end that a transaction took and gave back are not written: a process that is killed then leaves a file that ends
  * before them and is whole nevertheless. Which pages are used only LMDB knows.
  */
-function canBeRead(dir: string): boolean {
+function canBeRead(dir: string, timeout: number): boolean {
   const args = ['--input-type=module', '-e', READ_ALL, import.meta.resolve('lmdb'), dir]
-  return spawnSync(process.execPath, args, { stdio: 'ignore' }).status === 0
+  const { status, error } = spawnSync(process.execPath, args, { stdio: 'ignore', timeout, killSignal: 'SIGKILL' })
+  if (error === undefined) return status === 0
+  const path = join(dir, 'data.mdb')
+  throw new StoreError(
+    (error as NodeJS.ErrnoException).code === 'ETIMEDOUT'
+      ? `the store ${path} could not be read in time (${timeout / 1000} s) after it was not closed in order; nothing was changed: start again when the disk is less busy`
+      : `the store ${path} could not be checked after it was not closed in order: ${error.message}`,
+    { cause: error },
+  )
 }
 
 interface Meta {

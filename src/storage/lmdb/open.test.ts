@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { liveRuntime } from '../../base/live.ts'
 import { openStorage } from '../open.ts'
 import { StoreError } from '../storage.ts'
+import { checkFile } from './check.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'skiff-open-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -72,21 +73,49 @@ test('a file that is no store, or cut off, is refused and left as it is', async 
   }
 })
 
-test('a file that ends before pages which nothing uses is whole', async () => {
-  const dir = await filledStore('loose')
+/** Killed after a transaction took ten pages more and gave them back: they are not written. `end`: where the file ends. */
+async function looseStore(name: string) {
+  const dir = await filledStore(name)
   const path = join(dir, 'data.mdb')
   const bytes = readFileSync(path)
   const pageSize = bytes.readUInt32LE(48)
   const lastPages = [0, pageSize].map((page) => Number(bytes.readBigUInt64LE(page + 144)))
-  // Ten pages more that a transaction took, gave back, and did not write.
   for (const [i, page] of [0, pageSize].entries()) bytes.writeBigUInt64LE(BigInt(lastPages[i]! + 10), page + 144)
   const end = (Math.max(...lastPages) + 1) * pageSize
   writeFileSync(path, bytes.subarray(0, end))
+  return { dir, path, end, pageSize }
+}
+
+test('a file that ends before pages which nothing uses is whole', async () => {
+  const { dir, path, end, pageSize } = await looseStore('loose')
   const storage = await open(dir)
   assert.ok(statSync(path).size >= end + 10 * pageSize)
   assert.equal((await storage.range('/registry/', '/registry0')).items.length, 50)
   await storage.write({ type: 'put', key: '/registry/more', value: Buffer.alloc(100_000), expectRevision: 0 })
   await storage.close()
+})
+
+test('a file that cannot be read in time is not held to be damaged, and stays as it is', async () => {
+  const { dir, path } = await looseStore('slow')
+  const before = readFileSync(path)
+  assert.throws(
+    () => checkFile(dir, 1),
+    oneLine(/slow\/data\.mdb could not be read in time \(0\.001 s\) .*: start again when/),
+  )
+  assert.deepEqual(readFileSync(path), before)
+  const storage = await open(dir)
+  assert.equal((await storage.range('/registry/', '/registry0')).items.length, 50)
+  await storage.close()
+})
+
+test('a file that no process can be started to read is not held to be damaged', async (t) => {
+  const { dir } = await looseStore('alone')
+  const { execPath } = process
+  t.after(() => {
+    process.execPath = execPath
+  })
+  process.execPath = join(root, 'nowhere')
+  assert.throws(() => checkFile(dir), oneLine(/alone\/data\.mdb could not be checked .*: spawnSync \S+nowhere ENOENT/))
 })
 
 test('a damaged value is found by its checksum', async () => {
