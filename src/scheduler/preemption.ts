@@ -1,7 +1,9 @@
 /**
  * Preemption (API concept: pod priority and preemption): a pod that fits nowhere may take the place of pods of lower
- * priority. Of the nodes where that helps, the one whose victims matter least.
+ * priority. Of the nodes where that helps, the one whose victims matter least. Disruption budgets are kept where that is possible.
  */
+import type { Fields, KubeObject } from '../api/object.ts'
+import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { type FilterState, refusalOf } from './filters.ts'
 import { type NodeInfo, putOn, takeOff } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
@@ -11,8 +13,21 @@ export interface Preemption {
   readonly victims: readonly PodInfo[]
 }
 
-/** The fewest pods of lower priority whose end makes room on this node; undefined when no number of them does. */
-function victimsOn(info: PodInfo, node: NodeInfo, state: FilterState): readonly PodInfo[] | undefined {
+interface Candidate extends Preemption {
+  /** Victims whose end breaks a budget. */
+  readonly violations: number
+}
+
+/**
+ * The fewest pods of lower priority whose end makes room on this node; undefined when no number of them does. Those whose end
+ * breaks a budget are kept first, then the most important ones.
+ */
+function victimsOn(
+  info: PodInfo,
+  node: NodeInfo,
+  state: FilterState,
+  budgets: readonly KubeObject[],
+): Candidate | undefined {
   const lower = [...node.pods.values()].filter((present) => present.priority < info.priority)
   if (lower.length === 0) return undefined
   for (const victim of lower) takeOff(node, victim)
@@ -20,9 +35,11 @@ function victimsOn(info: PodInfo, node: NodeInfo, state: FilterState): readonly 
     for (const victim of lower) putOn(node, victim)
     return undefined
   }
-  // The most important ones come back as long as the pod still fits.
+  lower.sort((a, b) => b.priority - a.priority || startOf(a) - startOf(b))
+  const guarded = guardedOf(lower, budgets)
   const victims: PodInfo[] = []
-  for (const candidate of lower.sort((a, b) => b.priority - a.priority)) {
+  // They come back as long as the pod still fits.
+  for (const candidate of [...guarded, ...lower.filter((one) => !guarded.has(one))]) {
     putOn(node, candidate)
     if (refusalOf(info, node, state)) {
       takeOff(node, candidate)
@@ -30,29 +47,75 @@ function victimsOn(info: PodInfo, node: NodeInfo, state: FilterState): readonly 
     }
   }
   for (const victim of victims) putOn(node, victim)
-  return victims
+  return { node, victims, violations: victims.filter((victim) => guarded.has(victim)).length }
+}
+
+/** One that has not started yet comes after all that have. */
+const startOf = ({ pod }: PodInfo): number => Date.parse(pod['status']?.startTime ?? '') || Number.MAX_SAFE_INTEGER
+
+/** Those whose end would break a budget, were they to go in this order. A budget that selects all pods guards none here. */
+function guardedOf(pods: readonly PodInfo[], budgets: readonly KubeObject[]): ReadonlySet<PodInfo> {
+  const guarded = new Set<PodInfo>()
+  for (const budget of budgets) {
+    const selector = selectorOf(budget)
+    if (selector.requirements.length === 0) continue
+    const status: Fields = budget['status'] ?? {}
+    let allowed: number = status['disruptionsAllowed'] ?? 0
+    for (const one of pods) {
+      const { namespace, name = '', labels } = one.pod.metadata
+      if (namespace !== budget.metadata.namespace || !selector.matches(labels)) continue
+      // It has been counted already.
+      if (status['disruptedPods']?.[name] !== undefined) continue
+      if (--allowed < 0) guarded.add(one)
+    }
+  }
+  return new Set(pods.filter((one) => guarded.has(one)))
+}
+
+const selectors = new WeakMap<KubeObject, LabelSelector>()
+
+function selectorOf(budget: KubeObject): LabelSelector {
+  let selector = selectors.get(budget)
+  if (selector === undefined) {
+    selector = labelSelectorOf(budget['spec'].selector)
+    selectors.set(budget, selector)
+  }
+  return selector
 }
 
 const highest = (victims: readonly PodInfo[]) => Math.max(...victims.map((victim) => victim.priority))
-const total = (victims: readonly PodInfo[]) => victims.reduce((sum, victim) => sum + victim.priority, 0)
+/** Raised so that each victim more weighs more, of a negative priority too. */
+const total = (victims: readonly PodInfo[]) => victims.reduce((sum, victim) => sum + victim.priority + 2 ** 31, 0)
+/** Of the most important victims the one that started first. */
+const earliest = (victims: readonly PodInfo[]) => {
+  const most = highest(victims)
+  return Math.min(...victims.filter(({ priority }) => priority === most).map(startOf))
+}
 
+/** Below zero when `a` is the better one: what is the same in one thing is told apart by the next. */
+function compare(a: Candidate, b: Candidate): number {
+  return (
+    a.violations - b.violations ||
+    highest(a.victims) - highest(b.victims) ||
+    total(a.victims) - total(b.victims) ||
+    a.victims.length - b.victims.length ||
+    earliest(b.victims) - earliest(a.victims)
+  )
+}
+
+/** `budgets`: all PodDisruptionBudgets there are. Undefined when no pod's end would help. */
 export function choosePreemption(
   info: PodInfo,
   candidates: readonly NodeInfo[],
   state: FilterState,
+  budgets: readonly KubeObject[],
 ): Preemption | undefined {
   if (info.pod['spec'].preemptionPolicy === 'Never') return undefined
-  let best: Preemption | undefined
+  let best: Candidate | undefined
   for (const node of candidates) {
-    const victims = victimsOn(info, node, state)
-    if (victims === undefined || victims.length === 0) continue
-    const better =
-      best === undefined ||
-      highest(victims) < highest(best.victims) ||
-      (highest(victims) === highest(best.victims) &&
-        (total(victims) < total(best.victims) ||
-          (total(victims) === total(best.victims) && victims.length < best.victims.length)))
-    if (better) best = { node, victims }
+    const candidate = victimsOn(info, node, state, budgets)
+    if (candidate === undefined || candidate.victims.length === 0) continue
+    if (best === undefined || compare(candidate, best) < 0) best = candidate
   }
   return best
 }

@@ -26,6 +26,7 @@ import { nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
+const BUDGETS = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 /** Pods decided in one turn before others get theirs, and for how long. */
 const BATCH = 64
 const TURN_MS = 10
@@ -52,6 +53,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const pods = informers.informer(PODS)
   const nodes = informers.informer(NODES)
   const namespaces = informers.informer(NAMESPACES)
+  const budgets = informers.informer(BUDGETS)
   const namespaceLabels = (namespace: string): Fields | undefined => namespaces.store.get(namespace)?.metadata.labels
   let running = false
   let scheduled = false
@@ -134,7 +136,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     deleted: (node) => cluster.removeNode(node.metadata.name ?? ''),
   })
   if (options.informers === undefined) informers.start()
-  await Promise.all([pods, nodes, namespaces, volumes].map((informer) => informer.whenSynced(signal)))
+  await Promise.all([pods, nodes, namespaces, budgets, volumes].map((informer) => informer.whenSynced(signal)))
   running = true
   wake()
 
@@ -232,7 +234,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
 
   function preempt(info: PodInfo, state: FilterState, count: number, refusals: ReadonlyMap<NodeInfo, Refusal>): void {
     const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
-    const chosen = choosePreemption(info, candidates, state)
+    const chosen = choosePreemption(info, candidates, state, budgets.store.list())
     const helpless = count - candidates.length
     const why = [
       ...(candidates.length ? [`${candidates.length} No preemption victims found for incoming pod`] : []),
