@@ -161,6 +161,9 @@ async function start(
 
   const real =
     nodes > 0 && options.containerRuntime === 'cri' ? await realNode(directory, options.criEndpoint, nodes) : undefined
+  // What a killed process left running is not this cluster's node any more.
+  if (real === undefined && existsSync(join(directory.path, 'kubelet')))
+    await (await import('./real-node.ts')).takeDownLeftNode(directory.path)
   progress(existsSync(directory.pki) ? 'reading keys and certificates' : 'making keys and certificates')
   const { security = {} } = options
   const network = fromFlags(() => serviceNetwork(security.serviceClusterIpRange, security.serviceNodePortRange))

@@ -19,6 +19,7 @@ root = "$PWD/containerd"
   bin_dir = "$2"
   conf_dir = "$PWD/cni"
 C
-containerd --config containerd.toml > containerd.log 2>&1 &
+# One that is killed is followed by another, as a service manager does it.
+while :; do containerd --config containerd.toml >> containerd.log 2>&1 || sleep 0.5; done &
 echo ready > ready
 while :; do sleep 3600 & wait $! || true; done

@@ -164,6 +164,19 @@ describe('real containers', { skip: lacks.containers() }, () => {
     assert.equal(machine.kubectl('exec', 'one', '--', ...sh('echo still')).stdout, 'still\n')
   })
 
+  test('a runtime that is killed and comes again finds the node going on with its containers', async () => {
+    const id = '{.status.containerStatuses[0].containerID}'
+    const before = field('one', id)
+    const pid =
+      machine.run('ctr', 'version').status === 0 ? machine.run('busybox', 'pidof', 'containerd').stdout.trim() : ''
+    assert.equal(machine.run('kill', '-9', ...pid.split(' ')).status, 0)
+    await until('it answers again', () => machine.run('ctr', 'version').status === 0)
+    const still = () => machine.kubectl('exec', 'one', '-c', 'c', '--', ...sh('echo still'))
+    await until('exec works again', () => still().stdout === 'still\n')
+    await until('the node is Ready', () => /^skiff-1 +Ready /m.test(machine.kubectl('get', 'nodes').stdout))
+    assert.deepEqual([field('one', id), field('one', '{.status.containerStatuses[0].restartCount}')], [before, '0'])
+  })
+
   test('SIGTERM that is obeyed ends a pod at once; one that is not is followed by SIGKILL when its time is over', async () => {
     machine.apply(
       pod('polite', [{ command: sh('trap "exit 0" TERM; while :; do sleep 0.1; done') }], {

@@ -18,6 +18,7 @@ import type { Container, Pod } from '../pod.ts'
 import { writeAtomically } from './atomic-writer.ts'
 import { createCgroups } from './cgroups.ts'
 import { hostsFile, parseResolver, resolverOf, sandboxHostname } from './network-files.ts'
+import { ownTree } from './own-tree.ts'
 import { podDirectories } from './pod-directories.ts'
 import { credentialsFor } from './pull-secrets.ts'
 import { containerResources } from './resources.ts'
@@ -236,6 +237,22 @@ test('an emptyDir is made once, a volume of another kind is refused by its name'
   assert.ok(existsSync(join(path, 'kept')))
   const nfs = { name: 'n', nfs: { server: 's', path: '/' } }
   await assert.rejects(volumes.setUp(pod, nfs, undefined, undefined), /volumes of type nfs are not supported/)
+})
+
+test('a group gets all of a volume, and nothing that a link in it leads to', () => {
+  // Whoever is not root may give files to his own group alone.
+  const group = process.getuid?.() === 0 ? 4242 : (process.getgid?.() ?? 0)
+  const base = folder()
+  const outside = join(folder(), 'outside')
+  writeFileSync(outside, '', { mode: 0o600 })
+  mkdirSync(join(base, 'd'), { mode: 0o700 })
+  writeFileSync(join(base, 'd/f'), '', { mode: 0o600 })
+  symlinkSync(outside, join(base, 'd/l'))
+  ownTree(base, group)
+  const [directory, file, other] = [join(base, 'd'), join(base, 'd/f'), outside].map((path) => statSync(path))
+  assert.deepEqual([directory?.gid, (directory?.mode ?? 0) & 0o7777], [group, 0o2770])
+  assert.deepEqual([file?.gid, (file?.mode ?? 0) & 0o7777], [group, 0o660])
+  assert.deepEqual([other?.gid, (other?.mode ?? 0) & 0o7777], [process.getgid?.(), 0o600])
 })
 
 test('variables for services: those of the namespace, and kubernetes for everyone', () => {

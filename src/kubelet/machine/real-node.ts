@@ -8,7 +8,7 @@ import { availableParallelism, release as kernelRelease, totalmem } from 'node:o
 import { join } from 'node:path'
 import type { Service } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
-import { sleep } from '../../base/clock.ts'
+import { formatTime, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
@@ -16,6 +16,7 @@ import { createInformerFactory } from '../../client/informer.ts'
 import { removeLabelledImage, storeImages } from '../images/containerd-store.ts'
 import { pauseImage } from '../images/pause-image.ts'
 import { type Kubelet, startKubelet } from '../kubelet.ts'
+import { rotateLog } from '../logs/rotate-log.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
@@ -59,9 +60,10 @@ const RUNTIME_CLASSES = { group: 'node.k8s.io', version: 'v1', resource: 'runtim
 const MADE_BY_SKIFF = 'skiff.dev/made-for'
 /** Of a node that is taken down: how long its containers have between SIGTERM and SIGKILL. */
 const LAST_GRACE_SECONDS = 2
+const MOST_ROUNDS = 5
 /** As many as a node's status names. */
 const MOST_IMAGES = 50
-const IMAGES_PERIOD_MS = 3000
+const WATCH_PERIOD_MS = 3000
 
 /** What a later process must know to take the node down. */
 export interface NodeRecord {
@@ -149,6 +151,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   })
   const { port } = server
   let images = await imagesOf(containerRuntime)
+  let problem: string | undefined
   const describe = (): Partial<NodeDescription> => ({
     ...machineIds(),
     real: {
@@ -157,7 +160,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       systemUuid: machineIds().machineId,
       port,
       images,
-      problem: undefined,
+      problem,
     },
   })
   kubelet = await startKubelet({
@@ -171,26 +174,42 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     machine,
     describe,
   })
-  watchImages()
+  watchRuntime()
 
-  /** What is loaded or pulled is told of soon after. */
-  function watchImages(): void {
-    const timer = runtime.clock.setTimer(IMAGES_PERIOD_MS, 'images are listed', () => {
-      void tellOfImages().finally(() => {
-        if (!signal.aborted) watchImages()
+  /** What is loaded or pulled, and whether the runtime answers, is told of soon after; logs are kept from growing. */
+  function watchRuntime(): void {
+    const timer = runtime.clock.setTimer(WATCH_PERIOD_MS, 'the container runtime is looked at', () => {
+      const rotated = rotateLogs().catch((error: unknown) => {
+        if (!signal.aborted) runtime.log.info(2, 'Failed to rotate logs', { node: nodeName, err: messageOf(error) })
+      })
+      void Promise.all([tellOfRuntime(), rotated]).finally(() => {
+        if (!signal.aborted) watchRuntime()
       })
     })
     signal.addEventListener('abort', timer.cancel, { once: true })
   }
 
-  async function tellOfImages(): Promise<void> {
+  async function tellOfRuntime(): Promise<void> {
+    const before = JSON.stringify([images, problem])
     try {
-      const before = JSON.stringify(images)
       images = await imagesOf(containerRuntime)
-      if (JSON.stringify(images) !== before && !signal.aborted) await kubelet?.reportNode()
+      problem = undefined
     } catch (error) {
-      if (!signal.aborted) runtime.log.info(2, 'Failed to tell of images', { node: nodeName, err: messageOf(error) })
+      if (signal.aborted) return
+      runtime.log.info(2, 'The container runtime does not answer', { node: nodeName, err: messageOf(error) })
+      problem = 'container runtime is down'
     }
+    if (JSON.stringify([images, problem]) === before || signal.aborted) return
+    await kubelet?.reportNode().catch((error: unknown) => {
+      runtime.log.info(2, 'Failed to tell of the node', { node: nodeName, err: messageOf(error) })
+    })
+  }
+
+  async function rotateLogs(): Promise<void> {
+    const suffix = formatTime(runtime.clock.now()).replace(/\D/g, '')
+    const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
+    for (const { id, logPath = '' } of running)
+      if (logPath !== '') await rotateLog(logPath, suffix, async () => containerRuntime.real?.reopenLog(id))
   }
 
   return {
@@ -227,10 +246,16 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
       terminationMessage: async () => '',
     })
     await attempt(async () => {
-      const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
-      await Promise.all(running.map(({ id }) => attempt(() => containerRuntime.stopContainer(id, LAST_GRACE_SECONDS))))
-      const sandboxes = await containerRuntime.listPodSandboxes({})
-      await Promise.all(sandboxes.map(({ id }) => attempt(() => containerRuntime.removePodSandbox(id))))
+      // What was asked for just before the end may be made only now.
+      for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+        const running = (await containerRuntime.listContainers({})).filter(({ state }) => state === 'running')
+        await Promise.all(
+          running.map(({ id }) => attempt(() => containerRuntime.stopContainer(id, LAST_GRACE_SECONDS))),
+        )
+        const sandboxes = await containerRuntime.listPodSandboxes({})
+        if (sandboxes.length === 0) break
+        await Promise.all(sandboxes.map(({ id }) => attempt(() => containerRuntime.removePodSandbox(id))))
+      }
     })
     const directories = podDirectories(directory)
     for (const uid of directories.known())

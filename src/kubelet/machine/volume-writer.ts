@@ -1,16 +1,6 @@
 /** Volumes as directories of this machine (API concept: volumes). What a pod has made of them goes with the pod, hostPath aside. */
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import { quantityValue } from '../../api/objects/quantity.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
@@ -18,6 +8,7 @@ import type { VolumeFiles } from '../volume-files.ts'
 import type { VolumeWriter } from '../volumes.ts'
 import { writeAtomically } from './atomic-writer.ts'
 import { mountedBelow, mountMemory } from './mounts.ts'
+import { ownTree } from './own-tree.ts'
 import type { PodDirectories } from './pod-directories.ts'
 
 export interface MachineVolumes extends VolumeWriter {
@@ -92,16 +83,6 @@ export function createMachineVolumes(
 
 /** Fields of a PersistentVolume that are objects and no source. */
 const NO_SOURCE = new Set(['capacity', 'claimRef', 'nodeAffinity', 'accessModes', 'mountOptions'])
-
-/** All that is there belongs to the group, and what comes will: its members may write. */
-function ownTree(path: string, group: number): void {
-  const stat = lstatSync(path)
-  if (stat.isSymbolicLink()) return
-  chownSync(path, stat.uid, group)
-  const mode = stat.mode & 0o7777
-  chmodSync(path, stat.isDirectory() ? mode | 0o2770 : mode | 0o660)
-  if (stat.isDirectory()) for (const name of readdirSync(path)) ownTree(join(path, name), group)
-}
 
 /** @throws Error in the words of the API concept when the path is not what its type says */
 export function checkHostPath(path: string, type: string): void {

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { rotateLog } from './rotate-log.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'skiff-rotate-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+test('a log that is large is put aside, and the newest five files are kept', async () => {
+  const path = join(directory, '0.log')
+  writeFileSync(join(directory, '1.log.0'), 'of another container')
+  for (let round = 0; round < 8; round++) {
+    writeFileSync(path, `round ${round}`)
+    assert.equal(await rotateLog(path, `2026010${round}`, async () => writeFileSync(path, ''), 1), true)
+    assert.equal(await rotateLog(path, 'none', async () => assert.fail('it is small'), 1), false)
+  }
+  assert.deepEqual(readdirSync(directory).sort(), [
+    '0.log',
+    ...[4, 5, 6, 7].map((round) => `0.log.2026010${round}`),
+    '1.log.0',
+  ])
+})
+
+test('where the runtime does not begin anew the log stays where it is', async () => {
+  const path = join(directory, '2.log')
+  writeFileSync(path, 'all')
+  await assert.rejects(
+    rotateLog(path, 'x', () => Promise.reject(new Error('no')), 1),
+    /^Error: no$/,
+  )
+  assert.equal(readFileSync(path, 'utf8'), 'all')
+  assert.equal(await rotateLog(join(directory, 'gone'), 'x', async () => {}, 1), false)
+})
