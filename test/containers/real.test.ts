@@ -52,7 +52,7 @@ describe('real containers', { skip: lacks.containers() }, () => {
         [
           {
             command: sh(
-              'cat /from/init /map/key /secret/key; echo; cat /sub; echo; echo $IP $(id -u):$(id -G); echo oops >&2; exec sleep 9999',
+              'cat /from/init /map/key /secret/key; echo; cat /sub; echo; echo $IP $(id -u):$(id -G); echo last; exec sleep 9999',
             ),
             env: [{ name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
             readinessProbe: { exec: { command: sh('test -f /from/init') }, periodSeconds: 1 },
@@ -89,8 +89,8 @@ describe('real containers', { skip: lacks.containers() }, () => {
     const ip = field('one', '{.status.podIP}')
     assert.match(ip, /^10\.244\.\d+\.\d+$/)
     const { stdout } = machine.kubectl('logs', 'one', '-c', 'c')
-    assert.equal(stdout, `made\nmappedhidden\nmapped\n${ip} 1000:3000 2000\noops\n`)
-    assert.equal(machine.kubectl('logs', 'one', '--tail=1').stdout, 'oops\n')
+    assert.equal(stdout, `made\nmappedhidden\nmapped\n${ip} 1000:3000 2000\nlast\n`)
+    assert.equal(machine.kubectl('logs', 'one', '--tail=1').stdout, 'last\n')
     const left = machine.kubectl('exec', 'one', '-c', 'c', '--', ...sh('cat /etc/hostname; exit 7'))
     assert.deepEqual([left.status, left.stdout], [7, 'one\n'])
     const limits = globSync('/sys/fs/cgroup/{memory/,}skiff-*/burstable/pod*/*/{memory.limit_in_bytes,memory.max}')
