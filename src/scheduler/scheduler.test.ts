@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { startScheduler } from './scheduler.ts'
+import { type Given, node, pod } from './test-objects.ts'
+import { startStandIn } from './test-stand-in.ts'
+
+const ours = (name: string, spec: Fields = {}, given: Given = {}): KubeObject =>
+  pod(name, { schedulerName: 'default-scheduler', ...spec }, given)
+const full: Given = { requests: { cpu: '2' } }
+
+async function started(...nodes: readonly KubeObject[]) {
+  const it = startStandIn()
+  for (const one of nodes) it.put('nodes', one)
+  it.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } })
+  await it.runtime.complete(startScheduler(it.options))
+  const nodeOf = (name: string): string | undefined => it.of('pods').get(`default/${name}`)?.['spec'].nodeName
+  return {
+    ...it,
+    nodeOf,
+    async add(...pods: readonly KubeObject[]) {
+      for (const one of pods) it.put('pods', one)
+      await it.runtime.settle()
+    },
+    change(name: string, change: (pod: KubeObject) => KubeObject) {
+      it.put('pods', change(it.of('pods').get(`default/${name}`) as KubeObject))
+      return it.runtime.settle()
+    },
+    statusOf: (name: string): Fields => it.of('pods').get(`default/${name}`)?.['status'] ?? {},
+    /** `METHOD path` of what was written since it was last asked. */
+    wrote: () => it.taken().map(({ method, path }) => `${method} ${path.replace('/api/v1/namespaces/default/', '')}`),
+  }
+}
+
+test('a pod is bound to the node that fits, with its uid, and told of', async () => {
+  const it = await started(node('small', { allocatable: { cpu: '1' } }), node('large'))
+  await it.add(ours('a', {}, full))
+  assert.equal(it.nodeOf('a'), 'large')
+  const [binding] = it.taken()
+  assert.equal(binding?.path, '/api/v1/namespaces/default/pods/a/binding')
+  assert.equal(binding?.body?.kind === 'object' && binding.body.object.metadata.uid, 'a')
+  assert.deepEqual(it.events(), ['Scheduled: Successfully assigned default/a to large'])
+})
+
+test('other schedulers’ pods, gated ones, those that go and those that are over are left alone', async () => {
+  const it = await started(node('n'))
+  const going = ours('going')
+  await it.add(
+    pod('other', { schedulerName: 'other' }),
+    ours('gated', { schedulingGates: [{ name: 'g' }] }),
+    { ...going, metadata: { ...going.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    { ...ours('over'), status: { phase: 'Failed' } },
+  )
+  assert.deepEqual(it.wrote(), [])
+  await it.change('gated', (gated) => ({ ...gated, spec: { ...gated['spec'], schedulingGates: undefined } }))
+  assert.equal(it.nodeOf('gated'), 'n')
+})
+
+test('of pods that wait for room the most important one gets it, of equal ones the oldest', async () => {
+  const it = await started()
+  for (const [name, priority] of [
+    ['late', 0],
+    ['urgent', 5],
+    ['later', 0],
+  ] as const) {
+    await it.add(ours(name, { priority, preemptionPolicy: 'Never' }, full))
+    await it.runtime.advance(10)
+  }
+  await it.runtime.advance(30_000)
+  it.put('nodes', node('n'))
+  await it.runtime.settle()
+  assert.deepEqual(['late', 'urgent', 'later'].map(it.nodeOf), [undefined, 'n', undefined])
+  await it.runtime.advance(30_000)
+  it.put('nodes', node('m'))
+  await it.runtime.settle()
+  assert.deepEqual(['late', 'urgent', 'later'].map(it.nodeOf), ['m', 'n', undefined])
+})
+
+test('what fits nowhere says so once, and has its turn again after its backoff when there is room', async () => {
+  const it = await started(node('n'))
+  await it.add(ours('a', {}, full))
+  it.wrote()
+  await it.add(ours('b', {}, full))
+  const [condition] = it.statusOf('b')['conditions']
+  assert.deepEqual([condition.type, condition.status, condition.reason], ['PodScheduled', 'False', 'Unschedulable'])
+  assert.equal(
+    condition.message,
+    '0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
+  )
+  assert.deepEqual(it.wrote(), ['PATCH pods/b/status'])
+  it.of('pods').remove('default/a')
+  await it.runtime.advance(999)
+  assert.equal(it.nodeOf('b'), undefined)
+  await it.runtime.advance(1)
+  assert.equal(it.nodeOf('b'), 'n')
+})
+
+test('a pod that ended makes room, and a node that changed may', async () => {
+  const it = await started(node('n'))
+  await it.add(ours('a', {}, full))
+  await it.add(ours('b', {}, full))
+  await it.change('a', (a) => ({ ...a, status: { phase: 'Succeeded' } }))
+  await it.runtime.advance(1000)
+  assert.equal(it.nodeOf('b'), 'n')
+  await it.add(ours('c', {}, full))
+  it.put('nodes', node('n', { allocatable: { cpu: '4' } }))
+  await it.runtime.advance(1000)
+  assert.equal(it.nodeOf('c'), 'n')
+})
+
+test('victims are told why before they are deleted, and the pod, nominated, gets their room after its backoff', async () => {
+  const it = await started(node('n'), node('kept', { spec: { unschedulable: true } }))
+  await it.add(ours('low', { priority: 1 }, full))
+  it.wrote()
+  await it.add(ours('high', { priority: 10 }, full))
+  assert.deepEqual(it.wrote().sort(), ['DELETE pods/low', 'PATCH pods/high/status', 'PATCH pods/low/status'])
+  assert.equal(it.statusOf('high')['nominatedNodeName'], 'n')
+  assert.ok(it.events().includes('Preempted: Preempted by pod high on node n'))
+  await it.runtime.advance(1000)
+  assert.equal(it.nodeOf('high'), 'n')
+})
+
+test('a victim whose budget is exhausted is spared where another node has one that is not', async () => {
+  const it = await started(node('n'), node('m'))
+  it.put('poddisruptionbudgets', {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'b', namespace: 'default' },
+    spec: { selector: { matchLabels: { app: 'guarded' } } },
+    status: { disruptionsAllowed: 0 },
+  })
+  await it.add(ours('guarded', { priority: 1, nodeName: 'n' }, { ...full, labels: { app: 'guarded' } }))
+  await it.add(ours('free', { priority: 5, nodeName: 'm' }, full))
+  await it.add(ours('high', { priority: 10 }, full))
+  assert.equal(it.statusOf('high')['nominatedNodeName'], 'm')
+  assert.equal(it.of('pods').get('default/free'), undefined)
+  assert.ok(it.of('pods').get('default/guarded'))
+})
+
+test('a binding that fails gives the room back, and is tried again after the backoff', async () => {
+  const it = await started(node('n'))
+  it.fail('POST /api/v1/namespaces/default/pods/a/binding', new Error('refused'))
+  await it.add(ours('a', {}, full))
+  assert.equal(it.nodeOf('a'), undefined)
+  await it.runtime.advance(1000)
+  assert.equal(it.nodeOf('a'), 'n')
+  assert.equal(it.wrote().filter((what) => what === 'POST pods/a/binding').length, 2)
+})
+
+test('a pod that was assumed on a node takes its room before the watch shows it', async () => {
+  const it = await started(node('n'))
+  await it.add(ours('a', {}, full), ours('b', {}, full))
+  assert.deepEqual(
+    it.wrote().filter((what) => what.endsWith('/binding')),
+    ['POST pods/a/binding'],
+  )
+})
