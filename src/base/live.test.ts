@@ -62,3 +62,14 @@ test('a line is logged up to the level asked for, with its name', () => {
   assert.equal(lines[0]!.split('"logger"').length, 2, 'each key is there once')
   assert.equal(JSON.parse(lines[1]!).err.message, 'cause')
 })
+
+test('how late the event loop was is among the metrics', async () => {
+  const { metrics } = liveRuntime({ log: { write: () => {} } })
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 60))
+  await turn()
+  for (const begun = performance.now(); performance.now() - begun < 250; );
+  await turn()
+  const text = metrics?.text() ?? ''
+  const longest = Number(/^skiff_event_loop_delay_seconds\{quantile="1"\} (.+)$/m.exec(text)?.[1])
+  assert.ok(longest > 0.2, `${longest} s`)
+})
