@@ -3,7 +3,7 @@
  * (http room) or from a component in this process (client room): see docs/architecture.md.
  */
 import type { StreamReader } from '../base/stream.ts'
-import type { Json, KubeObject } from './object.ts'
+import type { KubeObject } from './object.ts'
 
 export interface UserInfo {
   readonly name: string
@@ -69,44 +69,6 @@ export interface ApiRequest {
   readonly signal: AbortSignal
   /** What the transport knows of the peer: client certificate, remote address, token cache. */
   readonly connection?: ConnectionInfo
-  /** What is found out about the request while it is answered, for those who count, trace and audit requests. */
-  readonly served?: Served
-}
-
-/** Filled in on the way, read when the request has been answered. */
-export interface Served {
-  /** What answers it, as it is counted; the same object for the same requests. What nothing answers has none. */
-  as: ServedAs | undefined
-  /** How long it has waited for webhooks. */
-  webhookMs: number
-  /** Told by each step when it is done, for the trace of a slow request. */
-  trace: { step(name: string): void } | undefined
-  /** Where audited: what later steps have to tell about the request. */
-  audit: AuditRecord | undefined
-}
-
-export const servedAnew = (): Served => ({ as: undefined, webhookMs: 0, trace: undefined, audit: undefined })
-
-/** The labels of kube-apiserver's request metrics. */
-export interface ServedAs {
-  readonly component: string
-  readonly group: string
-  readonly resource: string
-  readonly scope: string
-  readonly subresource: string
-  readonly verb: string
-  readonly version: string
-}
-
-/** Filled in by the steps a request passes; read once, when its audit event is written. */
-export interface AuditRecord {
-  impersonatedUser?: UserInfo
-  /** The right by which he is impersonated, where it is a constrained one. */
-  impersonationConstraint?: string
-  requestObject?: KubeObject
-  /** What is no object and was asked all the same: a patch, options of a delete. */
-  requestBody?: Json
-  readonly annotations: Record<string, string>
 }
 
 export interface ConnectionInfo {

@@ -1,6 +1,6 @@
 /** Authentication and authorization as one API server has them, put together from the caches. */
 
-import type { EagerHandler, Filter, UserInfo } from '../api/request.ts'
+import type { Filter, UserInfo } from '../api/request.ts'
 import type { Counted } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createEscalationGuard } from './admission/escalation.ts'
@@ -18,6 +18,7 @@ import {
 } from './auth/serviceaccounts.ts'
 import { authentication, everywhere, turnedAway } from './filters/authentication.ts'
 import { authorization } from './filters/authorization.ts'
+import type { IdentityFilters } from './filters/chain.ts'
 import { impersonation } from './filters/impersonation.ts'
 import type { CacheReads } from './reads.ts'
 
@@ -37,10 +38,8 @@ export interface AuthOptions {
   readonly authorization?: AuthorizationChain
   /** Whether a request for this path may come without credentials. Default: any may. */
   readonly anonymous?: (path: string) => boolean
-  /** Stands between authentication and everything else: audit. */
-  readonly afterAuthentication?: Filter
-  /** Where it is known who asks, and before it is asked whether he may: overload. */
-  readonly beforeAuthorization?: Filter
+  readonly audit?: Filter
+  readonly overload?: Filter
 }
 
 /** Puts together who decides, from those that this server has itself and others. */
@@ -58,8 +57,7 @@ export interface Auth {
   readonly roles: RoleReads
   /** Sees to it that nobody grants what he does not hold. */
   readonly guard: AdmissionPlugin
-  /** Authentication, impersonation, authorization; request info comes before, everything else after. */
-  readonly filter: Filter
+  readonly filters: IdentityFilters
 }
 
 export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
@@ -89,15 +87,11 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     modes: () => DEFAULT_MODES,
   }
   const authorizer = withSuperusers(chain.authorizer)
-  const through: Filter = (next) => next
-  const afterwards = options.afterAuthentication ?? through
-  const fair = options.beforeAuthorization ?? through
-  const { anonymous = everywhere } = options
+  const { audit, overload, anonymous = everywhere } = options
   // Where everything is allowed requests without credentials would be too: they are refused instead.
   const mayBeAnonymous = (path: string) => !chain.modes().includes('AlwaysAllow') && anonymous(path)
-  const authenticate = authentication(runtime, authenticator, mayBeAnonymous, afterwards(turnedAway))
-  const authorize = authorization(authorizer, runtime)
-  const impersonate = impersonation(authorizer)
+  // A request that is turned away is audited too.
+  const refusal = audit === undefined ? turnedAway : audit(turnedAway)
   return {
     tokens,
     authenticator,
@@ -105,7 +99,13 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     modes: chain.modes,
     roles,
     guard: createEscalationGuard(authorizer, roles),
-    filter: (next: EagerHandler) => authenticate(afterwards(impersonate(fair(authorize(next))))),
+    filters: {
+      authentication: authentication(runtime, authenticator, mayBeAnonymous, refusal),
+      ...(audit === undefined ? {} : { audit }),
+      impersonation: impersonation(authorizer),
+      ...(overload === undefined ? {} : { overload }),
+      authorization: authorization(authorizer, runtime),
+    },
   }
 }
 

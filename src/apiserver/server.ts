@@ -3,12 +3,11 @@
  * for whoever wants one (cluster, tests). It must never know sockets: the http room brings requests to it, components of
  * this process bring their own.
  *
- * The way of a request: errors become answers → request info → log and metrics → who and whether (the filters given as `auth`,
- * audit among them) → time and size limits → handler.
+ * The way of a request: the filters (filters/chain.ts), then the handler that its path names (handlers/dispatch.ts).
  */
 import type { ProtobufDecoder } from '../api/codec/decode.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { EagerHandler, Filter, Handler } from '../api/request.ts'
+import type { EagerHandler, Handler } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import { createScheme } from '../api/scheme/scheme.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -24,10 +23,7 @@ import { createWebhookConversion } from './customresources/webhook.ts'
 import { createDiscovery } from './discovery/discovery.ts'
 import { pathsResponse } from './discovery/paths.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
-import { errorResponses } from './filters/errors.ts'
-import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './filters/limits.ts'
-import { requestMetrics } from './filters/metrics.ts'
-import { requestLog } from './filters/request-log.ts'
+import { filterChain, type IdentityFilters } from './filters/chain.ts'
 import type { ComponentHealth } from './handlers/component-status.ts'
 import type { ServerContext } from './handlers/context.ts'
 import { createDispatch, type PathHandler } from './handlers/dispatch.ts'
@@ -51,13 +47,11 @@ import { createReads, type ServerReads } from './reads.ts'
 import { type ServiceNetwork, serviceNetwork } from './registry/allocators/service-network.ts'
 import type { Registry } from './registry/registry.ts'
 import type { Strategies } from './registry/strategies/index.ts'
-import { withRequestInfo } from './request/info.ts'
 import { stateMetrics } from './state-metrics.ts'
 
 /** What finds out who asks, says what they may do, and answers questions about that. */
 export interface ServerAuth {
-  /** Authentication, overload, authorization. */
-  readonly filter: Filter
+  readonly filters: IdentityFilters
   /** Asked about every write before any other plugin's validation; cannot be disabled. */
   readonly guard?: AdmissionPlugin
   readonly reviews?: Readonly<Record<string, Review>>
@@ -67,9 +61,6 @@ export interface ServerAuth {
 }
 
 const everythingAllowed: Authorizer = { authorize: () => ({ verdict: 'allow', reason: '' }) }
-
-/** As kube-apiserver's. */
-const REQUEST_TIMEOUT_MS = 60_000
 
 export interface ApiServerOptions {
   readonly runtime: Runtime
@@ -211,16 +202,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),
   ])
-  const filters: readonly Filter[] = [
-    errorResponses(runtime.log.named('apiserver')),
-    withRequestInfo,
-    requestLog(runtime),
-    ...(runtime.metrics === undefined ? [] : [requestMetrics(runtime.clock, runtime.metrics)]),
-    ...(auth === undefined ? [] : [auth.filter]),
-    requestTimeout(runtime, REQUEST_TIMEOUT_MS),
-    bodyLimit(MAX_BODY_BYTES),
-  ]
-  const answer = filters.reduceRight((next, filter) => filter(next), dispatch)
+  const chain = filterChain(runtime, auth?.filters)
+  const answer = chain.reduceRight((next, filter) => filter(next), dispatch)
   const handler: Handler = async (request) => answer(request)
   definitions.start(handler)
   const stopping = new AbortController()

@@ -120,8 +120,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
             ? {}
             : { otherTokens: authentication.otherTokens, anonymous: authentication.anonymous }),
           ...(authorization === undefined ? {} : { authorization: authorization.chain }),
-          ...(security.audit === undefined ? {} : { afterAuthentication: security.audit }),
-          beforeAuthorization: fairness(runtime, reads, { ...defaultFairness, inFlight: security.inFlight }),
+          ...(security.audit === undefined ? {} : { audit: security.audit }),
+          overload: fairness(runtime, reads, { ...defaultFairness, inFlight: security.inFlight }),
         })
         const { forget } = auth.authenticator
         authentication?.start(forget)
@@ -194,9 +194,9 @@ const flagsOf = (security: SecurityOptions): Readonly<Record<string, string>> =>
   )
 
 function serverAuth(runtime: Runtime, reads: ServerReads, auth: Auth): ServerAuth {
-  const { tokens, authenticator, authorizer, modes, roles, filter, guard } = auth
+  const { tokens, authenticator, authorizer, modes, roles, filters, guard } = auth
   return {
-    filter,
+    filters,
     guard,
     authorizer,
     reviews: {

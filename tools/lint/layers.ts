@@ -57,6 +57,7 @@ const order: Readonly<Record<string, readonly string[]>> = {
   ],
   apiserver: [
     'cache',
+    'request',
     'reads.ts',
     'nodes',
     'service-address.ts',
@@ -68,7 +69,6 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'loopback.ts',
     'admission',
     'audit',
-    'request',
     'handlers',
     'flowcontrol',
     'filters',

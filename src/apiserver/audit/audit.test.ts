@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ApiRequest, type ApiResponse, type RequestInfo, servedAnew, type UserInfo } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
 import { turnedAway } from '../filters/authentication.ts'
+import { servedAnew } from '../request/served.ts'
 import type { AuditLog } from './log.ts'
 import { type Policy, parsePolicy, unknownFields } from './policy.ts'
 

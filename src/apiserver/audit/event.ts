@@ -2,11 +2,12 @@
 
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import { asJson, type Fields, type Json, type ObjectMeta } from '../../api/object.ts'
-import type { ApiRequest, ApiResponse, AuditRecord, RequestInfo, UserInfo } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/request.ts'
 import type { StatusError } from '../../api/status.ts'
 import { ipAddress } from '../../api/validation/names.ts'
 import { formatMicroTime } from '../../base/clock.ts'
 import { userInfoOf } from '../auth/user-info.ts'
+import type { AuditRecord } from '../request/served.ts'
 import { type EventParts, ID_LENGTH, type Pattern, patternOf, writePattern } from './pattern.ts'
 import type { Level, Stage, Verdict } from './policy.ts'
 

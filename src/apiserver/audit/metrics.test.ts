@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ApiRequest, servedAnew } from '../../api/request.ts'
+import type { ApiRequest } from '../../api/request.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
 import { requestInfoOf } from '../request/info.ts'
+import { servedAnew } from '../request/served.ts'
 import type { Policy } from './policy.ts'
 
 test('events are counted, requests by their level, and what could not be written', async () => {

@@ -7,7 +7,7 @@
  * `--audit-log-mode=blocking`. One that only reads is answered at once, unless the log is too far behind.
  */
 
-import { type ApiResponse, type AuditRecord, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
+import { type ApiResponse, type Filter, type RequestInfo, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import {
@@ -24,6 +24,7 @@ import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
 import type { Policy, Stage } from '../audit/policy.ts'
 import { isLongRunning } from '../request/info.ts'
+import type { AuditRecord } from '../request/served.ts'
 
 const READS = new Set(['get', 'list', 'watch', 'head'])
 /** Events on their way to the log up to which reads do not wait for theirs. */

@@ -1,8 +1,10 @@
 /** Asks whether the user may do this, or refuses with 403 and Kubernetes' sentence about it. */
-import type { ApiRequest, ApiResponse, AuditRecord, Filter, RequestInfo, UserInfo } from '../../api/request.ts'
+
+import type { ApiRequest, ApiResponse, Filter, RequestInfo, UserInfo } from '../../api/request.ts'
 import { forbidden, internalError, StatusError } from '../../api/status.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type Authorizer, attributesOf, type Decision } from '../auth/authorizer.ts'
+import type { AuditRecord } from '../request/served.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
 const REASON = 'authorization.k8s.io/reason'

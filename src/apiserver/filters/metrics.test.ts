@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ApiRequest, type ApiResponse, type ServedAs, type StoredObject, servedAnew } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, StoredObject } from '../../api/request.ts'
 import { notFound } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import { Stream } from '../../base/stream.ts'
 import { requestInfoOf } from '../request/info.ts'
+import { type ServedAs, servedAnew } from '../request/served.ts'
 import { requestMetrics } from './metrics.ts'
 
 function counted() {

@@ -4,10 +4,11 @@
  * paths of discovery are not counted, as there.
  */
 
-import { type ApiRequest, type ApiResponse, type Filter, type ServedAs, whenAnswered } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
 import { isLongRunning, isMutating } from '../request/info.ts'
+import type { ServedAs } from '../request/served.ts'
 import { codeOf } from './errors.ts'
 
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']

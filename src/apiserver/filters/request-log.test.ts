@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ApiRequest, type ApiResponse, servedAnew } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
+import { servedAnew } from '../request/served.ts'
 import { requestLog } from './request-log.ts'
 
 function logged(level: number) {

@@ -1,7 +1,9 @@
 /** The end of the filter chain: a request that may be served finds its handler. */
-import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo, ServedAs } from '../../api/request.ts'
+
+import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { ResourceEndpoint } from '../registry/endpoint.ts'
+import type { ServedAs } from '../request/served.ts'
 import type { ResourceHandler, ResourceRequest, ServerContext } from './context.ts'
 import { handleCreate } from './create.ts'
 import { handleDelete } from './delete.ts'

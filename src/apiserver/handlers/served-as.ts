@@ -1,5 +1,7 @@
 /** As what a request is counted (API concept: system metrics): by what answers it, not by what its path says. */
-import type { RequestInfo, ServedAs } from '../../api/request.ts'
+
+import type { RequestInfo } from '../../api/request.ts'
+import type { ServedAs } from '../request/served.ts'
 import type { Route } from './route.ts'
 
 const SCOPED = new Set<Route['action']>(['list', 'watch', 'deletecollection'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { servedAnew } from '../../api/request.ts'
+import { servedAnew } from '../request/served.ts'
 import type { ResourceRequest } from './context.ts'
 import { admissionAttributes } from './write.ts'
 

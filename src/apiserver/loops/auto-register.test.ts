@@ -21,7 +21,7 @@ async function withApi(act: (ask: Ask, writes: () => readonly string[]) => Promi
     return next(request)
   }
   const api = await runtime.complete(
-    startTestApi(runtime, { registerDefinitions: true, auth: () => ({ filter: noting }) }),
+    startTestApi(runtime, { registerDefinitions: true, auth: () => ({ filters: { audit: noting } }) }),
   )
   const ask: Ask = async (...args) => {
     const answer = await runtime.complete(api.request(...args))

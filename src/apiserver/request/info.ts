@@ -2,8 +2,10 @@
  * What a path names, by Kubernetes' RequestInfo rules: the first thing every request passes, before anybody asks who sent
  * it. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
-import { type ApiRequest, type Filter, type RequestInfo, servedAnew } from '../../api/request.ts'
+
+import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
+import { servedAnew } from './served.ts'
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 

@@ -1,0 +1,47 @@
+/** What is found out about a request while it is answered, for the filters that count, trace and audit requests. */
+import type { Json, KubeObject } from '../../api/object.ts'
+import type { UserInfo } from '../../api/request.ts'
+
+// Transports and clients know nothing of it: the field is the API server's own.
+declare module '../../api/request.ts' {
+  interface ApiRequest {
+    /** Set by request info, the same object until the request is answered. */
+    readonly served?: Served
+  }
+}
+
+/** Filled in on the way, read when the request has been answered. */
+export interface Served {
+  /** What answers it, as it is counted; the same object for the same requests. What nothing answers has none. */
+  as: ServedAs | undefined
+  /** How long it has waited for webhooks. */
+  webhookMs: number
+  /** Told by each step when it is done, for the trace of a slow request. */
+  trace: { step(name: string): void } | undefined
+  /** Where audited: what later steps have to tell about the request. */
+  audit: AuditRecord | undefined
+}
+
+export const servedAnew = (): Served => ({ as: undefined, webhookMs: 0, trace: undefined, audit: undefined })
+
+/** The labels of kube-apiserver's request metrics. */
+export interface ServedAs {
+  readonly component: string
+  readonly group: string
+  readonly resource: string
+  readonly scope: string
+  readonly subresource: string
+  readonly verb: string
+  readonly version: string
+}
+
+/** Filled in by the steps a request passes; read once, when its audit event is written. */
+export interface AuditRecord {
+  impersonatedUser?: UserInfo
+  /** The right by which he is impersonated, where it is a constrained one. */
+  impersonationConstraint?: string
+  requestObject?: KubeObject
+  /** What is no object and was asked all the same: a patch, options of a delete. */
+  requestBody?: Json
+  readonly annotations: Record<string, string>
+}
