@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import { endpointFromKubeconfig } from '../src/client/read-kubeconfig.ts'
 import type { HttpsEndpoint } from '../src/http/client.ts'
 
 export interface Subject {

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type Asker, createAsker } from '../conformance/ask.ts'
 import { type StartedCluster, startApiServer } from '../conformance/server.ts'
-import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import { endpointFromKubeconfig } from '../src/client/read-kubeconfig.ts'
 import { endless, MEGABYTE } from './endless.ts'
 import { addressBeyondLoopback, lacks } from './machine.ts'
 

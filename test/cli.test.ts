@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import { endpointFromKubeconfig } from '../src/client/read-kubeconfig.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../src/http/client.ts'
 
 const bin = fileURLToPath(new URL('../bin/skiff.js', import.meta.url))

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { endpointFromKubeconfig } from '../src/client/kubeconfig.ts'
+import { endpointFromKubeconfig } from '../src/client/read-kubeconfig.ts'
 import { type Cluster, type ClusterOptions, startCluster } from '../src/cluster/index.ts'
 import { createHttpsClient } from '../src/http/client.ts'
 

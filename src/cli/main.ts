@@ -99,7 +99,7 @@ function skiffCommand(): Command {
     .description('print the kubeconfig of the cluster')
     .addOption(dataDir())
     .allowExcessArguments(false)
-    .action(async (options) => (await import('./kubeconfig.ts')).printKubeconfig(options.dataDir))
+    .action(async (options) => (await import('./print-kubeconfig.ts')).printKubeconfig(options.dataDir))
   const envtest = program.command('envtest').description('skiff as the kube-apiserver and etcd of test suites')
   envtest
     .command('path')

@@ -22,13 +22,13 @@ import { startComponents } from './components.ts'
 import { type ClusterDirectory, clusterDirectory, hold, writeState } from './directory.ts'
 import { StartError } from './errors.ts'
 import { type Identity, loadIdentity } from './identity.ts'
-import { kubeconfig } from './kubeconfig.ts'
 import { COMPONENTS, type Component, DEFAULT_HOST } from './options.ts'
 import { loadPki, write } from './pki.ts'
 import { fromFlags } from './read-file.ts'
 import type { SecurityOptions } from './security.ts'
 import { type UnhandledScope, unhandledScope } from './unhandled.ts'
 import { KUBERNETES_VERSION } from './version.ts'
+import { kubeconfig } from './write-kubeconfig.ts'
 
 export interface ClusterOptions {
   /** Where everything is kept. Default: a directory of its own that goes away with the cluster. */

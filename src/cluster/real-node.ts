@@ -5,7 +5,7 @@ import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
-import type { FoundRuntime } from '../kubelet/machine/check.ts'
+import type { FoundRuntime } from '../kubelet/machine/machine-requirements.ts'
 import type { RealNode } from '../kubelet/machine/real-node.ts'
 import { issue } from './certificate.ts'
 import { StartError } from './errors.ts'
@@ -24,7 +24,7 @@ export const nodeDirectory = (dataDir: string, name: string): string => join(dat
 /** @throws StartError with a line for each thing that the machine lacks */
 export async function findContainerRuntime(endpoint: string | undefined, nodes: number): Promise<FoundRuntime> {
   if (nodes > 1) throw new StartError(`--runtime cri runs one node on this machine, not ${nodes}`)
-  const { checkMachine } = await import('../kubelet/machine/check.ts')
+  const { checkMachine } = await import('../kubelet/machine/machine-requirements.ts')
   const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint)
   if (problems.length > 0 || runtime === undefined)
     throw new StartError(['this machine cannot run real containers yet:', ...problems].join('\n  '))

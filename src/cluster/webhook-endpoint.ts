@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
-import { endpointFromKubeconfig } from '../client/kubeconfig.ts'
+import { endpointFromKubeconfig } from '../client/read-kubeconfig.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
 import { StartError } from './errors.ts'
 import { readText } from './read-file.ts'

@@ -1,6 +1,6 @@
 /** Which controllers the manager runs. */
 import { createCertificateApprover } from './certificates/approving-controller.ts'
-import { createCertificateCleaner } from './certificates/cleaner-controller.ts'
+import { createCertificateCleaner } from './certificates/expired-request-cleaner.ts'
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { createCronJobController } from './cronjob/cronjob-controller.ts'
@@ -17,8 +17,8 @@ import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-c
 import { createPvBinderController } from './persistentvolume/pv-binder-controller.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
 import { createHpaController } from './podautoscaler/hpa-controller.ts'
-import { replicaSets, replicationControllers } from './replicaset/flavors.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
+import { replicaSets, replicationControllers } from './replicaset/replicaset-and-replicationcontroller.ts'
 import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
 import { createStatefulSetController } from './statefulset/statefulset-controller.ts'

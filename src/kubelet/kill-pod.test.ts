@@ -6,7 +6,7 @@ import type { Pod } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import type { PodEvents } from './pod-events.ts'
 import { type ContainerRuntime, POD_UID_LABEL } from './runtimes/runtime.ts'
-import { createSimulatedRuntime } from './runtimes/simulated.ts'
+import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.ts'
 
 const pod: Pod = {
   apiVersion: 'v1',

@@ -5,7 +5,7 @@ import { createPleg, type PodLifecycleEvent } from './pleg.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { createPodCache } from './pod-cache.ts'
 import { type ContainerRuntime, POD_UID_LABEL } from './runtimes/runtime.ts'
-import { createSimulatedRuntime } from './runtimes/simulated.ts'
+import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.ts'
 
 function setup(silent: boolean) {
   const runtime = simulatedRuntime(1)

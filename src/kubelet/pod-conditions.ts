@@ -2,7 +2,7 @@
 import type { ContainerStatus } from '../api/generated/types.ts'
 import { initContainersOf, isSidecar, specOf } from './pod.ts'
 import { latestSandbox, type RuntimePodStatus } from './pod-cache.ts'
-import type { Condition, ConditionInput } from './status.ts'
+import type { Condition, ConditionInput } from './pod-status.ts'
 
 export const KUBELET_CONDITIONS: ReadonlySet<string> = new Set([
   'PodReadyToStartContainers',

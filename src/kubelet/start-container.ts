@@ -4,9 +4,11 @@ import { durationMs } from '../api/objects/integers.ts'
 import { sleep } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { createBackOff } from './backoff.ts'
-import { environmentOf } from './environment.ts'
-import type { Images } from './images.ts'
+import type { References } from './configmaps-and-secrets.ts'
+import { environmentOf } from './container-environment.ts'
+import { createBackOff } from './crash-loop-backoff.ts'
+import { expanded } from './downward-api.ts'
+import type { Images } from './image-pull-policy.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import {
@@ -26,8 +28,6 @@ import {
 import { IMAGE_LABEL } from './pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
-import { expanded } from './pod-fields.ts'
-import type { References } from './references.ts'
 import {
   CONTAINER_NAME_LABEL,
   type ContainerConfig,
@@ -37,8 +37,8 @@ import {
   POD_UID_LABEL,
 } from './runtimes/runtime.ts'
 import { sandboxConfigOf } from './sandbox-config.ts'
-import type { StartFailures } from './start-failures.ts'
 import { StartContainerError } from './sync-error.ts'
+import type { StartFailures } from './waiting-reasons.ts'
 
 export interface ContainerStarter {
   /** @throws StartContainerError, which is also noted as the container's start failure */

@@ -10,7 +10,7 @@
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
-import { sweepStep } from './compaction.ts'
+import { sweepStep } from './compaction-steps.ts'
 import { createExpirySweeper } from './expiry.ts'
 import { rangeAt, valueAt } from './reads.ts'
 import { createRecovery, type PendingCompaction } from './recovery.ts'

@@ -4,7 +4,7 @@
  * Arguments: DIR, how many writers, and how many writes in all.
  */
 import { writeSync } from 'node:fs'
-import { endpointFromKubeconfig } from '../../src/client/kubeconfig.ts'
+import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { startCluster } from '../../src/cluster/index.ts'
 import { createHttpsClient } from '../../src/http/client.ts'
 

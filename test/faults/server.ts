@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { endpointFromKubeconfig } from '../../src/client/kubeconfig.ts'
+import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { createHttpsClient, type HttpsClient } from '../../src/http/client.ts'
 
 export const bin = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))

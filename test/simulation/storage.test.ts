@@ -6,8 +6,8 @@ import { everything } from '../../src/api/objects/label-selector.ts'
 import { createCaches } from '../../src/apiserver/cache/caches.ts'
 import { sleep } from '../../src/base/clock.ts'
 import type { SimulatedRuntime } from '../../src/base/simulated.ts'
-import { startCompactor } from '../../src/storage/compactor.ts'
 import { openStorage } from '../../src/storage/open.ts'
+import { startCompactor } from '../../src/storage/periodic-compaction.ts'
 import { explore } from './explore.ts'
 
 /** Two writers at work on a few keys, and a watcher that keeps a copy from events alone, sometimes starting anew. */

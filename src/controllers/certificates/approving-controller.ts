@@ -5,7 +5,7 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isDecided, kubeletClientProblem, kubeletClientSigner, requestsResource, withCondition } from './requests.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
-import { isOver } from './cleaner-controller.ts'
+import { isOver } from './expired-request-cleaner.ts'
 import { requests } from './fixtures.ts'
 import { clientSigner, kubeletClientSigner, kubeletServingSigner, signingProblem } from './requests.ts'
 

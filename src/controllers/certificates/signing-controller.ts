@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import {
   clientSigner,

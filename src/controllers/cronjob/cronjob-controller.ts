@@ -1,6 +1,6 @@
 /**
  * The CronJob controller: makes jobs when their time comes, follows them and removes the old ones. The controller manager
- * starts it. When something is due is in due.ts, the calendar in next-time.ts.
+ * starts it. When something is due is in missed-start-times.ts, the calendar in schedule-time-zone.ts.
  */
 
 import type { Fields, KubeObject } from '../../api/object.ts'
@@ -12,13 +12,13 @@ import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { conditionOf, isFinished, jobsResource } from '../job/job.ts'
 import { controllerOf, ownerIndex, ownerIndexName } from '../pods/pod.ts'
-import { dueTime, InvalidSchedule, untilNext } from './due.ts'
-import { jobFor, jobName, referenceTo, surplusJobs } from './jobs.ts'
+import { jobFor, jobName, referenceTo, surplusJobs } from './job-history-limits.ts'
+import { dueTime, InvalidSchedule, untilNext } from './missed-start-times.ts'
 
 const cronJobsResource = { group: 'batch', version: 'v1', resource: 'cronjobs' }
 const workers = 5

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { parseSchedule, type Schedule } from '../../api/validation/cron-schedule.ts'
-import { dueTime, untilNext } from './due.ts'
-import { jobFor, jobName, surplusJobs } from './jobs.ts'
-import { nextTime, zonedTime } from './next-time.ts'
+import { jobFor, jobName, surplusJobs } from './job-history-limits.ts'
+import { dueTime, untilNext } from './missed-start-times.ts'
+import { nextTime, zonedTime } from './schedule-time-zone.ts'
 
 const parse = (text: string): Schedule => {
   const schedule = parseSchedule(text)

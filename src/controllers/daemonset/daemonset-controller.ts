@@ -1,26 +1,26 @@
 /**
  * The DaemonSet controller: a pod on every node that wants one. The controller manager starts it. Which nodes want one is
- * in nodes.ts, what to make and delete in plan.ts; the scheduler binds the pods.
+ * in eligible-nodes.ts, what to make and delete in rolling-update.ts; the scheduler binds the pods.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { claim } from '../pods/claim.ts'
+import { claim } from '../pods/adopt-orphans.ts'
 import { createExpectations } from '../pods/expectations.ts'
 import { minReadySecondsOf, orphanIndexValue, ownerIndexName, podsResource } from '../pods/pod.ts'
 import { createPodControl } from '../pods/pod-control.ts'
 import { watchSetsOfPods } from '../pods/set-handlers.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
-import { createBackoff } from './backoff.ts'
-import { currentRevision, HashCollision, surplusRevisions } from './history.ts'
-import { hashLabel, placementOn, podFor } from './nodes.ts'
-import { type Plan, type PlanInput, planManage, planRoll } from './plan.ts'
+import { hashLabel, placementOn, podFor } from './eligible-nodes.ts'
+import { createBackoff } from './failed-pod-backoff.ts'
+import { currentRevision, HashCollision, surplusRevisions } from './revision-history.ts'
+import { type Plan, type PlanInput, planManage, planRoll } from './rolling-update.ts'
 import { daemonStatus } from './status.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'daemonsets' }

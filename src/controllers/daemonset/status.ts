@@ -1,8 +1,8 @@
 /** The status of a DaemonSet, from its nodes and pods. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isAvailable, isReady, minReadySecondsOf } from '../pods/pod.ts'
-import { isUpdated, placementOn } from './nodes.ts'
-import { oldestFirst, type PlanInput, podsByNode } from './plan.ts'
+import { isUpdated, placementOn } from './eligible-nodes.ts'
+import { oldestFirst, type PlanInput, podsByNode } from './rolling-update.ts'
 
 /** `observed`: the set's present generation has been worked on. */
 export function daemonStatus({ set, nodes, pods, hash, nowMs }: PlanInput, observed: boolean): Fields {

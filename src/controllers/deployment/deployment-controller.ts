@@ -1,6 +1,6 @@
 /**
  * The Deployment controller: rolls a template out over ReplicaSets, one for each revision. It never touches a pod. The
- * controller manager starts it; the steps of a sync are in rollout.ts, arithmetic in replicas.ts, conditions in status.ts.
+ * controller manager starts it; the steps of a sync are in rollout.ts, arithmetic in max-surge-max-unavailable.ts, conditions in status.ts.
  */
 
 import type { KubeObject } from '../../api/object.ts'
@@ -8,10 +8,10 @@ import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { isNamespaceTerminating } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { claim } from '../pods/claim.ts'
+import { claim } from '../pods/adopt-orphans.ts'
 import { controllerOf, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
 import { createRollout } from './rollout.ts'
 

@@ -1,9 +1,16 @@
 /** One sync of a deployment: what to create, scale or clean up, and the status to write, by strategy. */
 import type { KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
-import { newAndOld } from './new-set.ts'
-import { desiredAnnotation, isActiveSet, isRolling, newSetReplicas, replicasOf, statusSum } from './replicas.ts'
-import { cleanUp, scale, scaleDownOld, scaleTo } from './scaling.ts'
+import {
+  desiredAnnotation,
+  isActiveSet,
+  isRolling,
+  newSetReplicas,
+  replicasOf,
+  statusSum,
+} from './max-surge-max-unavailable.ts'
+import { newAndOld } from './new-replica-set.ts'
+import { cleanUp, scale, scaleDownOld, scaleTo } from './scale-replica-sets.ts'
 import {
   calculateStatus,
   conditionOf,

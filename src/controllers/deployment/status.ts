@@ -1,7 +1,7 @@
 /** A Deployment's status: counts of its replica sets, and the conditions Available, Progressing and ReplicaFailure. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
-import { maxUnavailable, replicasOf, statusSum, totalReplicas } from './replicas.ts'
+import { maxUnavailable, replicasOf, statusSum, totalReplicas } from './max-surge-max-unavailable.ts'
 
 export const deadlineExceeded = 'ProgressDeadlineExceeded'
 const newSetAvailable = 'NewReplicaSetAvailable'

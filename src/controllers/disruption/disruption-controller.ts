@@ -8,11 +8,11 @@ import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { controllerOf, podsResource } from '../pods/pod.ts'
-import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './budget.ts'
+import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './pod-disruption-budget.ts'
 
 const budgetsResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 const apps = (resource: string) => ({ group: 'apps', version: 'v1', resource })

@@ -6,8 +6,8 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { podsResource } from '../pods/pod.ts'
 import {
@@ -19,7 +19,7 @@ import {
   servicesResource,
   triggerTimeAnnotation,
   watchPodsOfServices,
-} from './selection.ts'
+} from './service-pods-and-ports.ts'
 import { subsetsOf } from './subsets.ts'
 
 const endpointsResource = { group: '', version: 'v1', resource: 'endpoints' }

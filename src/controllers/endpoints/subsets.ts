@@ -1,7 +1,7 @@
 /** The subsets of an Endpoints object: addresses that have the same ports stand together, in the order of the addresses. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isReady } from '../pods/pod.ts'
-import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from './selection.ts'
+import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from './service-pods-and-ports.ts'
 
 interface Subset {
   readonly ports: readonly EndpointPort[]

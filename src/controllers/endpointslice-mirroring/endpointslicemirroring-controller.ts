@@ -5,13 +5,13 @@
 import type { KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { servicesResource } from '../endpoints/selection.ts'
-import { managedByLabel, serviceNameLabel } from '../endpointslice/plan.ts'
+import { servicesResource } from '../endpoints/service-pods-and-ports.ts'
+import { managedByLabel, serviceNameLabel } from '../endpointslice/distribute-endpoints.ts'
 import { createExpectations } from '../pods/expectations.ts'
-import { managedBy, planMirror, wantsMirror } from './plan.ts'
+import { managedBy, planMirror, wantsMirror } from './mirrored-slices.ts'
 
 const endpointsResource = { group: '', version: 'v1', resource: 'endpoints' }
 const slicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }

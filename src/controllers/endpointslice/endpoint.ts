@@ -1,6 +1,6 @@
 /** A pod as an endpoint of a service. */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from '../endpoints/selection.ts'
+import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from '../endpoints/service-pods-and-ports.ts'
 import { isReady } from '../pods/pod.ts'
 
 export interface EndpointGroup {

@@ -5,8 +5,8 @@
 import type { KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import {
   createTriggerTimes,
@@ -15,10 +15,10 @@ import {
   servicesResource,
   triggerTimeAnnotation,
   watchPodsOfServices,
-} from '../endpoints/selection.ts'
+} from '../endpoints/service-pods-and-ports.ts'
 import { podsResource } from '../pods/pod.ts'
+import { managedBy, managedByLabel, planSlices, serviceNameLabel } from './distribute-endpoints.ts'
 import { endpointsByPorts } from './endpoint.ts'
-import { managedBy, managedByLabel, planSlices, serviceNameLabel } from './plan.ts'
 
 const slicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }

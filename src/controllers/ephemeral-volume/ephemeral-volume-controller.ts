@@ -5,8 +5,8 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import { createEventRecorder } from '../../client/events.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { controllerOf, controllerReference, isTerminated, podsResource } from '../pods/pod.ts'
 

@@ -2,7 +2,7 @@
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import type { Logger } from '../../base/log.ts'
-import type { WorkQueue } from '../../client/queue.ts'
+import type { WorkQueue } from '../../client/work-queue.ts'
 import type { AbsentOwnerCache } from './absent-owner-cache.ts'
 import {
   blockingDependents,

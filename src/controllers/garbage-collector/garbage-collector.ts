@@ -10,15 +10,15 @@ import { sleep, type Timer } from '../../base/clock.ts'
 import type { Discovery } from '../../client/client.ts'
 import { findByKind } from '../../client/discovery.ts'
 import { createEventRecorder } from '../../client/events.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { createAbsentOwnerCache } from './absent-owner-cache.ts'
 import { attemptToDeleteItem } from './attempt-to-delete.ts'
-import { graphAsDot } from './dot.ts'
 import { type Node, orphanFinalizer, type UidToNode } from './graph.ts'
 import { type GraphChange, processGraphChange } from './graph-builder.ts'
 import { createMonitors, deletableResources, keyOf } from './monitors.ts'
 import { createOperations, NoSuchKindError } from './operations.ts'
+import { graphAsDot } from './owner-graph-dot.ts'
 
 export interface GarbageCollectorOptions {
   readonly workers?: number

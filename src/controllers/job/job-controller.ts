@@ -8,10 +8,10 @@ import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { formatTime } from '../../base/clock.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { claim } from '../pods/claim.ts'
+import { claim } from '../pods/adopt-orphans.ts'
 import { createExpectations } from '../pods/expectations.ts'
 import {
   controllerOf,
@@ -23,10 +23,10 @@ import {
   ownerIndexName,
   podsResource,
 } from '../pods/pod.ts'
-import { podsToDelete } from '../pods/ranking.ts'
-import { createJobBackoff } from './backoff.ts'
-import { endingOf, timeLeft } from './endings.ts'
-import { hasLimitPerIndex, indexBackoff } from './index-failures.ts'
+import { podsToDelete } from '../pods/scale-down-order.ts'
+import { hasLimitPerIndex, indexBackoff } from './backoff-limit-per-index.ts'
+import { endingOf, timeLeft } from './completion-and-failure.ts'
+import { countAndRelease, removeTrackingFinalizer } from './finalizer-tracking.ts'
 import {
   type Ending,
   isFinished,
@@ -41,9 +41,9 @@ import {
 } from './job.ts'
 import { createJobPodControl } from './job-pod-control.ts'
 import { podOfJob } from './job-pods.ts'
+import { createJobBackoff } from './pod-retry-delay.ts'
 import { freeIndexes, isComplete, misplaced, type Progress, progressOf, wantedActive } from './progress.ts'
-import { createReleases } from './releases.ts'
-import { countAndRelease, removeTrackingFinalizer } from './tracking.ts'
+import { createReleases } from './released-finalizers.ts'
 
 const name = 'job-controller'
 const workers = 5

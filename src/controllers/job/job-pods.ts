@@ -1,8 +1,8 @@
 /** The pods a job makes. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { podFromTemplate } from '../pods/pod.ts'
-import { failureAnnotations } from './index-failures.ts'
-import { indexLabel } from './indexes.ts'
+import { failureAnnotations } from './backoff-limit-per-index.ts'
+import { indexLabel } from './completion-indexes.ts'
 import { trackingFinalizer } from './job.ts'
 
 const indexVariable = 'JOB_COMPLETION_INDEX'

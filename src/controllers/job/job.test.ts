@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import { createJobBackoff } from './backoff.ts'
-import { formatIndexes, parseIndexes, pendingIndexes } from './indexes.ts'
+import { formatIndexes, parseIndexes, pendingIndexes } from './completion-indexes.ts'
+import { createJobBackoff } from './pod-retry-delay.ts'
 
 const pod = (phase: string, finishedAt: string): KubeObject =>
   ({

@@ -1,8 +1,8 @@
 /** How far a job is, by its status and its pods. Pure. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isActive, isTerminating } from '../pods/pod.ts'
-import { failedIndexesOf, podsToReplace } from './index-failures.ts'
-import { indexOf, parseIndexes, pendingIndexes } from './indexes.ts'
+import { failedIndexesOf, podsToReplace } from './backoff-limit-per-index.ts'
+import { indexOf, parseIndexes, pendingIndexes } from './completion-indexes.ts'
 import { hasFailed, hasSucceeded, isIndexed, isTracked, replacesOnlyFailed } from './job.ts'
 import { countsAsFailed } from './pod-failure-policy.ts'
 

@@ -1,6 +1,6 @@
 /** When a job's successPolicy calls it done before all its indexes are (KEP-3998). Pure. */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { parseIndexes } from './indexes.ts'
+import { parseIndexes } from './completion-indexes.ts'
 import type { Ending } from './job.ts'
 
 /** By the first rule that the succeeded indexes fulfil. */

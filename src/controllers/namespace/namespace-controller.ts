@@ -8,7 +8,7 @@ import { durationMs, type Int64, maxInt64 } from '../../api/objects/integers.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { type Content, contentConditions, emptyContent, withConditions } from './conditions.ts'
 

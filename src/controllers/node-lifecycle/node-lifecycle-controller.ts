@@ -7,10 +7,9 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { formatTime, sleep } from '../../base/clock.ts'
 import { createEventRecorder } from '../../client/events.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isReady, podsResource } from '../pods/pod.ts'
-import { conditionsWhenSilent, nodeCondition, type Observation, observe } from './health.ts'
 import {
   conditionTaints,
   noExecuteTaintFor,
@@ -18,8 +17,9 @@ import {
   notReadyKey,
   unreachableKey,
   withTaints,
-} from './taints.ts'
-import { createZones, zoneOf } from './zones.ts'
+} from './condition-taints.ts'
+import { createZones, zoneOf } from './eviction-rate-by-zone.ts'
+import { conditionsWhenSilent, nodeCondition, type Observation, observe } from './missed-heartbeats.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
 const leasesResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }

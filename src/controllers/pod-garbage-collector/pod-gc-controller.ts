@@ -6,7 +6,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { type Disruption, disruptionPatch } from '../pods/disruption.ts'
+import { type Disruption, disruptionPatch } from '../pods/disruption-target.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }

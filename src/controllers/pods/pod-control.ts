@@ -8,7 +8,7 @@ import type { EventRecorder } from '../../client/events.ts'
 import { objectKey } from '../../client/store.ts'
 import type { Expectations } from './expectations.ts'
 import { podsResource } from './pod.ts'
-import { slowStart } from './slow-start.ts'
+import { slowStart } from './slow-start-batches.ts'
 
 export interface PodControl {
   /** What is made is to be expected already. @throws the first refusal, after which no more are tried */

@@ -1,8 +1,8 @@
 /** What a controller of sets of pods (DaemonSet, StatefulSet) listens to: its sets, and their pods. */
 import type { KubeObject } from '../../api/object.ts'
 import type { Informer } from '../../client/informer.ts'
-import type { WorkQueue } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
+import type { WorkQueue } from '../../client/work-queue.ts'
 import type { Expectations } from './expectations.ts'
 import { podHandlers } from './owned-pods.ts'
 import { minReadySecondsOf, ownerIndex, ownerIndexName } from './pod.ts'

@@ -1,18 +1,17 @@
 /**
  * The ReplicaSet and ReplicationController controllers: exactly N pods of a template, adopted, created or deleted. One
- * implementation; flavors.ts has the differences. The controller manager starts it; it knows nothing of Deployments but
+ * implementation; replicaset-and-replicationcontroller.ts has the differences. The controller manager starts it; it knows nothing of Deployments but
  * that ReplicaSets of one controller are related.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { claim } from '../pods/claim.ts'
+import { claim } from '../pods/adopt-orphans.ts'
 import { createExpectations } from '../pods/expectations.ts'
 import { podHandlers } from '../pods/owned-pods.ts'
-import { createPace } from '../pods/pace.ts'
 import {
   controllerOf,
   isActive,
@@ -24,8 +23,9 @@ import {
   podsResource,
 } from '../pods/pod.ts'
 import { createPodControl } from '../pods/pod-control.ts'
-import { podsToDelete } from '../pods/ranking.ts'
-import type { ReplicaFlavor } from './flavors.ts'
+import { podsToDelete } from '../pods/scale-down-order.ts'
+import { createPace } from '../pods/sync-pace.ts'
+import type { ReplicaFlavor } from './replicaset-and-replicationcontroller.ts'
 import { replicaStatus, sameReplicaStatus } from './status.ts'
 
 /** No sync creates or deletes more than this. */

@@ -5,7 +5,7 @@ import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { isAvailable, isReady } from '../pods/pod.ts'
-import type { ReplicaFlavor } from './flavors.ts'
+import type { ReplicaFlavor } from './replicaset-and-replicationcontroller.ts'
 
 export function replicaStatus(
   flavor: ReplicaFlavor,

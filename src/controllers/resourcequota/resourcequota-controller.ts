@@ -8,10 +8,10 @@ import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { createCounted } from './counted.ts'
+import { createCounted } from './quota-monitors.ts'
 import { isLower, limits, quotaStatus, usageOf } from './usage.ts'
 
 const quotasResource = { group: '', version: 'v1', resource: 'resourcequotas' }

@@ -5,7 +5,7 @@ import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import type { Client, ResourceClient } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
-import { claim } from '../pods/claim.ts'
+import { claim } from '../pods/adopt-orphans.ts'
 import { controllerOf, orphanIndexValue, ownerIndex } from '../pods/pod.ts'
 import { revisionsResource, sortedRevisions } from './controller-revision.ts'
 

@@ -1,7 +1,7 @@
 /** The root CA publisher: every namespace has the ConfigMap by which pods know the API server's certificate. */
 import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 
 const namespacesResource = { group: '', version: 'v1', resource: 'namespaces' }

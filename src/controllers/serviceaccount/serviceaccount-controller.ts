@@ -1,7 +1,7 @@
 /** The ServiceAccount controller: every active namespace has the account `default`. */
 import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNamespaceTerminating } from '../../api/status.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 
 const namespacesResource = { group: '', version: 'v1', resource: 'namespaces' }

@@ -4,8 +4,8 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 
 export type SignToken = (claims: Readonly<Record<string, string>>) => string

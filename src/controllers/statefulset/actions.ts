@@ -7,9 +7,9 @@ import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
 import type { Store } from '../../client/store.ts'
 import { podsResource } from '../pods/pod.ts'
-import { type ClaimUser, claimNames, claimsOf, claimsResource, isStale, ownersFor } from './claims.ts'
-import { isInRange, ordinalOf, podName, podOf, withIdentity } from './identity.ts'
-import type { PlanInput, Step } from './plan.ts'
+import { isInRange, ordinalOf, podName, podOf, withIdentity } from './pod-identity.ts'
+import type { PlanInput, Step } from './rolling-update-and-order.ts'
+import { type ClaimUser, claimNames, claimsOf, claimsResource, isStale, ownersFor } from './volume-claim-retention.ts'
 
 export interface ActionParts {
   readonly client: Client

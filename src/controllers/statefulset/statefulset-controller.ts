@@ -1,28 +1,28 @@
 /**
  * The StatefulSet controller: pods with names, ordinals and claims that stay, made and replaced in order. The controller
- * manager starts it. What is to be done next is decided in plan.ts, and done in actions.ts.
+ * manager starts it. What is to be done next is decided in rolling-update-and-order.ts, and done in actions.ts.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { claim } from '../pods/claim.ts'
+import { claim } from '../pods/adopt-orphans.ts'
 import { createExpectations } from '../pods/expectations.ts'
 import { isActive, minReadySecondsOf, orphanIndexValue, ownerIndexName, podsResource } from '../pods/pod.ts'
 import { watchSetsOfPods } from '../pods/set-handlers.ts'
-import { slowStart } from '../pods/slow-start.ts'
+import { slowStart } from '../pods/slow-start-batches.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
 import { claimFacts, perform } from './actions.ts'
-import { claimsResource } from './claims.ts'
-import { revisionsOf, type SetRevisions, surplusRevisions } from './history.ts'
-import { ordinalOf, replicasOf, revisionOfPod } from './identity.ts'
-import { isParallel, planSync, type Step } from './plan.ts'
+import { ordinalOf, replicasOf, revisionOfPod } from './pod-identity.ts'
+import { revisionsOf, type SetRevisions, surplusRevisions } from './revision-history.ts'
+import { isParallel, planSync, type Step } from './rolling-update-and-order.ts'
 import { setStatus } from './status.ts'
+import { claimsResource } from './volume-claim-retention.ts'
 
 const setsResource = { group: 'apps', version: 'v1', resource: 'statefulsets' }
 const workers = 5

@@ -1,8 +1,8 @@
 /** The status of a StatefulSet, from its pods as a sync found them. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isAvailable, minReadySecondsOf } from '../pods/pod.ts'
-import { replicasOf, revisionOfPod } from './identity.ts'
-import { isRunningAndReady } from './plan.ts'
+import { replicasOf, revisionOfPod } from './pod-identity.ts'
+import { isRunningAndReady } from './rolling-update-and-order.ts'
 
 export interface RevisionNames {
   readonly current: string

@@ -1,8 +1,8 @@
 /** The TTL-after-finished controller: deletes jobs ttlSecondsAfterFinished after their end. The controller manager starts it. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { conditionOf, jobsResource } from '../job/job.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }

@@ -4,7 +4,7 @@
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { typeIssues } from '../../api/validation/policy-expressions.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { kindOfParams, kindsOf, textOf, typeOfKind } from './kinds.ts'
 

@@ -1,10 +1,10 @@
 /** The PV protection controller: a volume that is deleted stays while it is bound. The controller manager starts it. */
 import type { KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { hasFinalizer, withFinalizer, withoutFinalizer } from './finalizers.ts'
+import { hasFinalizer, withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
 
 const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const finalizer = 'kubernetes.io/pv-protection'

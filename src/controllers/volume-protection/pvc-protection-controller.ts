@@ -6,11 +6,11 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
-import { createWorkQueue, runWorkers } from '../../client/queue.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
+import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isTerminated, podsResource } from '../pods/pod.ts'
-import { hasFinalizer, withFinalizer, withoutFinalizer } from './finalizers.ts'
+import { hasFinalizer, withFinalizer, withoutFinalizer } from './protection-finalizers.ts'
 
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const finalizer = 'kubernetes.io/pvc-protection'

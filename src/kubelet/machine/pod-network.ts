@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { type FoundRuntime, networkConfigurations, system } from './check.ts'
+import { type FoundRuntime, networkConfigurations, system } from './machine-requirements.ts'
 
 export interface PodNetwork {
   /** Where the node is reached by its pods and by the API server. */

@@ -8,7 +8,7 @@ import { startControllerManager } from '../../../src/controllers/manager.ts'
 import { type Kubelet, startKubelet } from '../../../src/kubelet/kubelet.ts'
 import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresses.ts'
 import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
-import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated.ts'
+import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated/simulated-runtime.ts'
 import { startScheduler } from '../../../src/scheduler/scheduler.ts'
 import { ADMIN, startTestApi, type TestAnswer } from '../../harness.ts'
 

@@ -1,0 +1,99 @@
+/** The arithmetic of a rollout: how many pods there may be, how many must be available, and who gives up how many. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { parseInt64 } from '../../api/objects/integers.ts'
+import { scaled } from '../int-or-percent.ts'
+
+export const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas'
+export const maxAnnotation = 'deployment.kubernetes.io/max-replicas'
+
+export const replicasOf = (object: KubeObject): number => object['spec'].replicas ?? 1
+export const isRolling = (deployment: KubeObject): boolean => deployment['spec'].strategy?.type === 'RollingUpdate'
+export const isActiveSet = (set: KubeObject): boolean => replicasOf(set) > 0
+
+export const totalReplicas = (sets: readonly KubeObject[]): number =>
+  sets.reduce((sum, set) => sum + replicasOf(set), 0)
+export const statusSum = (sets: readonly KubeObject[], field: string): number =>
+  sets.reduce((sum, set) => sum + (set['status']?.[field] ?? 0), 0)
+
+/** Surge rounds up, unavailability down; both cannot be nothing, or no rollout would ever move. */
+function fenceposts(deployment: KubeObject): { surge: number; unavailable: number } {
+  const rolling: Fields = deployment['spec'].strategy?.rollingUpdate ?? {}
+  const desired = replicasOf(deployment)
+  const surge = scaled(rolling['maxSurge'], desired, Math.ceil)
+  const unavailable = scaled(rolling['maxUnavailable'], desired, Math.floor)
+  return surge === 0 && unavailable === 0 ? { surge, unavailable: 1 } : { surge, unavailable }
+}
+
+export function maxSurge(deployment: KubeObject): number {
+  return isRolling(deployment) ? fenceposts(deployment).surge : 0
+}
+
+export function maxUnavailable(deployment: KubeObject): number {
+  const desired = replicasOf(deployment)
+  if (!isRolling(deployment) || desired === 0) return 0
+  return Math.min(fenceposts(deployment).unavailable, desired)
+}
+
+/** How many replicas the new replica set may have now. */
+export function newSetReplicas(deployment: KubeObject, all: readonly KubeObject[], newSet: KubeObject): number {
+  const desired = replicasOf(deployment)
+  if (!isRolling(deployment)) return desired
+  const room = desired + maxSurge(deployment) - totalReplicas(all)
+  const now = replicasOf(newSet)
+  return room <= 0 ? now : now + Math.min(room, desired - now)
+}
+
+export const isSaturated = (deployment: KubeObject, set: KubeObject | undefined): boolean => {
+  const desired = replicasOf(deployment)
+  return (
+    set !== undefined &&
+    replicasOf(set) === desired &&
+    parseInt64(set.metadata.annotations?.[desiredAnnotation]) === desired &&
+    (set['status']?.availableReplicas ?? 0) === desired
+  )
+}
+
+/**
+ * Sizes by name when a deployment is scaled in the middle of a rollout: each replica set gets its share of the change, the
+ * largest one what rounding left over.
+ */
+export function proportionalSizes(deployment: KubeObject, active: readonly KubeObject[]): Map<string, number> {
+  const desired = replicasOf(deployment)
+  const allowed = desired > 0 ? desired + maxSurge(deployment) : 0
+  const toAdd = allowed - totalReplicas(active)
+  const newerFirst = toAdd > 0
+  const ordered = [...active].sort(
+    (a, b) => replicasOf(b) - replicasOf(a) || (newerFirst ? -1 : 1) * compareCreation(a, b),
+  )
+  const sizes = new Map<string, number>()
+  let added = 0
+  for (const set of ordered) {
+    const share = toAdd === 0 || toAdd === added ? 0 : shareOf(deployment, set, toAdd - added)
+    added += share
+    sizes.set(set.metadata.name ?? '', replicasOf(set) + share)
+  }
+  const largest = ordered[0]?.metadata.name
+  if (largest !== undefined && toAdd !== 0) sizes.set(largest, Math.max(0, (sizes.get(largest) ?? 0) + toAdd - added))
+  return sizes
+}
+
+function shareOf(deployment: KubeObject, set: KubeObject, allowed: number): number {
+  const size = replicasOf(set)
+  if (size === 0) return 0
+  const desired = replicasOf(deployment)
+  let share = -size
+  if (desired > 0) {
+    const annotated = parseInt64(set.metadata.annotations?.[maxAnnotation], 32)
+    const before = Number(annotated ?? deployment['status']?.replicas ?? 0)
+    const target = before > 0 ? (size * (desired + maxSurge(deployment))) / before : size
+    share = Math.round(target) - size
+  }
+  return allowed > 0 ? Math.min(share, allowed) : Math.max(share, allowed)
+}
+
+/** Older first, then by name. */
+export function compareCreation(a: KubeObject, b: KubeObject): number {
+  const [first, second] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
+  if (first !== second) return first < second ? -1 : 1
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1
+}

@@ -1,0 +1,127 @@
+/** The slices that mirror an Endpoints object. A slice that is not exactly as it should be is made anew, under its name. Pure. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
+import { triggerTimeAnnotation } from '../endpoints/service-pods-and-ports.ts'
+import { managedByLabel, serviceNameLabel } from '../endpointslice/distribute-endpoints.ts'
+import { controllerReference } from '../pods/pod.ts'
+
+export const managedBy = 'endpointslicemirroring-controller.k8s.io'
+/** Addresses mirrored of one subset, and held by one slice. */
+const mostAddresses = 1000
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+const skipLabel = 'endpointslice.kubernetes.io/skip-mirror'
+const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'
+
+/** Some Endpoints are locks, and some say themselves that they are not to be mirrored. */
+export const wantsMirror = ({ metadata }: KubeObject): boolean =>
+  metadata.labels?.[skipLabel] !== 'true' && metadata.annotations?.[leaderAnnotation] === undefined
+
+export interface MirrorPlan {
+  readonly create: readonly KubeObject[]
+  readonly update: readonly KubeObject[]
+  readonly remove: readonly KubeObject[]
+  /** Addresses that are too many. */
+  readonly skipped: number
+}
+
+interface Group {
+  readonly family: string
+  readonly ports: readonly Fields[]
+  readonly endpoints: Fields[]
+}
+
+/** `existing`: the mirroring slices there are. */
+export function planMirror(endpoints: KubeObject, existing: readonly KubeObject[]): MirrorPlan {
+  const { groups, skipped } = groupsOf((endpoints['subsets'] ?? []) as readonly Fields[])
+  const wanted = groups.map((group) => sliceOf(endpoints, group))
+  const rest = [...existing]
+  const create: KubeObject[] = []
+  const update: KubeObject[] = []
+  for (const slice of wanted) {
+    const same = rest.findIndex((other) => isSame(other, slice))
+    if (same >= 0) rest.splice(same, 1)
+    else create.push(slice)
+  }
+  // A name can be given to a slice of the same address type only.
+  for (const slice of [...create]) {
+    const at = rest.findIndex((other) => other['addressType'] === slice['addressType'])
+    if (at < 0) continue
+    const [old] = rest.splice(at, 1) as [KubeObject]
+    create.splice(create.indexOf(slice), 1)
+    const { generateName: _, ...metadata } = slice.metadata
+    update.push({ ...slice, metadata: { ...metadata, name: old.metadata.name ?? '' } })
+  }
+  return { create, update, remove: rest, skipped }
+}
+
+function groupsOf(subsets: readonly Fields[]): { readonly groups: readonly Group[]; readonly skipped: number } {
+  const groups = new Map<string, Group>()
+  let skipped = 0
+  for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
+    const all: readonly Fields[] = [
+      ...(addresses as readonly Fields[]).map((address) => endpointOf(address, true)),
+      ...(notReadyAddresses as readonly Fields[]).map((address) => endpointOf(address, false)),
+    ]
+    skipped += Math.max(0, all.length - mostAddresses)
+    const named = (ports as readonly Fields[]).map((port) => ({ name: '', ...port }))
+    for (const endpoint of all.slice(0, mostAddresses)) {
+      const family = endpoint['addresses'][0].includes(':') ? 'IPv6' : 'IPv4'
+      const key = JSON.stringify([family, named])
+      const group: Group = groups.get(key) ?? { family, ports: named, endpoints: [] }
+      groups.set(key, group)
+      group.endpoints.push(endpoint)
+    }
+  }
+  return { groups: [...groups.values()].flatMap(split), skipped }
+}
+
+function split(group: Group): readonly Group[] {
+  const parts: Group[] = []
+  for (let first = 0; first < group.endpoints.length; first += mostAddresses)
+    parts.push({ ...group, endpoints: group.endpoints.slice(first, first + mostAddresses) })
+  return parts
+}
+
+function endpointOf({ ip, hostname, nodeName, targetRef }: Fields, ready: boolean): Fields {
+  return {
+    addresses: [ip],
+    conditions: { ready },
+    ...(hostname ? { hostname } : {}),
+    ...(nodeName ? { nodeName } : {}),
+    ...(targetRef ? { targetRef } : {}),
+  }
+}
+
+function sliceOf(endpoints: KubeObject, { family, ports, endpoints: own }: Group): KubeObject {
+  const { name = '', namespace = '', labels = {}, annotations = {} } = endpoints.metadata
+  const kept = Object.entries(annotations).filter(([key]) => key !== lastApplied && key !== triggerTimeAnnotation)
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      generateName: `${name.slice(0, 250)}-`,
+      namespace,
+      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: managedBy },
+      ...(kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {}),
+      ownerReferences: [controllerReference(endpoints)],
+    },
+    addressType: family as never,
+    endpoints: own as never,
+    ports: ports as never,
+  }
+}
+
+/** In everything that is mirrored; endpoints may stand in any order. */
+function isSame(slice: KubeObject, wanted: KubeObject): boolean {
+  const texts = (one: KubeObject) =>
+    ((one['endpoints'] ?? []) as readonly Fields[]).map((part) => JSON.stringify(sorted(part))).sort()
+  return (
+    slice['addressType'] === wanted['addressType'] &&
+    sameJson(slice['ports'] ?? [], wanted['ports']) &&
+    sameJson(slice.metadata.labels ?? {}, wanted.metadata.labels ?? {}) &&
+    sameJson(slice.metadata.annotations ?? {}, wanted.metadata.annotations ?? {}) &&
+    sameJson(texts(slice), texts(wanted))
+  )
+}
+
+const sorted = (part: Fields): Fields => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

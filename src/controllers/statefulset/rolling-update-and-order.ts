@@ -1,0 +1,138 @@
+/**
+ * What to do for a StatefulSet next (API concept: stateful sets). Pure: from the set, its pods and what is known of their
+ * claims to the steps of one sync. OrderedReady does one thing at a time and waits for it, Parallel all at once.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { scaled } from '../int-or-percent.ts'
+import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
+import { isInRange, ordinalOf, replicasOf, revisionOfPod, startOf, withIdentity } from './pod-identity.ts'
+
+export type Step =
+  | { readonly type: 'create'; readonly ordinal: number; readonly revision: 'current' | 'update' }
+  /** `outdated`: to be made again by the new template. */
+  | { readonly type: 'delete'; readonly pod: KubeObject; readonly outdated?: true }
+  /** Its claims are missing, or go with the wrong owner. */
+  | { readonly type: 'claims'; readonly pod: KubeObject }
+  /** Its labels or volumes are not those of its name. */
+  | { readonly type: 'identify'; readonly pod: KubeObject }
+
+export interface PlanInput {
+  readonly set: KubeObject
+  readonly pods: readonly KubeObject[]
+  /** The name of the revision that pods are to have in the end. */
+  readonly updateRevision: string
+  readonly nowMs: number
+  /** Claims of the pod that are not there. */
+  lacksClaims(pod: KubeObject): boolean
+  /** The owners of its claims are not those of the retention policy. */
+  hasWrongClaims(pod: KubeObject): boolean
+  /** A claim of this ordinal goes with a former pod. */
+  hasStaleClaims(ordinal: number): boolean
+}
+
+export interface Plan {
+  /** One after the other; within one, steps do not depend on each other. */
+  readonly phases: readonly (readonly Step[])[]
+  /** Claims have to go before there can be a new pod: nothing else will tell when they have. */
+  readonly waitsForClaims: boolean
+}
+
+interface Replica {
+  readonly ordinal: number
+  readonly pod: KubeObject | undefined
+}
+
+const isTerminating = (pod: KubeObject): boolean => pod.metadata.deletionTimestamp !== undefined
+export const isRunningAndReady = (pod: KubeObject): boolean => pod['status']?.phase === 'Running' && isReady(pod)
+const isHealthy = (pod: KubeObject | undefined): boolean =>
+  pod !== undefined && isRunningAndReady(pod) && !isTerminating(pod)
+export const isParallel = (set: KubeObject): boolean => set['spec'].podManagementPolicy === 'Parallel'
+
+export function planSync(input: PlanInput): Plan {
+  const { set, pods } = input
+  const parallel = isParallel(set)
+  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]))
+  const replicas = Array.from({ length: replicasOf(set) }, (_, index): Replica => {
+    const ordinal = startOf(set) + index
+    return { ordinal, pod: byOrdinal.get(ordinal) }
+  })
+  const condemned = pods
+    .filter((pod) => ordinalOf(set, pod) >= 0 && !isInRange(set, ordinalOf(set, pod)))
+    .sort((a, b) => ordinalOf(set, b) - ordinalOf(set, a))
+  const phases: Step[][] = []
+  let waitsForClaims = false
+
+  const steady: Step[] = []
+  phases.push(steady)
+  for (const replica of replicas) {
+    const { steps, done, stale } = stepsFor(input, replica)
+    steady.push(...steps)
+    if (stale) waitsForClaims = true
+    if (!done && !parallel) return { phases, waitsForClaims }
+  }
+  phases.push(condemned.filter(input.hasWrongClaims).map((pod) => ({ type: 'claims', pod })))
+  phases.push(scaleDown(input, replicas, condemned))
+  if (condemned.length === 0 || parallel) phases.push(update(input, replicas))
+  return { phases, waitsForClaims }
+}
+
+/** `done`: those after it need not wait. */
+function stepsFor(input: PlanInput, { ordinal, pod }: Replica): { steps: Step[]; done: boolean; stale?: true } {
+  const { set } = input
+  if (pod === undefined) {
+    if (input.hasStaleClaims(ordinal)) return { steps: [], done: false, stale: true }
+    return { steps: [{ type: 'create', ordinal, revision: revisionFor(set, ordinal) }], done: false }
+  }
+  if (isTerminated(pod)) {
+    // It is made again when it has gone.
+    return { steps: isTerminating(pod) ? [] : [{ type: 'delete', pod }], done: false }
+  }
+  const pending = pod['status']?.phase === 'Pending'
+  const available = isAvailable(pod, minReadySecondsOf(set), input.nowMs)
+  const done = !isTerminating(pod) && isRunningAndReady(pod) && available
+  const settled = done || isParallel(set)
+  const steps: Step[] = []
+  if ((pending && input.lacksClaims(pod)) || ((pending || settled) && input.hasWrongClaims(pod)))
+    steps.push({ type: 'claims', pod })
+  if (settled && withIdentity(set, pod) !== pod) steps.push({ type: 'identify', pod })
+  return { steps, done }
+}
+
+/** Below the partition, pods stay what they are. */
+function revisionFor(set: KubeObject, ordinal: number): 'current' | 'update' {
+  const { type, rollingUpdate } = set['spec'].updateStrategy ?? {}
+  return type === 'RollingUpdate' && ordinal < startOf(set) + (rollingUpdate?.partition ?? 0) ? 'current' : 'update'
+}
+
+/** From the highest ordinal down. An unhealthy pod is waited for, but for the lowest of them. */
+function scaleDown(input: PlanInput, replicas: readonly Replica[], condemned: readonly KubeObject[]): Step[] {
+  if (isParallel(input.set))
+    return condemned.filter((pod) => !isTerminating(pod)).map((pod) => ({ type: 'delete', pod }))
+  const [last] = condemned
+  if (last === undefined || isTerminating(last)) return []
+  const firstUnhealthy =
+    replicas.find(({ pod }) => !isHealthy(pod))?.pod ?? condemned.findLast((pod) => !isHealthy(pod))
+  const ready = isRunningAndReady(last) && isAvailable(last, minReadySecondsOf(input.set), input.nowMs)
+  return ready || last === firstUnhealthy ? [{ type: 'delete', pod: last }] : []
+}
+
+/**
+ * Outdated pods from the highest ordinal down to the partition, as many as may be unavailable together. Those that are
+ * unavailable already cost nothing.
+ */
+function update({ set, updateRevision, nowMs }: PlanInput, replicas: readonly Replica[]): Step[] {
+  const { type, rollingUpdate } = set['spec'].updateStrategy ?? {}
+  if (type === 'OnDelete') return []
+  const isUp = ({ pod }: Replica) =>
+    pod !== undefined && isHealthy(pod) && isAvailable(pod, minReadySecondsOf(set), nowMs)
+  const most = Math.max(1, scaled(rollingUpdate?.maxUnavailable ?? 1, replicas.length, Math.floor))
+  let left = most - replicas.filter((replica) => !isUp(replica)).length
+  const steps: Step[] = []
+  for (const replica of replicas.slice(rollingUpdate?.partition ?? 0).reverse()) {
+    const { pod } = replica
+    if (pod === undefined || isTerminating(pod) || revisionOfPod(pod) === updateRevision) continue
+    if (isUp(replica) && left-- <= 0) continue
+    steps.push({ type: 'delete', pod, outdated: true })
+  }
+  return steps
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../api/object.ts'
+import type { References } from './configmaps-and-secrets.ts'
+import { environmentOf } from './container-environment.ts'
+import type { Container, Pod } from './pod.ts'
+
+const map: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {}, data: { key: 'value', __proto__x: 'y' } }
+const secret: KubeObject = { kind: 'Secret', apiVersion: 'v1', metadata: {}, data: { key: 'c2VjcmV0' } }
+const references: References = {
+  configMap: async (_, name) => (name === 'map' ? map : undefined),
+  secret: async (_, name) => (name === 'secret' ? secret : undefined),
+  trustBundles: async () => [],
+}
+const pod = {
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name: 'p', namespace: 'ns', uid: 'u', labels: { app: 'a' } },
+  spec: { nodeName: 'n' },
+} as unknown as Pod
+const place = { hostIP: '172.18.0.2', podIPs: ['10.244.0.2'] }
+const environment = (container: object) => environmentOf(pod, container as Container, references, place)
+
+test('variables come from values, fields, ConfigMaps and Secrets, later ones winning', async () => {
+  const env = await environment({
+    envFrom: [{ configMapRef: { name: 'map' } }, { prefix: 'S_', secretRef: { name: 'secret' } }],
+    env: [
+      { name: 'PLAIN', value: 'x' },
+      { name: 'key', value: 'own' },
+      { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+      { name: 'APP', valueFrom: { fieldRef: { fieldPath: "metadata.labels['app']" } } },
+      { name: 'SECRET', valueFrom: { secretKeyRef: { name: 'secret', key: 'key' } } },
+      { name: 'NONE', valueFrom: { configMapKeyRef: { name: 'other', key: 'key', optional: true } } },
+    ],
+  })
+  assert.deepEqual(
+    { ...env },
+    { key: 'own', __proto__x: 'y', S_key: 'secret', PLAIN: 'x', IP: '10.244.0.2', APP: 'a', SECRET: 'secret' },
+  )
+})
+
+test('what is missing is named', async () => {
+  const refer = (ref: object) => environment({ env: [{ name: 'A', valueFrom: ref }] })
+  await assert.rejects(refer({ configMapKeyRef: { name: 'no', key: 'k' } }), /^Error: configmap "no" not found$/)
+  await assert.rejects(refer({ secretKeyRef: { name: 'no', key: 'k' } }), /^Error: secret "no" not found$/)
+  await assert.rejects(
+    refer({ configMapKeyRef: { name: 'map', key: 'toString' } }),
+    /^Error: couldn't find key toString in ConfigMap ns\/map$/,
+  )
+})

@@ -1,0 +1,96 @@
+/** Sees to it that a container's image is on the machine, by its pull policy; failed pulls wait longer and longer. */
+
+import { messageOf } from '../base/errors.ts'
+import { goDurationTextMs } from '../base/go-duration.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { type BackOff, createBackOff } from './crash-loop-backoff.ts'
+import { annotationsOf, type Container, containerPath, type Pod, uidOf } from './pod.ts'
+import type { PodEvents } from './pod-events.ts'
+import type { ContainerRuntime, RegistryCredentials } from './runtimes/runtime.ts'
+import { StartContainerError } from './sync-error.ts'
+
+export interface Images {
+  /** @throws StartContainerError ErrImageNeverPull, ErrImagePull, ImagePullBackOff */
+  ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void>
+  forget(uid: string): void
+}
+
+const FIRST_MS = 10_000
+const LONGEST_MS = 300_000
+
+/** `credentials`: for the image's registry, of the pod's secrets. */
+export function createImages(
+  runtime: Runtime,
+  containerRuntime: ContainerRuntime,
+  events: PodEvents,
+  credentials: (pod: Pod, image: string) => Promise<readonly RegistryCredentials[]> = async () => [],
+): Images {
+  const { clock } = runtime
+  const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
+  const failures = new Map<string, string>()
+  /** When the last pull failed. */
+  const failedAt = new Map<string, number>()
+
+  return {
+    async ensure(pod, container, signal) {
+      const image = container.image ?? ''
+      const policy = container.imagePullPolicy ?? 'IfNotPresent'
+      const path = containerPath(pod, container.name)
+      const annotations = annotationsOf(pod)
+      const present = await containerRuntime.imageStatus(image, annotations)
+      if (policy === 'Never' && present === undefined) {
+        const message = `Container image "${image}" is not present with pull policy of Never`
+        events.warning(pod, 'ErrImageNeverPull', message, path)
+        throw new StartContainerError('ErrImageNeverPull', message)
+      }
+      if (policy !== 'Always' && present !== undefined) {
+        events.normal(
+          pod,
+          'Pulled',
+          `Container image "${image}" already present on machine and can be accessed by the pod`,
+          path,
+        )
+        return
+      }
+      const key = `${uidOf(pod)}_${image}`
+      const left = failedAt.has(key) ? backOff.remaining(key, failedAt.get(key)!) : 0
+      if (left > 0) {
+        const message = `Back-off pulling image "${image}"`
+        events.normal(pod, 'BackOff', message, path)
+        throw new StartContainerError('ImagePullBackOff', `${message}: ErrImagePull: ${failures.get(key) ?? ''}`)
+      }
+      events.normal(pod, 'Pulling', `Pulling image "${image}"`, path)
+      const from = clock.monotonic()
+      try {
+        await containerRuntime.pullImage(image, annotations, signal, await credentials(pod, image))
+      } catch (error) {
+        if (signal.aborted) throw error
+        const message = messageOf(error)
+        events.warning(pod, 'Failed', `Failed to pull image "${image}": ${message}`, path)
+        failures.set(key, message)
+        failedAt.set(key, clock.now())
+        backOff.next(key, clock.now())
+        throw new StartContainerError('ErrImagePull', message, undefined, { cause: error })
+      }
+      const took = formatDuration(clock.monotonic() - from)
+      const size = (await containerRuntime.imageStatus(image, annotations))?.size ?? present?.size ?? 0
+      events.normal(
+        pod,
+        'Pulled',
+        `Successfully pulled image "${image}" in ${took} (${took} including waiting). Image size: ${size} bytes.`,
+        path,
+      )
+      backOff.delete(key)
+      failures.delete(key)
+      failedAt.delete(key)
+    },
+    forget(uid) {
+      backOff.delete(`${uid}_`)
+      for (const key of failures.keys()) if (key.startsWith(`${uid}_`)) failures.delete(key)
+      for (const key of failedAt.keys()) if (key.startsWith(`${uid}_`)) failedAt.delete(key)
+    },
+  }
+}
+
+/** `1.2s`, `350ms`, `1m3s`: rounded to milliseconds. */
+export const formatDuration = (ms: number): string => goDurationTextMs(Math.round(ms))

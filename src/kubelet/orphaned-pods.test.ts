@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { simulatedRuntime } from '../base/simulated.ts'
+import { removeOrphans } from './orphaned-pods.ts'
+import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
+import { POD_UID_LABEL } from './runtimes/runtime.ts'
+import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.ts'
+
+test('containers of a pod that nobody knows get SIGTERM and two seconds; others run on', async () => {
+  const runtime = simulatedRuntime(1)
+  const containers = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  const run = async (uid: string) => {
+    const labels = { [POD_UID_LABEL]: uid }
+    const annotations = { 'sim.skiff.dev/ignore-sigterm': 'true' }
+    const metadata = { name: uid, namespace: 'n', uid, attempt: 0 }
+    const pod = { hostname: uid, labels, annotations, hostNetwork: false }
+    const sandbox = await containers.runPodSandbox({ metadata, ...pod })
+    const own = { image: 'i', command: [], args: [], workingDir: '', envs: {}, mounts: [], runsToCompletion: false }
+    const container = { ...own, labels, annotations, metadata: { name: 'c', attempt: 0 } }
+    const id = await containers.createContainer(sandbox, container)
+    await containers.startContainer(id)
+  }
+  await runtime.complete(Promise.all([run('known'), run('orphan')]))
+  const running = async () =>
+    (await containers.listContainers({}))
+      .filter(({ state }) => state === 'running')
+      .map(({ labels }) => labels[POD_UID_LABEL])
+
+  const removed = removeOrphans(containers, (uid) => uid === 'known')
+  await runtime.advance(1999)
+  assert.deepEqual(await running(), ['known', 'orphan'])
+  await runtime.complete(removed)
+  assert.deepEqual(await running(), ['known'])
+  assert.deepEqual(
+    (await containers.listPodSandboxes({})).map(({ metadata }) => metadata.uid),
+    ['known'],
+  )
+  assert.equal(runtime.clock.monotonic(), 2000)
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Node } from '../api/generated/types.ts'
+import type { Pod } from './pod.ts'
+import { createAllocations, refusalOf } from './pod-admission.ts'
+
+const allocatable = { cpu: '2', memory: '1Gi', pods: '3' }
+const node = { kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', labels: { zone: 'a' } } } as Node
+
+function pod(uid: string, spec: object = {}, container: object = {}): Pod {
+  return {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { uid },
+    spec: { containers: [{ name: 'c', ...container }], ...spec },
+  } as Pod
+}
+const asking = (uid: string, requests: object) => pod(uid, {}, { resources: { requests } })
+
+test('a pod that asks for more than is left is refused, with what there is', () => {
+  const taken = createAllocations()
+  taken.add(asking('a', { cpu: '1500m' }))
+  assert.deepEqual(refusalOf(asking('b', { cpu: '600m' }), node, allocatable, taken), {
+    reason: 'OutOfcpu',
+    message: "Node didn't have enough resource: cpu, requested: 600, used: 1500, capacity: 2000",
+  })
+  assert.equal(refusalOf(asking('b', { cpu: '500m' }), node, allocatable, taken), undefined)
+  assert.equal(refusalOf(asking('b', { memory: '2Gi' }), node, allocatable, taken)?.reason, 'OutOfmemory')
+  taken.remove('a')
+  assert.equal(refusalOf(asking('b', { cpu: '2' }), node, allocatable, taken), undefined)
+})
+
+test('a node takes so many pods and no more', () => {
+  const taken = createAllocations()
+  for (const uid of ['a', 'b', 'c']) taken.add(pod(uid))
+  assert.deepEqual(refusalOf(pod('d'), node, allocatable, taken), {
+    reason: 'OutOfpods',
+    message: "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
+  })
+})
+
+test('labels, taints and host ports of the node count', () => {
+  const taken = createAllocations()
+  assert.equal(refusalOf(pod('a', { nodeSelector: { zone: 'b' } }), node, allocatable, taken)?.reason, 'NodeAffinity')
+  const tainted = { ...node, spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } } as Node
+  assert.equal(refusalOf(pod('a'), tainted, allocatable, taken)?.reason, 'TaintToleration')
+  const tolerant = pod('a', { tolerations: [{ operator: 'Exists' }] })
+  assert.equal(refusalOf(tolerant, tainted, allocatable, taken), undefined)
+  const listening = (uid: string, hostIP?: string) =>
+    pod(uid, {}, { ports: [{ containerPort: 80, hostPort: 80, hostIP }] })
+  taken.add(listening('a', '127.0.0.1'))
+  assert.equal(refusalOf(listening('b'), node, allocatable, taken)?.reason, 'NodePorts')
+  assert.equal(refusalOf(listening('b', '127.0.0.2'), node, allocatable, taken), undefined)
+})

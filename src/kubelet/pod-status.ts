@@ -1,0 +1,264 @@
+/**
+ * The status a pod deserves, from its spec, what the runtime says, what probes found and why starts failed: container
+ * statuses, phase, conditions. Pure functions; times come in as text.
+ */
+import type { ContainerStatus, PodCondition, PodStatus } from '../api/generated/types.ts'
+import { podLimits, podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
+import { qosClass } from '../api/objects/qos.ts'
+import { formatTime } from '../base/clock.ts'
+import {
+  type Container,
+  ephemeralContainersOf,
+  initContainersOf,
+  isSidecar,
+  type Pod,
+  restartsAfter,
+  specOf,
+  uidOf,
+} from './pod.ts'
+import type { RuntimePodStatus } from './pod-cache.ts'
+import { containersReady, initialized, podReady, readyToStart, scheduled } from './pod-conditions.ts'
+import { containerPhase } from './pod-phase.ts'
+import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
+
+/** Why a container could not be started, as its waiting state tells it. */
+export interface StartFailure {
+  readonly reason: string
+  readonly message: string
+}
+
+export interface StatusSources {
+  /** `containerd`, `simulated`: the scheme of container ids. */
+  readonly runtimeName: string
+  readonly hostIP: string
+  /** Pods have control groups of their own. */
+  readonly limitsPods?: boolean
+  /** Of a container that is not running because of it. */
+  startFailure(uid: string, container: string): StartFailure | undefined
+  /** What the readiness probe last found; true without one. */
+  ready(containerId: string, container: Container): boolean
+  /** What the startup probe last found; true without one. */
+  started(containerId: string, container: Container): boolean
+}
+
+export interface StatusSituation {
+  readonly now: number
+  /** The pod has ended and is not started again, whatever its restart policy. */
+  readonly terminal: boolean
+  /** The last status told, or the object's. */
+  readonly old: PodStatus
+  /** The pod has failed for this reason, whatever its containers did. */
+  readonly failure?: { readonly reason: string; readonly message: string } | undefined
+}
+
+const CREATING = 'ContainerCreating'
+export const INITIALIZING = 'PodInitializing'
+
+/** The API's form of a pod's status; conditions have no transition times yet (the status manager knows them). */
+export function podStatusOf(
+  pod: Pod,
+  runtime: RuntimePodStatus,
+  sources: StatusSources,
+  { now, terminal, old, failure }: StatusSituation,
+): PodStatus {
+  const spec = specOf(pod)
+  const inits = initContainersOf(pod)
+  const containerStatuses = spec.containers.map((container) =>
+    containerStatusOf(pod, container, runtime, sources, terminal, false, old.containerStatuses),
+  )
+  const initContainerStatuses = inits.map((container) =>
+    containerStatusOf(pod, container, runtime, sources, terminal, true, old.initContainerStatuses),
+  )
+  const ephemeralContainerStatuses = ephemeralContainersOf(pod).map((container) =>
+    containerStatusOf(pod, container, runtime, sources, true, false, old.ephemeralContainerStatuses),
+  )
+  const phase =
+    failure !== undefined
+      ? 'Failed'
+      : keptPhase(containerPhase(pod, containerStatuses, initContainerStatuses, terminal), old, pod)
+  const { reason, message } =
+    failure ?? (isEnded(phase) ? (old.phase === phase ? old : (pod.status ?? old)) : noOutcome)
+  const generation = pod.metadata.generation
+  const all: ConditionInput = { pod, phase, containerStatuses, initContainerStatuses, generation, old }
+  const ready = containersReady(all)
+  const ips = runtime.ips.length > 0 ? runtime.ips : (old.podIPs ?? []).map(({ ip }) => ip)
+  const podIPs = spec.hostNetwork === true && runtime.sandboxes.length > 0 ? [sources.hostIP] : ips
+  const requests = allocated(podRequests(spec))
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    phase,
+    conditions: [readyToStart(all, runtime), initialized(all), podReady(all, ready), ready, scheduled(all)],
+    ...(message === undefined ? {} : { message }),
+    ...(reason === undefined ? {} : { reason }),
+    hostIP: sources.hostIP,
+    hostIPs: [{ ip: sources.hostIP }],
+    ...(podIPs.length === 0 ? {} : { podIP: podIPs[0]!, podIPs: podIPs.map((ip) => ({ ip })) }),
+    startTime: old.startTime ?? formatTime(now),
+    ...(inits.length === 0 ? {} : { initContainerStatuses }),
+    containerStatuses,
+    ...(ephemeralContainerStatuses.length === 0 ? {} : { ephemeralContainerStatuses }),
+    qosClass: old.qosClass ?? qosClass(spec),
+    ...(requests === undefined ? {} : { allocatedResources: requests }),
+    resources: sources.limitsPods === true ? podResources(pod) : (spec.resources ?? {}),
+  }
+}
+
+/** What the pod's own control group holds it to. */
+function podResources(pod: Pod): NonNullable<PodStatus['resources']> {
+  const [requests, limits] = [podRequests(specOf(pod)), podLimits(specOf(pod))].map((list) =>
+    Object.fromEntries(Object.entries(list).filter(([name]) => name === 'cpu' || name === 'memory')),
+  )
+  const isSome = (list: ResourceList | undefined): list is ResourceList => Object.keys(list ?? {}).length > 0
+  return { ...(isSome(limits) ? { limits } : {}), ...(isSome(requests) ? { requests } : {}) }
+}
+
+export interface ConditionInput {
+  readonly pod: Pod
+  readonly phase: string
+  readonly containerStatuses: readonly ContainerStatus[]
+  readonly initContainerStatuses: readonly ContainerStatus[]
+  readonly generation: number | undefined
+  readonly old: PodStatus
+}
+
+export type Condition = PodCondition
+
+const noOutcome: { readonly reason?: string; readonly message?: string } = {}
+const isEnded = (phase: string | undefined) => phase === 'Succeeded' || phase === 'Failed'
+
+/** An ended pod stays ended. */
+function keptPhase(phase: string, old: PodStatus, pod: Pod): string {
+  if (isEnded(phase)) return phase
+  for (const earlier of [old.phase, pod.status?.phase]) if (earlier !== undefined && isEnded(earlier)) return earlier
+  return phase
+}
+
+function allocated(requests: ResourceList): ResourceList | undefined {
+  return Object.keys(requests).length === 0 ? undefined : requests
+}
+
+function containerStatusOf(
+  pod: Pod,
+  container: Container,
+  runtime: RuntimePodStatus,
+  sources: StatusSources,
+  terminal: boolean,
+  isInit: boolean,
+  oldStatuses: readonly ContainerStatus[] | undefined,
+): ContainerStatus {
+  const own = runtime.containers.filter((status) => status.metadata.name === container.name)
+  const latest = own[0]
+  const old = oldStatuses?.find((status) => status.name === container.name)
+  if (latest === undefined) return neverSeen(pod, container, old, sources)
+
+  const previous = own.slice(1).find((status) => status.state === 'exited')
+  let state = stateOf(latest, sources)
+  let lastState: ContainerStatus['lastState'] = previous === undefined ? {} : stateOf(previous, sources)
+  if (latest.state === 'exited' && !terminal && restarts(pod, container, latest, isInit)) {
+    const failure = sources.startFailure(uidOf(pod), container.name)
+    if (failure !== undefined) {
+      lastState = state
+      state = { waiting: failure }
+    }
+  }
+  const running = latest.state === 'running'
+  const started = running && sources.started(latest.id, container)
+  const ready =
+    isInit && !isSidecar(container)
+      ? latest.state === 'exited' && latest.exitCode === 0
+      : running && started && latest.ready !== false && sources.ready(latest.id, container)
+  return {
+    name: container.name,
+    state,
+    lastState,
+    ready,
+    restartCount: latest.metadata.attempt,
+    image: latest.image,
+    imageID: latest.imageId,
+    containerID: `${sources.runtimeName}://${latest.id}`,
+    started,
+    ...resourcesOf(container),
+    ...mountsOf(container),
+  }
+}
+
+/** No container of that name is known to the runtime: it has not been made yet, or the runtime has lost it. */
+function neverSeen(
+  pod: Pod,
+  container: Container,
+  old: ContainerStatus | undefined,
+  sources: StatusSources,
+): ContainerStatus {
+  const failure = sources.startFailure(uidOf(pod), container.name)
+  const reason = initContainersOf(pod).length > 0 ? INITIALIZING : CREATING
+  const base: ContainerStatus = {
+    name: container.name,
+    state: { waiting: failure ?? { reason } },
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    image: container.image ?? '',
+    imageID: '',
+    started: false,
+    ...mountsOf(container),
+  }
+  if (old === undefined) return base
+  if (old.state?.terminated !== undefined) return old
+  if (old.state?.running === undefined) {
+    return { ...base, restartCount: old.restartCount, lastState: old.lastState ?? {} }
+  }
+  return { ...base, restartCount: old.restartCount + 1, lastState: { terminated: LOST } }
+}
+
+const LOST = {
+  exitCode: 137,
+  message: 'The container could not be located when the pod was deleted.  The container used to be Running',
+  reason: 'ContainerStatusUnknown',
+}
+
+function restarts(pod: Pod, container: Container, status: RuntimeContainerStatus, isInit: boolean): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined) return false
+  if (isInit && !isSidecar(container)) return status.exitCode !== 0 && specOf(pod).restartPolicy !== 'Never'
+  return restartsAfter(container, pod, status.exitCode)
+}
+
+function stateOf(status: RuntimeContainerStatus, sources: StatusSources): NonNullable<ContainerStatus['state']> {
+  switch (status.state) {
+    case 'running':
+      return { running: { startedAt: formatTime(status.startedAt) } }
+    case 'created':
+      return { waiting: { reason: CREATING } }
+    default:
+      return {
+        terminated: {
+          containerID: `${sources.runtimeName}://${status.id}`,
+          exitCode: status.exitCode,
+          finishedAt: formatTime(status.finishedAt),
+          ...(status.message === '' ? {} : { message: status.message }),
+          reason: status.reason,
+          startedAt: formatTime(status.startedAt),
+        },
+      }
+  }
+}
+
+function resourcesOf({ resources }: Container): Partial<ContainerStatus> {
+  const requests = resources?.requests
+  return {
+    ...(requests === undefined || Object.keys(requests).length === 0 ? {} : { allocatedResources: requests }),
+    resources: resources ?? {},
+  }
+}
+
+function mountsOf({ volumeMounts = [] }: Container): Partial<ContainerStatus> {
+  if (volumeMounts.length === 0) return {}
+  return {
+    volumeMounts: volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
+      mountPath,
+      name,
+      ...(readOnly === true
+        ? { readOnly: true, recursiveReadOnly: recursiveReadOnly === undefined ? 'Disabled' : recursiveReadOnly }
+        : {}),
+    })),
+  }
+}

@@ -1,0 +1,355 @@
+/**
+ * The simulated runtime: containers that start, run, end and are killed as their pods' annotations ask, in memory. Nothing
+ * is executed; delays are 0 unless asked for. All its time is the Runtime's, so a fake clock moves it.
+ */
+import { createHash } from 'node:crypto'
+import { sleep, type Timer } from '../../../base/clock.ts'
+import type { Runtime } from '../../../base/runtime.ts'
+import { turn } from '../../../base/scheduler.ts'
+import type { PodAddresses } from '../../pod-addresses.ts'
+import { fullImageName, imageHost } from '../image-names.ts'
+import {
+  type ContainerConfig,
+  type ContainerEvent,
+  type ContainerRuntime,
+  type ListFilter,
+  POD_UID_LABEL,
+  type PodSandboxConfig,
+  type PodSandboxStatus,
+  type RuntimeContainerStatus,
+  RuntimeError,
+} from '../runtime.ts'
+import { type PlainCommand, plainCommand } from './container-command.ts'
+import {
+  durationMs,
+  simulatedDelay,
+  simulatedFlag,
+  simulatedNumber,
+  simulatedOutcome,
+  simulationOf,
+} from './simulation-annotations.ts'
+
+const KILLED = 137
+const NOT_STARTED = 128
+
+interface Sandbox {
+  readonly id: string
+  readonly config: PodSandboxConfig
+  state: 'ready' | 'notReady'
+  readonly createdAt: number
+  ips: readonly string[]
+  readonly containers: Set<Container>
+}
+
+interface Container {
+  readonly sandbox: Sandbox
+  readonly config: ContainerConfig
+  /** What its command says; annotations say it better. */
+  readonly plain: PlainCommand | undefined
+  status: RuntimeContainerStatus
+  exit?: Timer
+  /** Of a container that was asked to stop: when it is killed. */
+  killAt?: number
+  kill?: Timer
+  readonly ended: (() => void)[]
+}
+
+export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses): ContainerRuntime {
+  const { clock, scheduler } = runtime
+  const sandboxes = new Map<string, Sandbox>()
+  const containers = new Map<string, Container>()
+  const byPod = new Map<string, Set<Sandbox>>()
+  const listeners = new Set<(event: ContainerEvent) => void>()
+
+  const newId = () => Buffer.from(runtime.random.bytes(32)).toString('hex')
+  const tell = (type: ContainerEvent['type'], podUid: string, containerId: string) => {
+    for (const listener of listeners) listener({ type, podUid, containerId })
+  }
+  const change = (container: Container, status: Partial<RuntimeContainerStatus>) => {
+    container.status = { ...container.status, ...status }
+  }
+  const uidOf = (container: Container) => container.sandbox.config.metadata.uid
+  const wait = async (ms: number, signal?: AbortSignal) => {
+    if (ms > 0) await sleep(clock, ms, signal)
+  }
+
+  function end(container: Container, exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error'): void {
+    const { status, config } = container
+    if (status.state === 'exited') return
+    container.exit?.cancel()
+    container.kill?.cancel()
+    const asked = simulationOf(config.annotations, 'termination-message', config.metadata.name)
+    const message = asked ?? container.plain?.terminationMessage ?? ''
+    change(container, {
+      state: 'exited',
+      exitCode,
+      reason,
+      finishedAt: clock.now(),
+      message: exitCode === KILLED ? '' : message,
+    })
+    tell('stopped', uidOf(container), status.id)
+    for (const resolve of container.ended.splice(0)) resolve()
+  }
+
+  function selected(filter: ListFilter): Iterable<Sandbox> {
+    const uid = filter.labels?.[POD_UID_LABEL]
+    return uid === undefined ? sandboxes.values() : (byPod.get(uid) ?? [])
+  }
+
+  function find(id: string): Container {
+    const container = containers.get(id)
+    if (container === undefined) throw new RuntimeError(`container ${id} does not exist`)
+    return container
+  }
+
+  function forget(container: Container): void {
+    container.exit?.cancel()
+    container.kill?.cancel()
+    containers.delete(container.status.id)
+    container.sandbox.containers.delete(container)
+    for (const resolve of container.ended.splice(0)) resolve()
+    tell('deleted', uidOf(container), container.status.id)
+  }
+
+  function stopSandbox(sandbox: Sandbox): void {
+    for (const container of sandbox.containers) if (container.status.state === 'running') end(container, KILLED)
+    if (sandbox.state === 'notReady') return
+    sandbox.state = 'notReady'
+    for (const ip of sandbox.ips) addresses.release(ip)
+    sandbox.ips = []
+    tell('stopped', sandbox.config.metadata.uid, sandbox.id)
+  }
+
+  /** What the container does with SIGTERM. */
+  function terminate(container: Container): void {
+    const { annotations, metadata } = container.config
+    const onSigterm = container.plain?.onSigterm
+    if (simulatedFlag(annotations, 'ignore-sigterm', metadata.name, onSigterm === 'ignored')) return
+    const said = onSigterm === 'ignored' ? undefined : onSigterm
+    const code = simulatedNumber(annotations, 'sigterm-exit-code', metadata.name) ?? said ?? 0
+    const delay = simulatedDelay(annotations, 'stop-delay', metadata.name)
+    if (delay === 0) {
+      end(container, code)
+      return
+    }
+    container.exit?.cancel()
+    container.exit = clock.setTimer(delay, 'container ends', () => end(container, code))
+  }
+
+  return {
+    version: async () => ({ runtimeName: 'simulated', runtimeVersion: '1.0.0' }),
+
+    async runPodSandbox(config, signal) {
+      await turn(scheduler, 'runtime')
+      await wait(simulatedDelay(config.annotations, 'sandbox-delay'), signal)
+      const { uid } = config.metadata
+      const sandbox: Sandbox = {
+        id: newId(),
+        config,
+        state: 'ready',
+        createdAt: clock.now(),
+        ips: config.hostNetwork ? [] : [addresses.take()],
+        containers: new Set(),
+      }
+      sandboxes.set(sandbox.id, sandbox)
+      const others = byPod.get(uid)
+      if (others === undefined) byPod.set(uid, new Set([sandbox]))
+      else others.add(sandbox)
+      tell('started', uid, sandbox.id)
+      return sandbox.id
+    },
+
+    async stopPodSandbox(id) {
+      await turn(scheduler, 'runtime')
+      const sandbox = sandboxes.get(id)
+      if (sandbox !== undefined) stopSandbox(sandbox)
+    },
+
+    async removePodSandbox(id) {
+      const sandbox = sandboxes.get(id)
+      if (sandbox === undefined) return
+      stopSandbox(sandbox)
+      for (const container of [...sandbox.containers]) forget(container)
+      sandboxes.delete(id)
+      const { uid } = sandbox.config.metadata
+      const others = byPod.get(uid)
+      others?.delete(sandbox)
+      if (others?.size === 0) byPod.delete(uid)
+      tell('deleted', uid, id)
+    },
+
+    async listPodSandboxes(filter) {
+      const found: PodSandboxStatus[] = []
+      for (const { id, config, state, createdAt, ips } of selected(filter))
+        found.push({ id, metadata: config.metadata, state, createdAt, ips })
+      return found
+    },
+
+    async createContainer(podSandboxId, config) {
+      await turn(scheduler, 'runtime')
+      const sandbox = sandboxes.get(podSandboxId)
+      if (sandbox === undefined || sandbox.state !== 'ready')
+        throw new RuntimeError(`sandbox ${podSandboxId} is not running`)
+      const id = newId()
+      const container: Container = {
+        sandbox,
+        config,
+        plain: plainCommand(config.command, config.args),
+        ended: [],
+        status: {
+          id,
+          podSandboxId,
+          metadata: config.metadata,
+          state: 'created',
+          createdAt: clock.now(),
+          startedAt: 0,
+          finishedAt: 0,
+          exitCode: 0,
+          image: fullImageName(config.image),
+          imageId: imageId(config.image),
+          reason: '',
+          message: '',
+          labels: config.labels,
+          ...(simulatedFlag(config.annotations, 'never-ready', config.metadata.name) ? { ready: false } : {}),
+        },
+      }
+      containers.set(id, container)
+      sandbox.containers.add(container)
+      tell('created', sandbox.config.metadata.uid, id)
+      return id
+    },
+
+    async startContainer(id, signal) {
+      await turn(scheduler, 'runtime')
+      const container = find(id)
+      const { annotations, metadata } = container.config
+      await wait(simulatedDelay(annotations, 'start-delay', metadata.name), signal)
+      if (container.status.state !== 'created') throw new RuntimeError(`container ${id} has ended`)
+      const problem = simulationOf(annotations, 'start-error', metadata.name)
+      if (problem !== undefined) {
+        change(container, {
+          state: 'exited',
+          exitCode: NOT_STARTED,
+          reason: 'StartError',
+          message: problem,
+          finishedAt: clock.now(),
+        })
+        tell('stopped', uidOf(container), id)
+        throw new RuntimeError(problem)
+      }
+      change(container, { state: 'running', startedAt: clock.now() })
+      tell('started', uidOf(container), id)
+      const ending = endingOf(container)
+      if (ending !== undefined)
+        container.exit = clock.setTimer(ending.ms, 'container ends', () => end(container, ending.code))
+    },
+
+    async stopContainer(id, timeoutSeconds) {
+      await turn(scheduler, 'runtime')
+      const container = containers.get(id)
+      if (container === undefined || container.status.state === 'exited') return
+      if (container.status.state === 'created') return end(container, KILLED)
+      const killAt = clock.monotonic() + timeoutSeconds * 1000
+      const first = container.killAt === undefined
+      if (first) terminate(container)
+      if (container.status.state !== 'running') return
+      if (container.killAt === undefined || killAt < container.killAt) {
+        container.killAt = killAt
+        container.kill?.cancel()
+        container.kill = clock.setTimer(timeoutSeconds * 1000, 'container is killed', () => end(container, KILLED))
+      }
+      await new Promise<void>((resolve) => container.ended.push(resolve))
+    },
+
+    async removeContainer(id) {
+      const container = containers.get(id)
+      if (container === undefined) return
+      end(container, KILLED)
+      forget(container)
+    },
+
+    async listContainers(filter) {
+      const found: RuntimeContainerStatus[] = []
+      for (const sandbox of selected(filter)) for (const { status } of sandbox.containers) found.push(status)
+      return found
+    },
+
+    async probe(containerId, { kind, timeoutSeconds }, signal) {
+      await turn(scheduler, 'probe')
+      const { config, status } = find(containerId)
+      const name = config.metadata.name
+      const key = kind === 'preStop' ? 'pre-stop' : kind === 'postStart' ? 'post-start' : kind
+      const takes = simulatedDelay(config.annotations, `${key}-duration`, name)
+      await wait(Math.min(takes, timeoutSeconds * 1000), signal)
+      const inTime = takes <= timeoutSeconds * 1000
+      const age = clock.now() - status.startedAt
+      const success = inTime && simulatedOutcome(simulationOf(config.annotations, key, name), age)
+      return { success, output: success ? '' : (simulationOf(config.annotations, `${key}-output`, name) ?? '') }
+    },
+
+    containerEvents(listener, signal) {
+      listeners.add(listener)
+      signal.addEventListener('abort', () => listeners.delete(listener), { once: true })
+    },
+
+    async imageStatus(image, annotations) {
+      const wish = simulationOf(annotations, 'image')
+      if (wish === 'missing' || wish === 'absent' || unresolvable(image)) return undefined
+      return { id: imageId(image), size: IMAGE_BYTES }
+    },
+
+    async pullImage(image, annotations, signal) {
+      await turn(scheduler, 'runtime')
+      await wait(simulatedDelay(annotations, 'pull-delay'), signal)
+      const name = fullImageName(image)
+      const host = imageHost(name)
+      const failed = `failed to pull and unpack image ${JSON.stringify(name)}: failed to resolve reference ${JSON.stringify(name)}:`
+      if (unresolvable(image)) {
+        const [path, tag] = splitTag(name.slice(host.length + 1))
+        throw new RuntimeError(
+          `${failed} failed to do request: Head "https://${host}/v2/${path}/manifests/${tag}": dial tcp: lookup ${host} on 127.0.0.53:53: no such host`,
+        )
+      }
+      if (simulationOf(annotations, 'image') === 'missing') throw new RuntimeError(`${failed} ${name}: not found`)
+      return { id: imageId(image) }
+    },
+  }
+}
+
+/**
+ * How long after its start the container ends by itself, and with which code: as annotations ask, else as its command says,
+ * else at once when its pod waits for that; undefined: it runs on.
+ */
+function endingOf({ config, plain }: Container): { readonly ms: number; readonly code: number } | undefined {
+  const { annotations, metadata, runsToCompletion } = config
+  const { name, attempt } = metadata
+  if (attempt >= (simulatedNumber(annotations, 'exit-times', name) ?? Number.POSITIVE_INFINITY)) return undefined
+  const code = simulatedNumber(annotations, 'exit-code', name)
+  const asked = simulationOf(annotations, 'exit-after', name)
+  if (asked === 'never') return undefined
+  if (asked !== undefined) return { ms: durationMs(asked) ?? 0, code: code ?? 0 }
+  if (plain === undefined) return runsToCompletion ? { ms: 0, code: code ?? 0 } : undefined
+  return plain.endsAfterMs === undefined ? undefined : { ms: plain.endsAfterMs, code: code ?? plain.exitCode }
+}
+
+const IMAGE_BYTES = 2_223_688
+
+/** Hosts under .invalid never resolve (RFC 2606). */
+const unresolvable = (image: string) => imageHost(fullImageName(image)).endsWith('.invalid')
+
+function splitTag(path: string): [string, string] {
+  const colon = path.lastIndexOf(':')
+  return colon < 0 ? [path, 'latest'] : [path.slice(0, colon), path.slice(colon + 1)]
+}
+
+const imageIds = new Map<string, string>()
+
+function imageId(image: string): string {
+  let id = imageIds.get(image)
+  if (id === undefined) {
+    id = `sha256:${createHash('sha256').update(fullImageName(image)).digest('hex')}`
+    if (imageIds.size > 1000) imageIds.clear()
+    imageIds.set(image, id)
+  }
+  return id
+}
