@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { node, pod } from './test-objects.ts'
+import { startStandIn } from './test-stand-in.ts'
+import { createVolumeBinder } from './volume-binder.ts'
+import { planFor, type VolumePlan, volumesOf } from './volumes.ts'
+
+const SELECTED = 'volume.kubernetes.io/selected-node'
+const BOUND = { 'pv.kubernetes.io/bind-completed': 'yes' }
+
+const claim = (spec: Fields, annotations: Fields = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'c', namespace: 'default', uid: 'uid-c', annotations },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: '1Gi' } },
+    storageClassName: 'late',
+    volumeMode: 'Filesystem',
+    ...spec,
+  },
+  status: { phase: 'Pending' },
+})
+/** Reachable from one node alone. */
+const volume = (on: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'v' },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    capacity: { storage: '1Gi' },
+    storageClassName: 'late',
+    volumeMode: 'Filesystem',
+    nodeAffinity: {
+      required: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [on] }] }],
+      },
+    },
+  },
+  status: { phase: 'Available' },
+})
+const storageClass = (volumeBindingMode: string, provisioner = 'example.com/p'): KubeObject => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'late' },
+  provisioner,
+  volumeBindingMode,
+})
+const user = pod('p', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'c' } }] })
+
+async function started(objects: Readonly<Record<string, KubeObject>>) {
+  const it = startStandIn()
+  for (const [resource, object] of Object.entries(objects)) it.put(resource, object)
+  let changes = 0
+  const binder = createVolumeBinder(it.runtime, it.client, it.informers, () => changes++)
+  it.informers.start()
+  await it.runtime.complete(binder.whenSynced(it.options.signal))
+  const claims = () => volumesOf(user, binder.view)
+  const planOn = (name: string) => {
+    const found = claims()
+    return found === undefined || typeof found === 'string' ? found : planFor(found, node(name), binder.view)
+  }
+  const bind = (on: string, plan = planOn(on) as VolumePlan) => {
+    const outcome: string[] = []
+    let wanted = true
+    void binder
+      .bind(plan, on, () => wanted)
+      .then(
+        () => outcome.push('bound'),
+        (error: Error) => outcome.push(error.message),
+      )
+    const giveUp = () => {
+      wanted = false
+      binder.recheck()
+    }
+    return { outcome, giveUp }
+  }
+  const stored = (resource: string, key: string) => it.of(resource).get(key) as KubeObject
+  return { ...it, binder, claims, planOn, bind, stored, changes: () => changes }
+}
+const late = { storageclasses: storageClass('WaitForFirstConsumer') }
+const annotationsOf = ({ metadata }: KubeObject) => metadata.annotations ?? {}
+
+test('a claim waits for its first consumer where its class says so, and keeps the pod from every node where it does not', async () => {
+  const it = await started({ ...late, persistentvolumeclaims: claim({}) })
+  assert.deepEqual((it.claims() as { waiting: readonly KubeObject[] }).waiting.length, 1)
+  const at = await started({ storageclasses: storageClass('Immediate'), persistentvolumeclaims: claim({}) })
+  assert.equal(at.claims(), 'pod has unbound immediate PersistentVolumeClaims')
+  assert.equal((await started(late)).claims(), 'persistentvolumeclaim "c" not found')
+})
+
+test('a bound claim is to be had only where its volume can be reached', async () => {
+  const it = await started({
+    ...late,
+    persistentvolumes: volume('n'),
+    persistentvolumeclaims: claim({ volumeName: 'v' }, BOUND),
+  })
+  assert.deepEqual(it.planOn('n'), { bindings: [], provisions: [] })
+  assert.deepEqual(it.planOn('m'), ["node(s) didn't match PersistentVolume's node affinity"])
+})
+
+test('a volume that fits is bound to the claim; the pod goes on once the claim is bound too', async () => {
+  const it = await started({ ...late, persistentvolumes: volume('n'), persistentvolumeclaims: claim({}) })
+  const { outcome } = it.bind('n')
+  await it.runtime.settle()
+  assert.equal(it.stored('persistentvolumes', '/v')['spec'].claimRef.uid, 'uid-c')
+  assert.deepEqual(outcome, [])
+  it.put('persistentvolumeclaims', claim({ volumeName: 'v' }, BOUND))
+  await it.runtime.settle()
+  assert.deepEqual(outcome, ['bound'])
+})
+
+test('what is promised is offered to no other, until it is released', async () => {
+  const it = await started({ ...late, persistentvolumes: volume('n'), persistentvolumeclaims: claim({}) })
+  const plan = it.planOn('n') as VolumePlan
+  it.binder.reserve(plan, 'n')
+  assert.equal(it.binder.view.volume('v')?.['spec'].claimRef.name, 'c')
+  assert.equal(it.binder.view.volumes()[0]?.['spec'].claimRef.name, 'c')
+  it.binder.release(plan)
+  assert.equal(it.binder.view.volume('v')?.['spec'].claimRef, undefined)
+  assert.deepEqual(it.taken(), [])
+})
+
+test('a volume is asked for by the node’s name on the claim; that taken off again, making it has failed', async () => {
+  const it = await started({ ...late, persistentvolumes: volume('n'), persistentvolumeclaims: claim({}) })
+  const { outcome } = it.bind('m')
+  await it.runtime.settle()
+  const asked = it.stored('persistentvolumeclaims', 'default/c')
+  assert.equal(annotationsOf(asked)[SELECTED], 'm')
+  assert.deepEqual(outcome, [])
+  assert.deepEqual(
+    it.planOn('n'),
+    ["node(s) didn't find available persistent volumes to bind"],
+    'it is being made for m',
+  )
+  it.put('persistentvolumeclaims', claim({}))
+  await it.runtime.settle()
+  assert.deepEqual(outcome, ['provisioning failed for PVC "c"'])
+})
+
+test('nothing makes volumes of a class without a provisioner', async () => {
+  const storageclasses = storageClass('WaitForFirstConsumer', 'kubernetes.io/no-provisioner')
+  const it = await started({ storageclasses, persistentvolumeclaims: claim({}) })
+  assert.deepEqual(it.planOn('m'), ["node(s) didn't find available persistent volumes to bind"])
+})
+
+test('waiting ends when the claim or the pod has gone, and after ten minutes', async () => {
+  const objects = { ...late, persistentvolumeclaims: claim({}) }
+  const one = await started(objects)
+  const gone = one.bind('m')
+  await one.runtime.settle()
+  one.of('persistentvolumeclaims').remove('default/c')
+  await one.runtime.settle()
+  assert.deepEqual(gone.outcome, ['PVC "c" not found'])
+  const two = await started(objects)
+  const unwanted = two.bind('m')
+  await two.runtime.settle()
+  unwanted.giveUp()
+  await two.runtime.settle()
+  assert.deepEqual(unwanted.outcome, ['pod does not exist any more'])
+  const three = await started(objects)
+  const slow = three.bind('m')
+  await three.runtime.advance(599_999)
+  assert.deepEqual(slow.outcome, [])
+  await three.runtime.advance(1)
+  assert.deepEqual(slow.outcome, ['context deadline exceeded'])
+})
+
+test('claims, volumes and classes that come give pods that wait another chance; those that go do not', async () => {
+  const it = await started({})
+  it.put('persistentvolumeclaims', claim({}))
+  it.put('persistentvolumes', volume('n'))
+  it.put('storageclasses', storageClass('Immediate'))
+  await it.runtime.settle()
+  assert.equal(it.changes(), 3)
+  it.of('persistentvolumes').remove('/v')
+  await it.runtime.settle()
+  assert.equal(it.changes(), 3)
+})
