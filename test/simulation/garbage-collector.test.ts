@@ -23,7 +23,7 @@ const COLLECTOR = serviceAccountUser('kube-system', 'generic-garbage-collector')
 const userFinalizer = 'example.com/f'
 type Policy = 'Orphan' | 'Background' | 'Foreground'
 
-test('the garbage collector keeps its promises under a thousand seeds', { timeout: 300_000 }, (t) =>
+test('the garbage collector keeps its promises under a thousand seeds', { timeout: 900_000 }, (t) =>
   explore(simulate, { seeds: 1000, twiceEvery: 250, say: (line) => t.diagnostic(line) }),
 )
 
