@@ -8,7 +8,7 @@ import { createProbeManager } from './probe-manager.ts'
 
 const every = { periodSeconds: 10, timeoutSeconds: 1, successThreshold: 1, failureThreshold: 3 }
 
-function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolean) {
+function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolean | 'unknown') {
   const runtime = simulatedRuntime(1, { order: 'fifo' })
   const asked: string[] = []
   const told: string[] = []
@@ -18,7 +18,8 @@ function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolea
   const cri = {
     async probe(_: string, { kind }: ProbeAction) {
       asked.push(`${kind} ${seconds()}`)
-      return { success: outcome(kind), output: 'out' }
+      const success = outcome(kind)
+      return { success: success === true, unknown: success === 'unknown', output: 'out' }
     },
   } as unknown as ContainerRuntime
   const events = {
@@ -91,5 +92,20 @@ test('a container that failed its liveness probe is not probed again; its succes
   assert.deepEqual([manager.livenessFailed('1'), manager.livenessFailed('2')], [false, false])
   await runtime.advance(1000)
   assert.equal(manager.livenessFailed('2'), true)
+  manager.remove('u')
+})
+
+test('a probe that could not be done is told of, and counts neither for nor against a container', async () => {
+  let works: boolean | 'unknown' = true
+  const { runtime, told, manager, own, pod, status } = setup({ readinessProbe: every }, () => works)
+  manager.add(pod, status('1'))
+  await runtime.advance(0)
+  works = 'unknown'
+  await runtime.advance(100_000)
+  assert.equal(manager.ready('1', own), true)
+  assert.deepEqual(told, Array(10).fill('Unhealthy Readiness probe errored and resulted in unknown state: out'))
+  works = false
+  await runtime.advance(30_000)
+  assert.equal(manager.ready('1', own), false)
   manager.remove('u')
 })
