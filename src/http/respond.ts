@@ -198,7 +198,7 @@ function closeAfter(outgoing: Outgoing): void {
   if (outgoing.stream === undefined) outgoing.shouldKeepAlive = false
 }
 
-/** As kube-apiserver: who says how well he likes it is not given it. */
+/** As kube-apiserver: no gzip for an Accept-Encoding with q-values; the word must stand alone between commas. */
 function acceptsGzip(request: ApiRequest | undefined): boolean {
   const accepted = request?.headers['accept-encoding']
   return accepted !== undefined && request?.method !== 'HEAD' && /(^|,)\s*gzip\s*(,|$)/.test(accepted)

@@ -7,13 +7,13 @@ import { type FieldError, invalid, invalidError } from '../../api/validation/err
 import { longName } from '../../api/validation/formats.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
 import { storageKey } from '../cache/keys.ts'
+import { generatedName } from './generate-name.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
 import { groupResource, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import type { Strategy } from './strategy.ts'
 
 /** Names generated for one create before it gives up. */
 const NAME_ATTEMPTS = 8
-const LONGEST_BASE = 63 - 5
 
 export type ValidateCreate = (object: KubeObject) => void | Promise<void>
 
@@ -36,7 +36,7 @@ export async function createObject(
   if (generateName === undefined || generateName === '') return createNamed(registry, context, object, validate)
   for (let attempt = 1; ; attempt++) {
     const named = withMetadata(object, {
-      name: generateName.slice(0, LONGEST_BASE) + registry.runtime.random.suffix(5),
+      name: generatedName(generateName, registry.runtime.random),
     })
     try {
       return await createNamed(registry, context, named, validate)

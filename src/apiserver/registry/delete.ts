@@ -1,10 +1,10 @@
-/** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in deletion.ts; here they meet storage. */
+/** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in grace-period-and-propagation.ts; here they meet storage. */
 
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { conflict, notFound } from '../../api/status.ts'
 import { namedKey } from '../cache/keys.ts'
-import { checkOwnPreconditions, checkPreconditions, deleteStep } from './deletion.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
+import { checkOwnPreconditions, checkPreconditions, deleteStep } from './grace-period-and-propagation.ts'
 import { canonicalObject } from './metadata.ts'
 import { groupResource, type Registry, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'

@@ -13,9 +13,9 @@ import columnData from './columns.json' with { type: 'json' }
 import { corePrinters } from './core.ts'
 import { customPrinter } from './custom.ts'
 import { age } from './format.ts'
-import { podRowConditions, printPod } from './pods.ts'
+import { podRowConditions, printPod } from './pod-columns.ts'
 import type { Printer } from './printer.ts'
-import { workloadPrinters } from './workloads.ts'
+import { workloadPrinters } from './workload-columns.ts'
 
 type Column = readonly [name: string, type: string, format: string, priority: number, description: number]
 

@@ -6,7 +6,7 @@ import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { validateNamespaceFinalizers, validateNamespaceStatus } from '../../../api/validation/core-config.ts'
 import { labelName } from '../../../api/validation/names.ts'
-import { deletionFinalizersForGarbageCollection } from '../deletion.ts'
+import { deletionFinalizersForGarbageCollection } from '../grace-period-and-propagation.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_STATUS, withFieldOf } from './common.ts'
 

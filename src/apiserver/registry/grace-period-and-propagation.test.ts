@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import { checkPreconditions, deleteStep, shouldDeleteDuringUpdate } from './deletion.ts'
+import { checkPreconditions, deleteStep, shouldDeleteDuringUpdate } from './grace-period-and-propagation.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from './strategy.ts'
 
 const nowMs = Date.parse('2026-05-05T10:00:00Z')
