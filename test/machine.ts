@@ -3,7 +3,7 @@
  * words (`{ skip: lacks.address() }`), and CI accepts those skips where the probe finds the same (tools/testing/excuses.ts).
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -49,7 +49,20 @@ function probeContainers(): string | undefined {
     'tmpfs',
     '/run',
   ])
-  return status === 0 ? undefined : 'this machine makes no namespaces for containers'
+  if (status !== 0) return 'this machine makes no namespaces for containers'
+  return canMakeCgroups() ? undefined : 'this machine makes no cgroups for containers'
+}
+
+function canMakeCgroups(): boolean {
+  const hierarchy = existsSync('/sys/fs/cgroup/memory') ? '/sys/fs/cgroup/memory' : '/sys/fs/cgroup'
+  const made = join(hierarchy, `skiff-probe-${process.pid}`)
+  try {
+    mkdirSync(made)
+    rmdirSync(made)
+    return true
+  } catch {
+    return false
+  }
 }
 
 let tmpfs: boolean | undefined

@@ -7,7 +7,6 @@ import type { EventRecorder } from '../../client/events.ts'
 import { objectKey } from '../../client/store.ts'
 import type { Expectations } from '../pods/expectations.ts'
 import { podsResource } from '../pods/pod.ts'
-import { removeTrackingFinalizer } from './finalizer-tracking.ts'
 import { isTracked } from './job.ts'
 
 export interface JobPodControl {
