@@ -9,6 +9,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?!2026-01-01)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, '<microtime>'],
   [/\b10\.96\.\d+\.\d+\b/g, '<ip>'],
   [/\b(probe-gen-|Bad_|kube-api-access-)[a-z0-9]{5}\b/g, '$1<5>'],
+  [/(\\+"(?:nodePort|healthCheckNodePort)\\+":)3\d{4}\b/g, '$1<port>'],
   [/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"<rv>\\"'],
   [/"resourceVersion":"\d+"/g, '"resourceVersion":"<rv>"'],
   [/X509SHA256=[0-9a-f]{64}/g, 'X509SHA256=<hash>'],

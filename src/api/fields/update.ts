@@ -166,19 +166,16 @@ function lostFields(
   { live, next, convert }: UpdateManagedFieldsOptions,
 ): FieldSet | undefined | 'version gone' {
   if (taken.has(version)) return taken.get(version)
-  let lost: FieldSet | undefined
-  if (convert !== undefined) {
-    const after = convert(next, version)
-    const before = live === undefined ? undefined : convert(live, version)
-    if (after === undefined || (live !== undefined && before === undefined)) return 'version gone'
-    const { changed, removed } = compareVersions({
-      live: before?.object,
-      next: after.object,
-      schema: after.schema,
-      resetFields: after.resetFields,
-    })
-    lost = union(changed, removed)
-  }
+  const after = convert?.(next, version)
+  const before = live === undefined ? undefined : convert?.(live, version)
+  if (after === undefined || (live !== undefined && before === undefined)) return 'version gone'
+  const { changed, removed } = compareVersions({
+    live: before?.object,
+    next: after.object,
+    schema: after.schema,
+    resetFields: after.resetFields,
+  })
+  const lost = union(changed, removed)
   taken.set(version, lost)
   return lost
 }

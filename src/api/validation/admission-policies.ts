@@ -5,6 +5,7 @@ import type { Fields, KubeObject } from '../object.ts'
 import { FAILURE_POLICIES, MATCH_POLICIES, matchConditions, oneOf, operationsRule } from './admissionregistration.ts'
 import { validateConditions } from './conditions.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { jsonPathProblem } from './json-path.ts'
 import { validateLabelSelector } from './labels.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName, qualifiedName } from './names.ts'
 import { conditionCompiler, type PolicyExpressions, policyExpressions } from './policy-expressions.ts'
@@ -235,6 +236,16 @@ function paramRef({ name, selector, parameterNotFoundAction: action }: Fields, e
 
 export function validatePolicyStatus(object: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
+  const warnings: readonly Fields[] = object['status']?.typeChecking?.expressionWarnings ?? []
+  warnings.forEach(({ warning = '', fieldRef = '' }, i) => {
+    const path = `status.typeChecking.expressionWarnings[${i}]`
+    if (warning === '') errors.push(required(`${path}.warning`))
+    if (fieldRef === '') errors.push(required(`${path}.fieldRef`))
+    else {
+      const problem = jsonPathProblem(fieldRef)
+      if (problem !== undefined) errors.push(invalid(`${path}.fieldRef`, fieldRef, `invalid JSONPath: ${problem}`))
+    }
+  })
   validateConditions(object['status']?.conditions ?? [], 'status.conditions', errors)
   return errors
 }

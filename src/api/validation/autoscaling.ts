@@ -7,12 +7,13 @@ import { dns1123Label, pathSegmentName } from './names.ts'
 import { containerResourceName } from './resource-names.ts'
 
 const SOURCES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
+/** In the order in which Kubernetes looks for them: only the first that is there is judged. */
 const FIELDS: { readonly [type: string]: string } = {
   Object: 'object',
+  External: 'external',
   Pods: 'pods',
   Resource: 'resource',
   ContainerResource: 'containerResource',
-  External: 'external',
 }
 const TARGETS = ['Utilization', 'Value', 'AverageValue']
 const POLICY_TYPES = ['Percent', 'Pods']
@@ -70,15 +71,15 @@ function metricSpec(metric: Fields, path: string, errors: FieldError[]): void {
   if (type === '') errors.push(required(`${path}.type`, 'must specify a metric source type'))
   if (!SOURCES.includes(type)) errors.push(notSupported(`${path}.type`, type, SOURCES))
   const given = Object.values(FIELDS).filter((field) => metric[field] !== undefined)
-  for (const field of Object.values(FIELDS)) {
-    if (metric[field] === undefined) continue
-    if (given.indexOf(field) === 0) METRICS[field]?.(metric[field], `${path}.${field}`, errors)
-    if (given.length > 1 && field !== FIELDS[type])
-      errors.push(forbiddenField(`${path}.${field}`, 'must populate the given metric source only'))
-  }
+  const [first] = given
+  if (first !== undefined) METRICS[first]?.(metric[first], `${path}.${first}`, errors)
   const expected = FIELDS[type]
   if (expected !== undefined && metric[expected] === undefined)
     errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
+  if (given.length > 1)
+    for (const field of given)
+      if (field !== FIELDS[type])
+        errors.push(forbiddenField(`${path}.${field}`, 'must populate the given metric source only'))
 }
 
 type MetricRule = (metric: Fields, path: string, errors: FieldError[]) => void

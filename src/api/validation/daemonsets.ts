@@ -7,6 +7,7 @@ import { internalForm } from './internal.ts'
 import { isEmptySelector, isUsableSelector, validateLabelSelector } from './labels.ts'
 import {
   amountOf,
+  collisionCount,
   fits,
   immutableSelector,
   intOrPercent,
@@ -63,7 +64,7 @@ function validateUpdateStrategy(strategy: Fields, path: string, errors: FieldErr
   notMoreThanAll(maxSurge, `${at}.maxSurge`, errors)
 }
 
-export function validateDaemonSetStatus(object: KubeObject, _old: KubeObject): FieldError[] {
+export function validateDaemonSetStatus(object: KubeObject, old: KubeObject): FieldError[] {
   const errors: FieldError[] = []
   const status: Fields = object['status'] ?? {}
   nonNegativeCounts(
@@ -81,5 +82,6 @@ export function validateDaemonSetStatus(object: KubeObject, _old: KubeObject): F
     ],
     errors,
   )
+  collisionCount(status, old, errors)
   return errors
 }

@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../object.ts'
 import { canonicalIP, isIPv4, isIPv6 } from '../objects/ip.ts'
 import { address, nonSpecialIP } from './address.ts'
-import { ifSet, says } from './common.ts'
+import { ifSet, same, says } from './common.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './errors.ts'
 import { dns1123Label, dns1123Subdomain, ipAddress, labelValue, portNumber, qualifiedName } from './names.ts'
 import { check, each, ifPresent, type Rule, rows } from './rules.ts'
@@ -56,12 +56,14 @@ export function validateEndpoints(object: KubeObject): readonly FieldError[] {
   return check(endpoints, object)
 }
 
-export function validateEndpointSlice(object: KubeObject): readonly FieldError[] {
+/** Endpoints that were stored as they are before are not looked at again. */
+export function validateEndpointSlice(object: KubeObject, old?: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   const type: string = object['addressType'] ?? ''
   if (type !== '' && !FAMILIES.includes(type)) errors.push(notSupported('addressType', type, FAMILIES))
   const all: readonly Fields[] = object['endpoints'] ?? []
   slicePorts(object['ports'] ?? [], errors)
+  if (old !== undefined && same(all, old['endpoints'] ?? [])) return errors
   if (all.length > MAX_ENDPOINTS) errors.push(tooMany('endpoints', all.length, MAX_ENDPOINTS))
   else
     all.forEach((endpoint, i) => {
@@ -75,14 +77,13 @@ function sliceEndpoint(endpoint: Fields, type: string, path: string, errors: Fie
     const at = `${path}.addresses[${i}]`
     if (type === 'FQDN') fullyQualified(text, at, errors)
     if (type !== 'IPv4' && type !== 'IPv6') return
-    if (ipAddress(text).length > 0) for (const message of ipAddress(text)) errors.push(invalid(at, text, message))
-    else if (type === 'IPv4' && !isIPv4(text))
-      errors.push(invalid(`${path}.addresses`, text, 'must be an IPv4 address'))
-    else if (type === 'IPv6' && !isIPv6(text))
-      errors.push(invalid(`${path}.addresses`, text, 'must be an IPv6 address'))
-    else if (canonicalIP(text) !== text)
-      errors.push(invalid(at, text, `must be in canonical form ("${canonicalIP(text)}")`))
-    else nonSpecialIP(text, at, errors, { root: endpoint })
+    const problems = ipAddress(text)
+    for (const message of problems) errors.push(invalid(at, text, message))
+    if (problems.length > 0) return
+    if (!(type === 'IPv4' ? isIPv4(text) : isIPv6(text)))
+      errors.push(invalid(`${path}.addresses`, text, `must be an ${type} address`))
+    if (canonicalIP(text) !== text) errors.push(invalid(at, text, `must be in canonical form ("${canonicalIP(text)}")`))
+    nonSpecialIP(text, at, errors, { root: endpoint })
   })
   if (endpoint['nodeName'] !== undefined)
     for (const message of dns1123Subdomain(endpoint['nodeName']))

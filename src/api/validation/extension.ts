@@ -1,6 +1,6 @@
 /** Rules of what extends the API: APIService, and the names in a CustomResourceDefinition. */
 import type { Fields, KubeObject } from '../object.ts'
-import { type FieldError, invalid, required } from './errors.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName } from './names.ts'
 
 const MAX_GROUP_PRIORITY = 20000
@@ -42,6 +42,15 @@ export function validateAPIService(object: KubeObject): readonly FieldError[] {
   if (insecure && spec['caBundle']?.length > 0)
     errors.push(invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'))
   return errors
+}
+
+const STATUSES = ['True', 'False', 'Unknown']
+
+export function validateAPIServiceStatus(object: KubeObject): readonly FieldError[] {
+  const conditions: readonly Fields[] = object['status']?.conditions ?? []
+  return conditions.flatMap(({ status = '' }, i) =>
+    STATUSES.includes(status) ? [] : [notSupported(`status.conditions[${i}].status`, status, STATUSES)],
+  )
 }
 
 /** The names of a custom resource. */

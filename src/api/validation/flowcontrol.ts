@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../object.ts'
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../objects/mandatory-flows.ts'
 import { same } from './common.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 
@@ -232,7 +232,16 @@ function queues({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Fields, path
     )
 }
 
-export function validateFlowSchemaStatus(object: KubeObject): readonly FieldError[] {
+/** Of a FlowSchema and of a PriorityLevelConfiguration. */
+export function validateFlowStatus(object: KubeObject): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const seen = new Set<string>()
   const conditions: readonly Fields[] = object['status']?.conditions ?? []
-  return conditions.flatMap(({ type }, i) => (type ? [] : [required(`status.conditions[${i}].type`)]))
+  conditions.forEach(({ type = '' }, i) => {
+    const path = `status.conditions[${i}].type`
+    if (seen.has(type)) errors.push(duplicate(path, type))
+    seen.add(type)
+    if (type === '') errors.push(required(path))
+  })
+  return errors
 }

@@ -64,7 +64,7 @@ function validateGeneratedSelector(job: KubeObject, errors: FieldError[]): void 
   expect('batch.kubernetes.io/job-name', name)
   expect('controller-uid', uid)
   expect('job-name', name)
-  if (!same(selector, { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } }))
+  if (isUsableSelector(selector) && !same(selector, { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } }))
     errors.push(invalid('spec.selector', printableSelector(selector), '`selector` not auto-generated'))
 }
 

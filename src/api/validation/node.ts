@@ -1,5 +1,6 @@
 /** Rules of Node. */
 import type { Fields, KubeObject } from '../object.ts'
+import { goQuote } from '../quote.ts'
 import { maskedNetwork, parseNetwork } from './address.ts'
 import { entries } from './common.ts'
 import { duplicate, type FieldError, forbiddenField, internal, invalid, notSupported, required } from './errors.ts'
@@ -31,6 +32,7 @@ export function validateNode(node: KubeObject): readonly FieldError[] {
     if (bad >= 0 || cidrs.length > 2 || families[0] === families[1])
       errors.push(invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'))
   }
+  declaredFeatures(node['status']?.declaredFeatures ?? [], errors)
   return errors
 }
 
@@ -59,6 +61,25 @@ function quantities(node: KubeObject, errors: FieldError[]): void {
       resourceQuantity(name, value as string, `status.${list}.${name}`, errors)
 }
 
+/** Names of features, each once and in order (KEP-5328). */
+function declaredFeatures(list: readonly string[], errors: FieldError[]): void {
+  const seen = new Set<string>()
+  list.forEach((name, i) => {
+    const path = `status.declaredFeatures[${i}]`
+    if (seen.has(name)) errors.push(duplicate(path, name))
+    else if (i > 0 && name < list[i - 1]!) errors.push(invalid(path, name, 'list must be sorted alphabetically'))
+    seen.add(name)
+    const problem = FEATURE.test(name) ? undefined : BAD_FEATURE
+    const long = name.length > MAX_FEATURE ? `must be no more than ${MAX_FEATURE} characters` : problem
+    if (long !== undefined) errors.push(invalid(path, name, `invalid feature name ${goQuote(name)}: ${long}`))
+  })
+}
+
+const MAX_FEATURE = 253
+const FEATURE = /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z0-9]+)*$/
+const BAD_FEATURE =
+  "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+
 export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = []
   quantities(node, errors)
@@ -82,5 +103,6 @@ export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly 
   const given: string = node['spec']?.providerID ?? ''
   if (provider !== '' && given !== provider)
     errors.push(invalid('spec.providerID', null, `field cannot be ${given === '' ? 'cleared' : 'modified'} once set`))
+  declaredFeatures(node['status']?.declaredFeatures ?? [], errors)
   return errors
 }

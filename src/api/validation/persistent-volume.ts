@@ -10,7 +10,15 @@ import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
 import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
 import { positiveQuantity } from './resource-names.ts'
-import { fitsWithPortal, isQualifiedName, PORTAL_TOO_LONG, quobyte, storageOS, unitNumber } from './volume-sources.ts'
+import {
+  fitsWithPortal,
+  flocker,
+  isQualifiedName,
+  PORTAL_TOO_LONG,
+  quobyte,
+  storageOS,
+  unitNumber,
+} from './volume-sources.ts'
 import { HOST_PATH_TYPES, partition } from './volumes.ts'
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
@@ -190,28 +198,30 @@ const local: SourceRule = (source, path, errors, spec) => {
   if (!spec['nodeAffinity']) errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
 }
 
+/** In the order in which Kubernetes looks for them. */
 const SOURCE_RULES: { readonly [source: string]: SourceRule | undefined } = {
   hostPath,
-  nfs,
-  csi,
-  local,
   gcePersistentDisk,
-  fc,
   awsElasticBlockStore,
   glusterfs,
-  iscsi,
-  storageos,
+  flocker,
+  nfs,
   rbd: needs('monitors', 'image'),
   quobyte,
-  flexVolume: needs('driver'),
-  cinder,
   cephfs: needs('monitors'),
+  iscsi,
+  cinder,
+  fc,
+  flexVolume: needs('driver'),
   azureFile,
   vsphereVolume: needs('volumePath'),
-  azureDisk,
   photonPersistentDisk: needs('pdID'),
   portworxVolume: needs('volumeID'),
+  azureDisk,
   scaleIO: needs('gateway', 'system', 'volumeName'),
+  local,
+  storageos,
+  csi,
 }
 
 export function validatePersistentVolume(object: KubeObject): readonly FieldError[] {
@@ -258,15 +268,18 @@ function nodeAffinity(affinity: Fields | undefined, errors: FieldError[]): void 
   else validateNodeSelector(affinity['required'], 'spec.nodeAffinity.required', errors)
 }
 
+/** The first source is judged, and each further one refused; but a flexVolume, which is judged always. */
 function volumeSource(spec: Fields, name: string, path: string, errors: FieldError[]): void {
-  let found = 0
-  for (const [kind] of SOURCES) {
-    if (spec[kind] === undefined || spec[kind] === null) continue
-    if (found++ > 0) errors.push(forbiddenField(`${path}.${kind}`, 'may not specify more than 1 volume type'))
-    else SOURCE_RULES[kind]?.(spec[kind], `${path}.${kind}`, errors, spec, name)
-  }
-  if (found === 0) errors.push(required(path, 'must specify a volume type'))
+  const given = Object.keys(SOURCE_RULES).filter((kind) => spec[kind] !== undefined && spec[kind] !== null)
+  given.forEach((kind, i) => {
+    if (i === 0 || kind === 'flexVolume') SOURCE_RULES[kind]?.(spec[kind], `${path}.${kind}`, errors, spec, name)
+    else errors.push(forbiddenField(`${path}.${NAMED[kind] ?? kind}`, 'may not specify more than 1 volume type'))
+  })
+  if (given.length === 0) errors.push(required(path, 'must specify a volume type'))
 }
+
+/** As messages name a source that is one too many. */
+const NAMED: { readonly [source: string]: string | undefined } = { cephfs: 'cephFS' }
 
 const INLINE = 'may not be specified in the context of inline volumes'
 

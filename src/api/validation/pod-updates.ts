@@ -6,9 +6,9 @@ import { address, familyOf } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
 import { difference } from './difference.ts'
-import { type FieldError, forbiddenField, invalid, notSupported } from './errors.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
-import { dns1123Subdomain } from './names.ts'
+import { dns1123Subdomain, qualifiedName } from './names.ts'
 import { validatePodAnnotations, validatePodMetadataAndSpec } from './pods.ts'
 import { validateVolumes } from './volumes.ts'
 
@@ -120,8 +120,8 @@ function withUnchangeable(spec: Fields, before: Fields, errors: FieldError[]): F
   restore('tolerations')
   if (before['terminationGracePeriodSeconds'] < 0 && spec['terminationGracePeriodSeconds'] === 1)
     restore('terminationGracePeriodSeconds')
+  restore('schedulingGates')
   if (before['schedulingGates']?.length) {
-    restore('schedulingGates')
     gatedChanges(spec, before, compared, errors)
   }
   return compared
@@ -178,22 +178,28 @@ export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): Field
   const errors: FieldError[] = []
   const status: Fields = pod['status'] ?? {}
   const before: Fields = old['status'] ?? {}
+  validateConditionTypes(status['conditions'] ?? [], errors)
+  validateNomination(pod, status, before, errors)
+  if ((status['observedGeneration'] ?? 0) < 0)
+    errors.push(invalid('status.observedGeneration', status['observedGeneration'], 'must be a non-negative integer'))
   if (before['qosClass'] && status['qosClass'] !== before['qosClass'])
     errors.push(invalid('status.qosClass', status['qosClass'] ?? '', 'field is immutable'))
-  if ((status['observedGeneration'] ?? 0) < 0)
-    errors.push(
-      invalid('status.observedGeneration', status['observedGeneration'], 'must be greater than or equal to 0'),
-    )
-  validateNomination(pod, status, before, errors)
-  validatePodIPs(status, errors)
-  validateHostIPs(status, errors)
   const policy: string = pod['spec']?.restartPolicy ?? ''
   for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
     validateRestarts(status[list] ?? [], before[list] ?? [], policy, list, pod, errors)
   validateClaimStatuses(pod, status, errors)
-  validateDeviceHealth(status, errors)
   validateExtendedClaim(pod, status['extendedResourceClaimStatus'], errors)
+  validatePodIPs(status, errors)
+  validateHostIPs(status, errors)
+  validateDeviceHealth(status, errors)
   return errors
+}
+
+/** Kubernetes names the field as its Go type does. */
+function validateConditionTypes(conditions: readonly Fields[], errors: FieldError[]): void {
+  conditions.forEach(({ type = '' }, i) => {
+    for (const message of qualifiedName(type)) errors.push(invalid(`status.conditions[${i}].Type`, type, message))
+  })
 }
 
 /** hostIP is the first of hostIPs. */
@@ -239,19 +245,28 @@ function validateDeviceHealth(status: Fields, errors: FieldError[]): void {
 
 /** The claim that stands for a pod's extended resources names the pod's containers (KEP-5004). */
 function validateExtendedClaim(pod: KubeObject, claim: Fields | undefined, errors: FieldError[]): void {
+  if (claim === undefined) return
   const spec: Fields = pod['spec'] ?? {}
   const names = [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])].map(({ name }: Fields) => name)
-  const mappings: readonly Fields[] = claim?.['requestMappings'] ?? []
+  const { requestMappings: mappings = [], resourceClaimName: claimName = '' } = claim as {
+    readonly requestMappings?: readonly Fields[]
+    readonly resourceClaimName?: string
+  }
+  const path = 'status.extendedResourceClaimStatus'
+  if (mappings.length === 0)
+    errors.push(required(`${path}.requestMappings`, 'at least one request mapping is required'))
   mappings.forEach(({ containerName = '' }, i) => {
     if (!names.includes(containerName))
       errors.push(
         invalid(
-          `status.extendedResourceClaimStatus.requestMappings[${i}].containerName`,
+          `${path}.requestMappings[${i}].containerName`,
           containerName,
           'must match the name of an entry in spec.initContainers.name or spec.containers.name',
         ),
       )
   })
+  for (const message of dns1123Subdomain(claimName))
+    errors.push(invalid(`${path}.resourceClaimName`, claimName, message))
 }
 
 function validateNomination(pod: KubeObject, status: Fields, before: Fields, errors: FieldError[]): void {

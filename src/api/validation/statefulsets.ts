@@ -7,6 +7,7 @@ import { internalForm } from './internal.ts'
 import { dns1123Label } from './names.ts'
 import { persistentVolumeClaimSpec } from './persistent-volume-claim.ts'
 import {
+  collisionCount,
   immutableSelector,
   intOrPercent,
   nonNegativeCounts,
@@ -120,7 +121,7 @@ function withoutKind({ kind: _, apiVersion: __, ...claim }: Fields): Fields {
   return claim
 }
 
-export function validateStatefulSetStatus(object: KubeObject, _old: KubeObject): FieldError[] {
+export function validateStatefulSetStatus(object: KubeObject, old: KubeObject): FieldError[] {
   const errors: FieldError[] = []
   const status: Fields = object['status'] ?? {}
   nonNegativeCounts(
@@ -139,11 +140,12 @@ export function validateStatefulSetStatus(object: KubeObject, _old: KubeObject):
   const replicas: number = status['replicas'] ?? 0
   for (const field of ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const)
     if ((status[field] ?? 0) > replicas)
-      errors.push(invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas'))
+      errors.push(invalid(`status.${field}`, status[field] ?? 0, 'cannot be greater than status.replicas'))
   if ((status['availableReplicas'] ?? 0) > (status['readyReplicas'] ?? 0))
     errors.push(
       invalid('status.availableReplicas', status['availableReplicas'], 'cannot be greater than status.readyReplicas'),
     )
+  collisionCount(status, old, errors)
   return errors
 }
 

@@ -103,9 +103,13 @@ function attachmentStatus(status: Fields, errors: FieldError[]): void {
   for (const [key, value] of entries(status['attachmentMetadata']))
     size += Buffer.byteLength(key) + Buffer.byteLength(value as string)
   if (size > MAX_PARAMETER_BYTES) errors.push(tooLong('status.attachmentMetadata', MAX_PARAMETER_BYTES))
-  for (const field of ['attachError', 'detachError'])
-    if (Buffer.byteLength(status[field]?.message ?? '') > MAX_ERROR_MESSAGE)
+  for (const field of ['attachError', 'detachError']) {
+    const { message = '', errorCode = 0 }: Fields = status[field] ?? {}
+    if (Buffer.byteLength(message) > MAX_ERROR_MESSAGE)
       errors.push(tooLong(`status.${field}.message`, MAX_ERROR_MESSAGE))
+    if (errorCode < 0)
+      errors.push(invalid(`status.${field}.errorCode`, errorCode, 'must be between 0 and 2147483647, inclusive'))
+  }
 }
 
 export function validateCSIDriver(object: KubeObject): readonly FieldError[] {
@@ -208,8 +212,8 @@ export function validateCSIStorageCapacity(object: KubeObject): readonly FieldEr
   validateLabelSelector(object['nodeTopology'], 'nodeTopology', errors)
   const name: string = object['storageClassName'] ?? ''
   for (const message of dns1123Subdomain(name)) errors.push(invalid('storageClassName', name, message))
-  for (const field of ['capacity', 'maximumVolumeSize'])
-    if (object[field] !== undefined) nonNegativeQuantity(object[field], field, errors)
+  // A maximumVolumeSize below zero is taken.
+  if (object['capacity'] !== undefined) nonNegativeQuantity(object['capacity'], 'capacity', errors)
   return errors
 }
 

@@ -1,6 +1,6 @@
 /** Pod templates, and what every controller of pods asks of its own: a selector that fits, pods that restart. */
 
-import type { Fields } from '../object.ts'
+import type { Fields, KubeObject } from '../object.ts'
 import type { Int64 } from '../objects/integers.ts'
 import { labelSelectorOf } from '../objects/label-selector.ts'
 import { asGiven } from '../schema/canonical.ts'
@@ -115,6 +115,13 @@ export function nonNegativeField(value: Int64 | undefined | null, path: string, 
 /** Counts of a status: none negative. */
 export function nonNegativeCounts(status: Fields | undefined, fields: readonly string[], errors: FieldError[]): void {
   for (const field of fields) nonNegativeField(status?.[field], `status.${field}`, errors)
+}
+
+/** How often a hash was taken already only grows: an older count would give two revisions one name. */
+export function collisionCount(status: Fields, old: KubeObject, errors: FieldError[]): void {
+  const before: number | undefined = old['status']?.collisionCount ?? undefined
+  const now: number = status['collisionCount'] ?? 0
+  if (before !== undefined && now < before) errors.push(invalid('status.collisionCount', now, 'cannot be decremented'))
 }
 
 /** A selector says which pods are whose: it never changes. */

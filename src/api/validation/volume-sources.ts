@@ -48,3 +48,12 @@ export function storageOS(source: Fields, path: string, errors: FieldError[]): v
     for (const message of dns1123Label(volumeNamespace))
       errors.push(invalid(`${path}.volumeNamespace`, volumeNamespace, message))
 }
+
+/** A Flocker dataset, by name or by uuid. */
+export function flocker({ datasetName = '', datasetUUID = '' }: Fields, path: string, errors: FieldError[]): void {
+  if (datasetName === '' && datasetUUID === '')
+    errors.push(required(path, 'one of datasetName and datasetUUID is required'))
+  if (datasetName !== '' && datasetUUID !== '')
+    errors.push(invalid(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously'))
+  if (datasetName.includes('/')) errors.push(invalid(`${path}.datasetName`, datasetName, "must not contain '/'"))
+}

@@ -12,7 +12,15 @@ import { MORE_THAN_ONE, projected } from './volume-projections.ts'
 /** As Kubernetes spells these fields where it tells of one source too many. */
 const SPELLED: { readonly [kind: string]: string | undefined } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
-import { fitsWithPortal, isQualifiedName, PORTAL_TOO_LONG, quobyte, storageOS, unitNumber } from './volume-sources.ts'
+import {
+  fitsWithPortal,
+  flocker,
+  isQualifiedName,
+  PORTAL_TOO_LONG,
+  quobyte,
+  storageOS,
+  unitNumber,
+} from './volume-sources.ts'
 
 type SourceRule = (source: Fields, path: string, errors: FieldError[], volumeName: string) => void
 
@@ -235,14 +243,7 @@ const podSources: Readonly<Record<string, SourceRule>> = {
   nfs,
   iscsi,
   glusterfs: need('endpoints', 'path'),
-  flocker(source, path, errors) {
-    const { datasetName = '', datasetUUID = '' } = source
-    if (datasetName === '' && datasetUUID === '')
-      errors.push(required(path, 'one of datasetName and datasetUUID is required'))
-    if (datasetName !== '' && datasetUUID !== '')
-      errors.push(invalid(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously'))
-    if (datasetName.includes('/')) errors.push(invalid(`${path}.datasetName`, datasetName, "must not contain '/'"))
-  },
+  flocker,
   persistentVolumeClaim: need('claimName'),
   rbd: need('monitors', 'image'),
   cinder(source, path, errors) {

@@ -8,6 +8,7 @@ import { type FieldError, forbiddenField, invalid, notSupported, required } from
 import { internalForm } from './internal.ts'
 import {
   amountOf,
+  collisionCount,
   immutableSelector,
   intOrPercent,
   labelsMismatch,
@@ -82,7 +83,15 @@ export function validateDeploymentStatus(object: KubeObject, old: KubeObject): F
   const status: Fields = object['status'] ?? {}
   nonNegativeCounts(
     status,
-    ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'],
+    [
+      'observedGeneration',
+      'replicas',
+      'updatedReplicas',
+      'readyReplicas',
+      'availableReplicas',
+      'unavailableReplicas',
+      'terminatingReplicas',
+    ],
     errors,
   )
   nonNegativeField(status['collisionCount'], 'status.collisionCount', errors)
@@ -90,18 +99,14 @@ export function validateDeploymentStatus(object: KubeObject, old: KubeObject): F
   const { availableReplicas = 0, readyReplicas = 0 } = status
   if (availableReplicas > readyReplicas)
     errors.push(invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas'))
-  const before: number = old['status']?.collisionCount ?? 0
-  const now: number | undefined = status['collisionCount'] ?? undefined
-  if (old['status']?.collisionCount !== undefined && now === undefined)
-    errors.push(invalid('status.collisionCount', null, 'cannot be decremented'))
-  else if ((now ?? 0) < before) errors.push(invalid('status.collisionCount', now, 'cannot be decremented'))
+  collisionCount(status, old, errors)
   return errors
 }
 
 function notMoreThanReplicas(status: Fields, fields: readonly string[], errors: FieldError[]): void {
   for (const field of fields)
     if ((status[field] ?? 0) > (status['replicas'] ?? 0))
-      errors.push(invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas'))
+      errors.push(invalid(`status.${field}`, status[field] ?? 0, 'cannot be greater than status.replicas'))
 }
 
 export function validateReplicaSet(object: KubeObject, old?: KubeObject): FieldError[] {
@@ -119,7 +124,14 @@ export function validateReplicaSet(object: KubeObject, old?: KubeObject): FieldE
   return errors
 }
 
-const REPLICA_COUNTS = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration']
+const REPLICA_COUNTS = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+  'terminatingReplicas',
+]
 
 export function validateReplicaSetStatus(object: KubeObject, _old: KubeObject): FieldError[] {
   const errors: FieldError[] = []

@@ -41,7 +41,9 @@ function toV2(object: KubeObject, apiVersion: string): KubeObject {
     current === undefined
       ? []
       : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: current } } }]
-  const currentMetrics = [...listIn(annotations, CURRENT).map(currentToV2), ...currentCpu]
+  // The annotation holds them all, and what the field says besides does not count.
+  const annotated = listIn(annotations, CURRENT).map(currentToV2)
+  const currentMetrics = annotated.length > 0 ? annotated : currentCpu
   const conditions = listIn(annotations, CONDITIONS)
   const behavior = objectIn(annotations, BEHAVIOR)
   const kept = Object.fromEntries(Object.entries(annotations).filter(([name]) => !AUTOSCALER_FIELDS.includes(name)))
@@ -238,7 +240,12 @@ function currentToV1(metric: Fields): Fields {
       type,
       [key]: {
         ...source,
-        ...flat(current, 'currentAverageUtilization', 'currentAverageValue'),
+        // v1 has no way to say that there is no value.
+        ...flat(
+          { ...current, averageValue: current.averageValue ?? '0' },
+          'currentAverageUtilization',
+          'currentAverageValue',
+        ),
       },
     }
   }

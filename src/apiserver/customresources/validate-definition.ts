@@ -101,14 +101,8 @@ function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   if (scope === '') errors.push(required('spec.scope'))
   else if (scope !== 'Cluster' && scope !== 'Namespaced')
     errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
-  if (spec['preserveUnknownFields'] === true && old?.['spec']?.preserveUnknownFields !== true)
-    errors.push(
-      invalid(
-        'spec.preserveUnknownFields',
-        true,
-        'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
-      ),
-    )
+  if (spec['preserveUnknownFields'] === true && versions.some(({ schema }) => hasDefault(schema?.openAPIV3Schema)))
+    errors.push(invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema'))
   versions.forEach((version, i) => {
     if (version['schema']?.openAPIV3Schema === undefined)
       errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`))
@@ -123,8 +117,31 @@ function specErrors(object: KubeObject, old?: KubeObject): readonly FieldError[]
   definitionNames(spec['names'] ?? {}, errors)
   if (first !== undefined) commonErrors(first, shared, errors)
   conversionErrors(spec['conversion'], errors)
+  if (spec['preserveUnknownFields'] === true && old?.['spec']?.preserveUnknownFields !== true)
+    errors.push(
+      invalid(
+        'spec.preserveUnknownFields',
+        true,
+        'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+      ),
+    )
   return errors
 }
+
+/** Whether a schema, or one within it, has a default. */
+function hasDefault(schema: Json | undefined): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  if (Array.isArray(schema)) return schema.some(hasDefault)
+  const fields = schema as Fields
+  if (fields['default'] !== undefined) return true
+  return (
+    SCHEMAS.some((name) => hasDefault(fields[name])) ||
+    NAMED_SCHEMAS.some((name) => Object.values((fields[name] ?? {}) as Fields).some(hasDefault))
+  )
+}
+
+const SCHEMAS = ['items', 'additionalItems', 'additionalProperties', 'not', 'allOf', 'anyOf', 'oneOf']
+const NAMED_SCHEMAS = ['properties', 'patternProperties', 'definitions', 'dependencies']
 
 /** `given`: whether there is a list at all, be it empty. */
 function listErrors(versions: readonly Fields[], given: boolean, shared: Shared, errors: FieldError[]): void {

@@ -112,12 +112,29 @@ function patched(
     const wrong = decoderWords(error.message, target.kind)
     throw wrong === undefined ? error : invalid(wrong)
   }
-  const strict = [...result.strictErrors, ...decoded.warnings]
+  // What a strategic merge gives is read as it is; the other patches' result has its keys in Go's order of maps.
+  const told = type === 'strategic' ? decoded.warnings : inOrderOfFields(decoded.warnings)
+  const strict = [...result.strictErrors, ...told]
   if (strict.length > 0) {
     if (fieldValidation === 'Strict') throw invalid(`strict decoding error: ${strict.join(', ')}`)
     if (fieldValidation === 'Warn') warnings.push(...strict)
   }
   return decoded.object
+}
+
+const UNKNOWN = /^unknown field "(.*)"$/
+
+/** Warnings of unknown fields in the order of their paths. */
+function inOrderOfFields(warnings: readonly string[]): readonly string[] {
+  const paths = warnings.map((warning) => UNKNOWN.exec(warning)?.[1]?.split('.'))
+  if (warnings.length < 2 || paths.includes(undefined)) return warnings
+  const order = warnings.map((warning, i) => ({ warning, path: paths[i]! }))
+  return order.sort((a, b) => comparePaths(a.path, b.path)).map(({ warning }) => warning)
+}
+
+function comparePaths(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! < b[i]! ? -1 : 1
+  return a.length - b.length
 }
 
 /** What a decoder says without its beginning, which names the kinds, and the body it shows at the end. */

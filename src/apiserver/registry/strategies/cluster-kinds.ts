@@ -225,6 +225,7 @@ export const clusterStrategies: Strategies = {
   }),
   'volumeattachments.storage.k8s.io': kind({
     validate: storage.validateVolumeAttachment,
+    validateStatus: (object) => storage.validateVolumeAttachment(object),
     status: { attached: false },
     statusAlone: true,
     more: CONDITIONAL,
@@ -324,19 +325,21 @@ export const clusterStrategies: Strategies = {
     validate: flowcontrol.validateFlowSchema,
     counts: SPEC,
     status: {},
-    validateStatus: flowcontrol.validateFlowSchemaStatus,
+    validateStatus: flowcontrol.validateFlowStatus,
     statusAlone: true,
   }),
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': kind({
     validate: flowcontrol.validatePriorityLevelConfiguration,
     counts: SPEC,
     status: {},
+    validateStatus: flowcontrol.validateFlowStatus,
     statusAlone: true,
   }),
   'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitions,
   'apiservices.apiregistration.k8s.io': kind({
     validate: extension.validateAPIService,
     status: {},
+    validateStatus: extension.validateAPIServiceStatus,
     statusAlone: true,
     more: {
       ...CONDITIONAL,

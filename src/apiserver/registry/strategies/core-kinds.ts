@@ -99,7 +99,7 @@ export const endpointSlices: Strategy = {
     return nextGeneration(object, old, changed)
   },
   validate: (object) => validateEndpointSlice(object),
-  validateUpdate: (object) => validateEndpointSlice(object),
+  validateUpdate: validateEndpointSlice,
   warningsOnCreate: endpointSliceWarnings,
 }
 

@@ -36,7 +36,7 @@ function normalized(service: KubeObject, old: KubeObject | undefined): KubeObjec
     spec['clusterIPs'] = before['clusterIPs']
   if (
     (before['clusterIP'] || undefined) !== (spec['clusterIP'] || undefined) &&
-    same(before['clusterIPs'], spec['clusterIPs'])
+    (many === 0 || same(before['clusterIPs'], spec['clusterIPs']))
   )
     spec['clusterIPs'] = spec['clusterIP'] ? [spec['clusterIP']] : undefined
   return withSpec(service, spec)
