@@ -112,3 +112,13 @@ test("a claim's health is a claim's alone to lose: a set's template of claims ke
   }
   assert.equal(mentions(withoutDisabledFields(set, undefined, sets.schema), 'healthStatus'), true)
 })
+
+test('a Lease that names a strategy does not keep a preferred holder', () => {
+  const row = rows.find(({ kind }) => kind === 'Lease')!
+  const lease = (spec: Readonly<Record<string, Json>>): KubeObject =>
+    ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'a' }, spec }) as KubeObject
+  const old = lease({ strategy: 'OldestEmulationVersion' })
+  const next = lease({ strategy: 'OldestEmulationVersion', preferredHolder: 'b' })
+  assert.deepEqual(withoutDisabledFields(next, old, row.schema)['spec'], { strategy: 'OldestEmulationVersion' })
+  assert.deepEqual(withoutDisabledFields(next, next, row.schema), next)
+})

@@ -19,7 +19,13 @@ interface DisabledField {
   readonly withEmptyParent?: boolean
   /** Only in objects of this kind. */
   readonly kind?: string
+  /** Another field of the feature being in use does not keep this one. */
+  readonly alone?: boolean
 }
+
+/** What is in use with a field: its feature, or the field alone. */
+const useOf = ({ definition, field, feature, alone }: DisabledField): string =>
+  alone === true ? `${definition}.${field}` : feature
 
 const of = (feature: string, ...fields: readonly (readonly [definition: string, field: string])[]) =>
   fields.map(([definition, field]): DisabledField => ({ definition, field, feature }))
@@ -64,7 +70,7 @@ export const DISABLED_FIELDS: readonly DisabledField[] = [
     'CoordinatedLeaderElection',
     ['io.k8s.api.coordination.v1.LeaseSpec', 'strategy'],
     ['io.k8s.api.coordination.v1.LeaseSpec', 'preferredHolder'],
-  ),
+  ).map((one) => ({ ...one, alone: true })),
   ...of(
     'DRADerivedAttributes',
     [`${DEVICES}.ExactDeviceRequest`, 'derivedAttributes'],
@@ -151,7 +157,7 @@ function collect(value: Json, old: Json | undefined, schema: Schema, kind: strin
     const before = found.size
     const fields = value as Fields
     const plan = planOf(schema)
-    for (const one of plan.own) if (fields[one.field] !== undefined && isOf(one, kind)) found.add(one.feature)
+    for (const one of plan.own) if (fields[one.field] !== undefined && isOf(one, kind)) found.add(useOf(one))
     for (const [name, inner] of plan.below)
       if (fields[name] !== undefined)
         collect(fields[name] as Json, (old as Fields | undefined)?.[name], inner, kind, found)
@@ -172,7 +178,7 @@ function without(value: Json, schema: Schema, kind: string, dropped: ReadonlySet
     return withFields(value as Fields, Object.keys(value), (_, inner) => without(inner, schema.values, kind, dropped))
   if (schema.type !== 'struct') return value
   const { own, below } = planOf(schema)
-  const gone = own.filter((one) => dropped.has(one.feature) && isOf(one, kind)).map(({ field }) => field)
+  const gone = own.filter((one) => dropped.has(useOf(one)) && isOf(one, kind)).map(({ field }) => field)
   const schemas = new Map(below)
   return withFields(value as Fields, [...gone, ...schemas.keys()], (name, inner) => {
     if (gone.includes(name)) return undefined
