@@ -1,6 +1,7 @@
 /**
  * The Deployment controller: rolls a template out over ReplicaSets, one for each revision. It never touches a pod. The
- * controller manager starts it; the steps of a sync are in rollout.ts, arithmetic in max-surge-max-unavailable.ts, conditions in status.ts.
+ * controller manager starts it; the steps of a sync are in rollout.ts, arithmetic in max-surge-max-unavailable.ts, conditions in
+ * status.ts.
  */
 
 import type { KubeObject } from '../../api/object.ts'

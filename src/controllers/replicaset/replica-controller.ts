@@ -1,7 +1,7 @@
 /**
  * The ReplicaSet and ReplicationController controllers: exactly N pods of a template, adopted, created or deleted. One
- * implementation; replicaset-and-replicationcontroller.ts has the differences. The controller manager starts it; it knows nothing of Deployments but
- * that ReplicaSets of one controller are related.
+ * implementation; replicaset-and-replicationcontroller.ts has the differences. The controller manager starts it; it knows nothing
+ * of Deployments but that ReplicaSets of one controller are related.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { createEventRecorder } from '../../client/events.ts'
