@@ -75,6 +75,8 @@ export interface ConnectionInfo {
   readonly remoteAddress: string
   /** DER of the verified client certificate, if one was sent and verified against one of the client CAs. */
   readonly peerCertificate?: Uint8Array
+  /** DER of the certificates between it and its authority, nearest first, as far as the peer has sent them. */
+  readonly peerIssuers?: () => readonly Uint8Array[]
   /** Why the certificate that was sent did not verify: such a request is nobody's, not anonymous. */
   readonly certificateError?: string
   /** For authentication to keep the identity it found for this socket. */

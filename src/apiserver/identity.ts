@@ -28,6 +28,8 @@ export interface AuthOptions {
   /** Rises with every change to roles and bindings. */
   readonly rolesChanged: () => number
   readonly serviceAccounts: ServiceAccountKeys
+  /** PEM of the authorities whose certificates name users. */
+  readonly clientCas?: string
   /** Who may speak for others. Without it nobody may. */
   readonly frontProxies?: FrontProxies
   /** Users by static token. */
@@ -69,6 +71,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const authenticator = createAuthenticator(runtime, {
     serviceAccounts: tokens,
     otherToken: (token) => options.staticTokens?.get(token) ?? bootstrapTokenUser(reads, runtime.clock, token),
+    ...(options.clientCas === undefined ? {} : { clientCas: options.clientCas }),
     ...(options.frontProxies === undefined ? {} : { frontProxies: options.frontProxies }),
     ...(options.otherTokens === undefined ? {} : { others: options.otherTokens }),
   })

@@ -12,6 +12,9 @@ import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
 import { boolean, integer, securityOptions } from './security-flags.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
+  // The reader of what is said may go, as head does.
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
   const program = skiffCommand()
   try {
     await program.parseAsync([...args], { from: 'user' })

@@ -115,6 +115,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           rolesChanged: reads.generationOf(ROLE_RESOURCES),
           serviceAccounts: identity.serviceAccounts,
           frontProxies: identity.frontProxies,
+          clientCas: identity.clientCas.join('\n'),
           ...(security.tokens === undefined ? {} : { staticTokens: security.tokens }),
           ...(authentication === undefined
             ? {}

@@ -94,9 +94,10 @@ describe('who an API server is', () => {
       /is not the key of/,
     )
     assert.match(
-      await refusal({ serviceAccountKeyFile: [file('empty', '')] }),
+      await refusal({ serviceAccountSigningKeyFile: key, serviceAccountKeyFile: [file('empty', '')] }),
       /does not contain any valid RSA or ECDSA/,
     )
+    assert.match(await refusal({ serviceAccountKeyFile: [key] }), /are given together/)
     assert.match(await refusal({ serviceAccountIssuer: ['::x'] }), /contained a ':' but was not a valid URL/)
     assert.match(await refusal({ serviceAccountIssuer: [''] }), /cannot be an empty string/)
   })

@@ -131,6 +131,8 @@ async function serviceAccountKeys(flags: IdentityFlags, pki: Pki): Promise<Servi
     if (issuer.includes(':') && !URL.canParse(issuer))
       throw new StartError(`service-account-issuer "${issuer}" contained a ':' but was not a valid URL`)
   }
+  if (files !== undefined && signingFile === undefined)
+    throw new StartError('--service-account-key-file and --service-account-signing-key-file are given together')
   const signingKey =
     signingFile === undefined ? jwtKey(pki.serviceAccount.privateKey) : await fromFile(signingFile, jwtKey)
   const keys: VerificationKey[] = []

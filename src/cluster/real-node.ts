@@ -1,6 +1,6 @@
 /** The cluster's node of real containers: looked at before anything starts, started with the components, taken down with them. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -18,8 +18,21 @@ export interface RealNodeChoice {
   readonly directory: string
 }
 
-/** Below the cluster's own directory. */
-export const nodeDirectory = (dataDir: string, name: string): string => join(dataDir, 'kubelet', name)
+/**
+ * Below the cluster's own directory, by the path that the kernel knows it by: what is mounted below is found by comparing paths, and
+ * one that leads over a symbolic link would find nothing.
+ */
+export const nodeDirectory = (dataDir: string, name: string): string => join(realPath(dataDir), 'kubelet', name)
+
+/** Also of what is not there yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    const parent = dirname(path)
+    return parent === path ? path : join(realPath(parent), basename(path))
+  }
+}
 
 /** @throws StartError with a line for each thing that the machine lacks */
 export async function findContainerRuntime(endpoint: string | undefined, nodes: number): Promise<FoundRuntime> {

@@ -45,8 +45,13 @@ const isNotThereYet = (error: unknown): boolean =>
 function upgraded(server: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const url = new URL(ATTACH_PATH, server)
-    const asking = request(url, { headers: { connection: 'upgrade', upgrade: ATTACH_PROTOCOL } })
-    asking.on('upgrade', (_answer, socket) => resolve(socket as Socket))
+    const headers = { connection: 'upgrade', upgrade: ATTACH_PROTOCOL }
+    const asking = request(url, { headers, timeout: PATIENCE_MS })
+    asking.on('timeout', () => asking.destroy(new Error(`${server} takes connections and does not answer`)))
+    asking.on('upgrade', (_answer, socket) => {
+      ;(socket as Socket).setTimeout(0)
+      resolve(socket as Socket)
+    })
     asking.on('response', (answer) => {
       answer.resume()
       reject(

@@ -87,5 +87,17 @@ function describe(socket: TLSSocket): ConnectionInfo {
   if (!socket.authorized) {
     return { remoteAddress, certificateError: String(socket.authorizationError ?? 'certificate not verified') }
   }
-  return { remoteAddress, peerCertificate: certificate.raw }
+  return { remoteAddress, peerCertificate: certificate.raw, peerIssuers: () => issuersOf(socket) }
 }
+
+function issuersOf(socket: TLSSocket): readonly Uint8Array[] {
+  const issuers: Uint8Array[] = []
+  // A self-signed one is its own issuer.
+  for (let one = socket.getPeerCertificate(true); one?.issuerCertificate !== undefined; one = one.issuerCertificate) {
+    if (one.issuerCertificate === one || issuers.length === LONGEST_CHAIN) break
+    issuers.push(one.issuerCertificate.raw)
+  }
+  return issuers
+}
+
+const LONGEST_CHAIN = 10

@@ -57,7 +57,11 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   if (isTerminalPhase(status.phase)) return true
   deadlines.check(pod, status)
   probes.add(pod, cache.get(uid))
-  await volumes.mount(pod)
+  try {
+    await volumes.mount(pod, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
   if (signal.aborted) return false
   const runtimeStatus = cache.get(uid)
   const actions = computePodActions(pod, runtimeStatus, probes)

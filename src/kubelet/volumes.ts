@@ -19,8 +19,12 @@ import { SyncError } from './sync-error.ts'
 import { addKeys, type VolumeFiles } from './volume-files.ts'
 
 export interface Volumes {
-  /** Sets up what is not yet. @throws SyncError while something is missing */
-  mount(pod: Pod): Promise<void>
+  /**
+   * Sets up what is not yet. Answers of the API server are waited for until `signal` is aborted: a pod that ends while one is slow is
+   * not held up; files that are being written are written to their end.
+   * @throws SyncError while something is missing, and the signal's reason
+   */
+  mount(pod: Pod, signal: AbortSignal): Promise<void>
   forget(uid: string): void
 }
 
@@ -65,7 +69,16 @@ export function createVolumes(
   /** By pod: its tokens, by volume and place in it. */
   const tokens = new Map<string, Map<string, Token>>()
 
-  async function setUp(pod: Pod, volume: Volume): Promise<void> {
+  async function setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> {
+    const files = await untilAborted(filesOf(pod, volume), signal)
+    if (writer === undefined) return
+    const { configMap, secret, projected, downwardAPI } = volume
+    const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
+    const persistent = await untilAborted(persistentVolume(pod, volume), signal)
+    await writer.setUp(pod, volume, isMadeOfFiles ? files : undefined, persistent)
+  }
+
+  async function filesOf(pod: Pod, volume: Volume): Promise<VolumeFiles> {
     const namespace = namespaceOf(pod)
     const { configMap, secret, projected, downwardAPI } = volume
     const files: VolumeFiles = new Map()
@@ -88,9 +101,7 @@ export function createVolumes(
       files.set(path, { bytes: Buffer.from(text), ...tokenOwner(pod, mode) })
     }
     for (const item of downwardAPI?.items ?? []) addField(pod, item, files, downwardAPI?.defaultMode)
-    if (writer === undefined) return
-    const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
-    await writer.setUp(pod, volume, isMadeOfFiles ? files : undefined, await persistentVolume(pod, volume))
+    return files
   }
 
   type Field = NonNullable<NonNullable<Volume['downwardAPI']>['items']>[number]
@@ -196,7 +207,7 @@ export function createVolumes(
   }
 
   return {
-    async mount(pod) {
+    async mount(pod, signal) {
       const uid = uidOf(pod)
       const wanted = mountedVolumes(pod)
       if (wanted.length === 0) return
@@ -210,9 +221,10 @@ export function createVolumes(
         const until = done.get(volume.name)
         if (until !== undefined && until > clock.monotonic()) continue
         try {
-          await setUp(pod, volume)
+          await setUp(pod, volume, signal)
           done.set(volume.name, freshUntil(volume))
         } catch (error) {
+          if (signal.aborted) throw signal.reason
           const message = messageOf(error)
           const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${message}`
           events.warning(pod, 'FailedMount', text)
@@ -259,6 +271,19 @@ function mountedVolumes(pod: Pod): readonly Volume[] {
     for (const { name } of container.volumeDevices ?? []) names.add(name)
   }
   return volumes.filter(({ name }) => names.has(name))
+}
+
+/** The answer, or the signal's reason if that comes first. @throws both's */
+async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([answer, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 /** A token is its user's alone, where the pod's containers have one user, or a group that shares its volumes. */

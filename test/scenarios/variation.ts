@@ -45,7 +45,7 @@ const GENERATED = /-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])/g
 export const withoutGenerated = (text: string): string => text.replace(GENERATED, '-<5>')
 
 /** Who did what to which object. */
-const kindOf = ({ user, verb, uri }: Write): string => `${user} ${verb} ${withoutGenerated(uri)}`
+export const kindOf = ({ user, verb, uri }: Write): string => `${user} ${verb} ${withoutGenerated(uri)}`
 const isStatus = (kind: string): boolean => / update .*\/status$/.test(kind)
 
 /** What a write says: of a status its status alone, of the rest of an object all but its status. */

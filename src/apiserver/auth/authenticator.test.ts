@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import type { ApiRequest } from '../../api/request.ts'
+import type { ApiRequest, UserInfo } from '../../api/request.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
-import { issue } from '../../cluster/certificate.ts'
+import { issue, type KeyAndCertificate } from '../../cluster/certificate.ts'
 import { createAuthenticator } from './authenticator.ts'
+import { DEFAULT_FRONT_PROXIES } from './front-proxies.ts'
 
 const runtime = simulatedRuntime(1)
 const ca = issue(runtime, { commonName: 'ca', usage: 'ca', validDays: 1 })
@@ -68,4 +69,32 @@ test('of certificates only so many are kept', () => {
     brings(new X509Certificate(issue(runtime, { commonName: `user-${i}`, usage: 'client', validDays: 1 }, ca).cert).raw)
   assert.notEqual(brings(peerCertificate), first)
   assert.deepEqual(brings(peerCertificate), first)
+})
+
+test('a certificate is what the authority at the end of its chain makes it: a user, or a front proxy', () => {
+  const authority = (commonName: string, issuer?: KeyAndCertificate) =>
+    issue(runtime, { commonName, usage: 'ca', validDays: 3 }, issuer)
+  const clients = authority('clients')
+  const proxies = authority('proxies')
+  const between = authority('between', proxies)
+  const bytes = ({ cert }: KeyAndCertificate) => new X509Certificate(cert).raw
+  const client = (commonName: string, issuer: KeyAndCertificate, organizations: readonly string[] = []) =>
+    issue(runtime, { commonName, organizations, usage: 'client', validDays: 2 }, issuer)
+  const answer = (clientCas: string, certificate: KeyAndCertificate, headers: Record<string, string> = {}) => {
+    const frontProxies = { ...DEFAULT_FRONT_PROXIES, ca: proxies.cert }
+    const { authenticate } = createAuthenticator(runtime, { serviceAccounts, frontProxies, clientCas })
+    const peerIssuers = () => [bytes(between)]
+    try {
+      return (authenticate(request(headers, { peerCertificate: bytes(certificate), peerIssuers })) as UserInfo).name
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const mallory = client('mallory', between, ['system:masters'])
+  assert.match(answer(clients.cert, mallory), /of no authority that certifies users/)
+  assert.match(answer(clients.cert, mallory, { 'x-remote-user': 'admin' }), /of no authority that certifies users/)
+  const proxy = client('front-proxy-client', between)
+  assert.equal(answer(clients.cert, proxy, { 'x-remote-user': 'bob' }), 'bob')
+  assert.equal(answer(clients.cert, client('carol', clients)), 'carol')
+  assert.equal(answer(`${clients.cert}${proxies.cert}`, mallory), 'mallory', 'one authority for both')
 })

@@ -11,7 +11,7 @@ import { type FrontProxies, namedBy } from './front-proxies.ts'
 import type { ServiceAccountTokens, VerifiedToken } from './serviceaccounts.ts'
 import { TokenError } from './serviceaccounts.ts'
 import { webSocketToken } from './websocket-token.ts'
-import { type CertificateIdentity, certificateIdentity, issuedBy } from './x509.ts'
+import { type CertificateIdentity, certificateIdentity, certifiedBy } from './x509.ts'
 
 export interface Authenticator {
   /**
@@ -38,8 +38,10 @@ export interface TokenAuthenticator {
 export type VouchedToken = Omit<VerifiedToken, 'audiences'> & { readonly audiences?: readonly string[] }
 
 export interface AuthenticatorOptions {
-  /** Who has a certificate of theirs is nobody himself, and speaks for others. */
+  /** A front proxy speaks for others, by a certificate of these authorities. */
   readonly frontProxies?: FrontProxies
+  /** PEM of the authorities whose certificates name users. Default: of every certificate that the transport has verified. */
+  readonly clientCas?: string
   readonly serviceAccounts: ServiceAccountTokens
   /** Tokens of other kinds: static ones, bootstrap tokens. Cheap: asked for every token that is not a service account's. */
   readonly otherToken?: (token: string) => UserInfo | undefined
@@ -68,7 +70,8 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
   /** By the certificate's bytes: a client opens many connections, and the chain was verified for each of them. */
   const certificates = createLruMap<string, Peer | null>(CERTIFICATES)
   const { frontProxies } = options
-  const isFrontProxy = frontProxies === undefined ? () => false : issuedBy(frontProxies.ca)
+  const isFrontProxy = frontProxies === undefined ? () => false : certifiedBy(frontProxies.ca)
+  const isClient = options.clientCas === undefined ? () => true : certifiedBy(options.clientCas)
   const tokens = createLruMap<string, { readonly user: UserInfo; readonly until: number }>(TOKENS)
   /** Rises when what is believed changes: what was looked at before is not kept. */
   let generation = 0
@@ -98,26 +101,37 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     if (connection.peerCertificate === undefined) return undefined
     let found = connections.get(connection)
     if (found === undefined) {
-      found = peerOf(connection.peerCertificate)
+      found = peerOf(connection.peerCertificate, connection.peerIssuers)
       connections.set(connection, found)
     }
     if (found === null) return undefined
     const now = clock.now()
     if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
     remaining?.observe((found.validTo - now) / 1000)
-    return found.isProxy && frontProxies ? authenticated(namedBy(frontProxies, found.user, request)) : found.user
+    if (found.isProxy && frontProxies !== undefined) {
+      try {
+        return authenticated(namedBy(frontProxies, found.user, request))
+      } catch (error) {
+        // An authority may be both: then the certificate still names a user.
+        if (!found.isUser) throw error
+      }
+    }
+    if (!found.isUser) throw new Error('the client certificate is of no authority that certifies users')
+    return found.user
   }
 
   /** null: it names nobody. */
-  function peerOf(certificate: Uint8Array): Peer | null {
+  function peerOf(certificate: Uint8Array, issuers: ConnectionInfo['peerIssuers']): Peer | null {
     const { buffer, byteOffset, byteLength } = certificate
     const key = Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
     let found = certificates.get(key)
     if (found === undefined) {
       const identity = certificateIdentity(certificate)
-      const isProxy = isFrontProxy(certificate)
-      found = identity === undefined ? null : { ...identity, user: authenticated(identity.user), isProxy }
-      if (key.length > LONGEST_KEPT) return found
+      const isProxy = isFrontProxy(certificate, issuers)
+      const isUser = isClient(certificate, issuers)
+      found = identity === undefined ? null : { ...identity, user: authenticated(identity.user), isProxy, isUser }
+      // Without the certificates between, which a resumed connection lacks, it may seem to be of no authority.
+      if (key.length > LONGEST_KEPT || (!isProxy && !isUser)) return found
       certificates.set(key, found)
     }
     return found
@@ -208,6 +222,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
 
 interface Peer extends CertificateIdentity {
   readonly isProxy: boolean
+  readonly isUser: boolean
 }
 
 function authenticated(user: UserInfo): UserInfo {

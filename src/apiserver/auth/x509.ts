@@ -32,12 +32,26 @@ export function certificateIdentity(certificate: Uint8Array): CertificateIdentit
   }
 }
 
-/** Whether a certificate (DER) is signed by one of these authorities (PEM, one or more). @throws when there is none */
-export function issuedBy(authorities: string): (certificate: Uint8Array) => boolean {
+/**
+ * Whether a certificate's chain leads to one of these authorities (PEM, one or more): its own bytes first, then those that its
+ * holder sent between it and the authority, asked for only where they are needed. Each link's signature is verified.
+ * @throws when there is no authority
+ */
+export function certifiedBy(
+  authorities: string,
+): (certificate: Uint8Array, issuers?: () => readonly Uint8Array[]) => boolean {
   const keys = certificatesOf(authorities).map(({ publicKey }) => publicKey)
-  return (certificate) => {
-    const issued = new X509Certificate(certificate)
-    return keys.some((key) => issued.verify(key))
+  const isSigned = (certificate: X509Certificate) => keys.some((key) => certificate.verify(key))
+  return (certificate, issuers = () => []) => {
+    let last = new X509Certificate(certificate)
+    if (isSigned(last)) return true
+    for (const bytes of issuers()) {
+      const issuer = new X509Certificate(bytes)
+      if (!issuer.ca || !last.verify(issuer.publicKey)) return false
+      if (isSigned(issuer)) return true
+      last = issuer
+    }
+    return false
   }
 }
 

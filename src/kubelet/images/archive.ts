@@ -163,6 +163,9 @@ export function assembled(
   }
 }
 
+/** Of indexes that name indexes: one of images and one of platforms are usual. */
+const DEEPEST_INDEX = 8
+
 async function layoutImages(reader: Reader, architecture: string): Promise<readonly ArchivedImage[]> {
   const blobName = (digest: string) => {
     if (!/^[a-z0-9]+:[0-9a-f]{32,}$/.test(digest)) throw new Error(`${JSON.stringify(digest)} is no digest`)
@@ -172,8 +175,9 @@ async function layoutImages(reader: Reader, architecture: string): Promise<reado
   const images: ArchivedImage[] = []
   for (const listed of manifests) {
     let descriptor = listed
-    // An index of platforms leads to this machine's own.
-    while (/index|manifest\.list/.test(descriptor.mediaType)) {
+    // An index of platforms leads to this machine's own, which may be an index in turn.
+    for (let depth = 0; /index|manifest\.list/.test(descriptor.mediaType); depth++) {
+      if (depth === DEEPEST_INDEX) throw new Error('its indexes lead to one another without end')
       const { manifests: of = [] } = await readJson<{ manifests?: readonly Descriptor[] }>(
         reader,
         blobName(descriptor.digest),

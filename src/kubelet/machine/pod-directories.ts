@@ -2,9 +2,10 @@
  * Where a node keeps what belongs to its pods: under ROOT/pods/UID what a kubelet keeps there too, under ROOT/memory what may not
  * reach a disk (secrets, tokens), and their logs where every kubelet has them, in /var/log/pods.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
+import { mountedBelow } from './mounts.ts'
 
 export const LOGS = '/var/log/pods'
 
@@ -44,16 +45,24 @@ export function podDirectories(root: string): PodDirectories {
     logs: (one) => join(LOGS, `${plain(namespaceOf(one))}_${plain(nameOf(one))}_${plain(uidOf(one))}`),
     known: () => [...new Set([...list(pods), ...list(memory)])],
     removeVolumes(uid) {
+      refuseMounts(pod(uid))
       for (const name of ['volumes', 'volume-subpaths']) rmSync(join(pod(uid), name), { recursive: true, force: true })
       rmSync(join(memory, plain(uid)), { recursive: true, force: true })
     },
     remove(uid) {
+      refuseMounts(pod(uid))
       rmSync(pod(uid), { recursive: true, force: true })
       rmSync(join(memory, plain(uid)), { recursive: true, force: true })
       for (const name of list(LOGS))
         if (name.endsWith(`_${uid}`)) rmSync(join(LOGS, name), { recursive: true, force: true })
     },
   }
+}
+
+/** What is removed with a mount below would be somebody else's files. @throws Error */
+function refuseMounts(directory: string): void {
+  if (existsSync(directory) && mountedBelow(realpathSync(directory)).length > 0)
+    throw new Error(`something is still mounted below ${directory}`)
 }
 
 /** Names of API objects are such; what is not leads nowhere. @throws Error */

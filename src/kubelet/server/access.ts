@@ -112,13 +112,15 @@ export function subresourcesOf(path: string): readonly string[] {
   }
 }
 
-export function userOfCertificate(der: Uint8Array): UserInfo {
+/** As the API server reads it: of several common names the last. undefined without one: it names nobody. */
+export function userOfCertificate(der: Uint8Array): UserInfo | undefined {
   const { CN, O } = new X509Certificate(der).toLegacyObject().subject as {
     readonly CN?: string | readonly string[]
     readonly O?: string | readonly string[]
   }
   const list = (value: string | readonly string[] | undefined) => (value === undefined ? [] : [value].flat())
-  return { name: list(CN)[0] ?? '', groups: [...list(O), 'system:authenticated'] }
+  const name = list(CN).at(-1)
+  return name === undefined || name === '' ? undefined : { name, groups: [...list(O), 'system:authenticated'] }
 }
 
 interface Memory<T> {

@@ -184,7 +184,11 @@ function checkPod({ truth, failed }: Look, pod: KubeObject): void {
   } else if (phase === 'Pending' && !claims) failed(`${describe(pod)} is still Pending`)
   const never = pod.metadata.annotations?.['sim.skiff.dev/never-ready'] === 'true'
   const ready = conditions.find(({ type }: Fields) => type === 'Ready')?.status
-  if (phase === 'Running' && !never && ready !== 'True') failed(`${describe(pod)} runs and is not ready`)
+  // A container that fails again and again waits up to five minutes for its next start.
+  const fails = (pod['status'].containerStatuses ?? []).some(
+    ({ state, restartCount }: Fields) => state?.running === undefined && restartCount > 0,
+  )
+  if (phase === 'Running' && !never && !fails && ready !== 'True') failed(`${describe(pod)} runs and is not ready`)
 }
 
 function checkReplicas({ truth, failed }: Look, set: KubeObject): void {
