@@ -92,17 +92,35 @@ function rangeOf(file: string): string | undefined {
 
 /** Three numbers of a range that no interface and no route of this machine has. @throws Error */
 function freeRange(bridge: string): string {
-  const taken = new Set<string>()
-  for (const [name, addresses] of Object.entries(networkInterfaces()))
-    if (name !== bridge) for (const { address } of addresses ?? []) taken.add(address.split('.').slice(0, 3).join('.'))
-  for (const line of readFileSync('/proc/net/route', 'utf8').split('\n').slice(1)) {
-    const hex = line.split('\t')[1]
-    if (hex === undefined || hex.length !== 8) continue
-    const bytes = [6, 4, 2].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
-    taken.add(bytes.join('.'))
-  }
-  for (let n = 0; n < 256; n++) if (!taken.has(`10.244.${n}`)) return `10.244.${n}`
-  throw new Error('no range of 10.244.0.0/16 is free on this machine')
+  const own = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
+    name === bridge ? [] : (addresses ?? []).map(({ address }) => address),
+  )
+  const found = unroutedRange(readFileSync('/proc/net/route', 'utf8'), own, bridge)
+  if (found === undefined) throw new Error('every range that pods could have is routed elsewhere on this machine')
+  return found
+}
+
+/** What clusters usually have first, then where a network of 10.0.0.0/8 leaves room. */
+const CANDIDATES = ['10.244', '172.29', '192.168'].flatMap((prefix) =>
+  Array.from({ length: 256 }, (_, n) => `${prefix}.${n}`),
+)
+
+/** `routes`: as in /proc/net/route; `addresses`: of the machine's interfaces. The default route counts for nothing. */
+export function unroutedRange(routes: string, addresses: readonly string[], bridge: string): string | undefined {
+  const number = (hex: string) =>
+    [6, 4, 2, 0].reduce((bits, at) => bits * 256 + Number.parseInt(hex.slice(at, at + 2), 16), 0)
+  const taken = routes
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('\t'))
+    .filter(([name, destination, , , , , , mask]) => name !== bridge && destination?.length === 8 && mask?.length === 8)
+    .map(([, destination = '', , , , , , mask = '']) => ({ from: number(destination), size: 2 ** 32 - number(mask) }))
+    .filter(({ size }) => size < 2 ** 32)
+  return CANDIDATES.find((range) => {
+    const first = range.split('.').reduce((bits, part) => bits * 256 + Number(part), 0) * 256
+    const isRouted = taken.some(({ from, size }) => from < first + 256 && first < from + size)
+    return !isRouted && !addresses.some((address) => address.startsWith(`${range}.`))
+  })
 }
 
 const ownAddress = (): string | undefined =>
