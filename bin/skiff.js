@@ -20,13 +20,7 @@ const major = Number(process.versions.node.split('.')[0])
  */
 const PRETENURING = '--no-allocation-site-pretenuring'
 
-/**
- * Of what a server makes little outlives its request, so twice 8 MiB for the young are enough. With V8's own limit a cluster of
- * 3,000 pods held 100 MiB more, and its processor did no less.
- */
-const YOUNG = '--max-semi-space-size=8'
-
-const SETTINGS = ['--disable-warning=ExperimentalWarning', PRETENURING, YOUNG]
+const SETTINGS = ['--disable-warning=ExperimentalWarning', PRETENURING]
 
 /** The Node that `npm ci` brought, where tools/node has one for this platform. */
 function bundledNode() {
