@@ -65,8 +65,9 @@ async function bundleCheckout() {
 
 /** Compiled code is kept here between starts: only this user may write there, since what is in it gets run. */
 function compileCache() {
-  const directory = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'skiff/compile')
   try {
+    // A user without a home has none for this either.
+    const directory = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'skiff/compile')
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     return directory
   } catch {

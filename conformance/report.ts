@@ -1,5 +1,6 @@
-/** docs/conformance.md, made from agreement.json. */
+/** docs/conformance.md, made from agreement.json and from the figures of Kubernetes' own tests (interop/conformance/figures.json). */
 import { readFileSync } from 'node:fs'
+import { type Figures, readFigures } from '../interop/conformance/figures.ts'
 import { excuses, type SetAgreement, type Shares } from './agreement.ts'
 import { timingDependent } from './sets.ts'
 
@@ -32,6 +33,38 @@ function reasons(): string {
   )
   return lines.length === 0 ? 'Nothing.' : lines.join('\n')
 }
+
+const causesOf = ({ failed }: Figures) =>
+  [...Map.groupBy(failed, ({ cause }) => cause)]
+    .toSorted(([, one], [, other]) => other.length - one.length)
+    .map(([cause, ones]) => `- ${cause}\n${ones.map(({ name }) => `  - ${name}`).join('\n')}`)
+    .join('\n')
+
+function suite(figures: Figures): string {
+  const { date, commits, groups, failed, skipped, notRun } = figures
+  const sum = (of: 'passed' | 'failed' | 'skipped' | 'notRun') =>
+    Object.values(groups).reduce((total, group) => total + group[of], 0)
+  const all = sum('passed') + sum('failed') + sum('skipped') + sum('notRun')
+  const line = (name: string, [passed, not, left, open]: readonly number[]) =>
+    `| ${name} | ${passed} | ${not} | ${left} | ${open} |`
+  const at = Object.entries(commits).map(([commit, tests]) => `${commit} (${tests})`)
+  return `The suite by which a cluster is certified, run against nodes of real containers ([kubernetes-tests.md](kubernetes-tests.md)):
+${all - sum('notRun')} of ${all} tests were run, ${sum('passed')} pass. The last was on ${date}, at commit ${at.join(', ')}.
+
+| group | passed | failed | skipped | not run |
+|---|---:|---:|---:|---:|
+${Object.entries(groups)
+  .map(([name, group]) => line(name, [group.passed, group.failed, group.skipped, group.notRun]))
+  .join('\n')}
+${line('all', [sum('passed'), sum('failed'), sum('skipped'), sum('notRun')])}
+
+What failed, by cause:
+
+${failed.length === 0 ? 'Nothing.' : causesOf(figures)}${list('Skipped by the tests themselves', skipped)}${list('Not run', notRun)}`
+}
+
+const list = (title: string, names: readonly string[]): string =>
+  names.length === 0 ? '' : `\n\n${title}:\n\n${names.map((name) => `- ${name}`).join('\n')}`
 
 export function writeReport(agreement: Readonly<Record<string, SetAgreement>>): string {
   const leftOut = Object.entries(timingDependent).flatMap(([set, cases]) =>
@@ -85,6 +118,10 @@ ${fresh.map(({ generator, seed, cases, shares }) => `| ${generator} | ${seed} | 
 ## Left out of replays
 
 ${leftOut.length ? leftOut.join('\n') : 'None.'}
+
+## Kubernetes' own conformance tests
+
+${suite(readFigures())}
 
 ## Recording more
 

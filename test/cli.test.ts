@@ -200,9 +200,15 @@ test('detached: up, status, kubeconfig, a second up, down, and up again with all
   assert.deepEqual(readdirSync(path).sort(), ['kubeconfig', 'log', 'pid', 'pki', 'state.json', 'store'])
   for (const name of ['kubeconfig', 'pki/ca.key']) assert.equal(statSync(join(path, name)).mode & 0o777, 0o600, name)
 
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'hostile' } }
+  const spec = { holderIdentity: 'me\u001b]0;owned\u0007\nready: no' }
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
+  assert.equal((await request(path, 'POST', leases, { ...lease, spec })).status, 201)
   const status = await skiff('status', '--data-dir', path)
   assert.equal(status.code, 0, status.out)
   assert.match(status.out, /^ready: +yes$/m)
+  assert.match(status.out, /^store: +lmdb, \d+\.\d MiB, revision \d+$/m)
+  assert.match(status.out, /^leader: +hostile: me\\u001b\]0;owned\\u0007 ready: no/m)
   const pid = readFileSync(join(path, 'pid'), 'utf8').split('\n')[0]
   assert.match(status.out, new RegExp(`^pid: +${pid}$`, 'm'))
   const printed = await skiff('kubeconfig', '--data-dir', path)

@@ -257,3 +257,91 @@ test('a request is judged in its own version, and stored in the one that is stor
     assert.equal((await api.request('DELETE', `${path}/a`)).code, 200)
     hook.close()
   }))
+
+test('field selectors of a version that a webhook gives ask for the fields of that version', () =>
+  withApi(async (api) => {
+    const hook = await startHookServer()
+    const schema = (spec: object) => ({ openAPIV3Schema: { type: 'object', properties: { spec } } })
+    const integer = { type: 'integer' }
+    const clientConfig = { url: `${hook.url}/convert/well`, caBundle: hook.ca }
+    const scaled = { type: 'object', properties: { scale: { type: 'object', properties: { size: integer } } } }
+    const versions = [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: schema({ type: 'object', properties: { size: integer } }),
+        selectableFields: [{ jsonPath: '.spec.size' }],
+      },
+      {
+        name: 'v2',
+        served: true,
+        storage: false,
+        schema: schema(scaled),
+        selectableFields: [{ jsonPath: '.spec.scale.size' }],
+      },
+    ]
+    const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
+    await api.request('POST', DEFINITIONS, definition('things', 'Thing', { versions, conversion }))
+    await until(api, 'things.t.example.com', established)
+    const v1 = '/apis/t.example.com/v1/things'
+    const v2 = '/apis/t.example.com/v2/things'
+    const named = (name: string, size: number) => ({ ...thing({ size }), metadata: { name, labels: { is: name } } })
+    for (const [name, size] of [
+      ['a', 3],
+      ['b', 4],
+      ['c', 3],
+      ['d', 3],
+    ] as const)
+      assert.equal((await api.request('POST', v1, named(name, size))).code, 201)
+    const names = async (query: string) => {
+      const { code, body } = await api.request('GET', `${v2}?${query}`)
+      assert.equal(code, 200, body.message)
+      for (const { apiVersion, spec } of body.items)
+        assert.deepEqual([apiVersion, Object.keys(spec)], ['t.example.com/v2', ['scale']])
+      return [
+        body.items.map((item: { metadata: { name: string } }) => item.metadata.name).join(),
+        body.metadata.continue,
+      ]
+    }
+    assert.deepEqual(await names('fieldSelector=spec.scale.size=3'), ['a,c,d', ''])
+    assert.deepEqual(await names('fieldSelector=spec.scale.size!=3'), ['b', ''])
+    assert.deepEqual(await names('fieldSelector=spec.scale.size=3,metadata.name=c'), ['c', ''])
+    assert.deepEqual(await names('fieldSelector=spec.scale.size=3&labelSelector=is!=c'), ['a,d', ''])
+    const [first, token] = await names('fieldSelector=spec.scale.size=3&limit=2')
+    assert.equal(first, 'a,c')
+    assert.deepEqual(await names(`fieldSelector=spec.scale.size=3&limit=2&continue=${encodeURIComponent(token)}`), [
+      'd',
+      '',
+    ])
+    assert.equal((await api.request('GET', `${v2}?fieldSelector=spec.size=3`)).code, 400)
+
+    const stop = new AbortController()
+    const watching = await api.watch(`${v2}?watch=1&fieldSelector=spec.scale.size=3&labelSelector=is=b`, stop.signal)
+    const events = watching[Symbol.asyncIterator]()
+    const told = async () => {
+      const { type, object } = (await events.next()).value
+      return [type, object.apiVersion, object.spec.scale.size, object.metadata.resourceVersion]
+    }
+    const change = async (object: object) =>
+      (await api.request('PATCH', `${v1}/b`, object, MERGE)).body.metadata.resourceVersion
+    const added = await change({ spec: { size: 3 } })
+    const modified = await change({ metadata: { annotations: { k: 'v' } } })
+    const left = await change({ spec: { size: 5 } })
+    await change({ spec: { size: 6 } })
+    const back = await change({ spec: { size: 3 } })
+    const unlabelled = await change({ metadata: { labels: { is: 'x' } } })
+    const wanted = [
+      ['ADDED', 3, added],
+      ['MODIFIED', 3, modified],
+      ['DELETED', 3, left],
+      ['ADDED', 3, back],
+      ['DELETED', 3, unlabelled],
+    ]
+    for (const [type, size, version] of wanted)
+      assert.deepEqual(await told(), [type, 't.example.com/v2', size, version])
+    stop.abort()
+    assert.equal((await api.request('DELETE', `${v2}?fieldSelector=spec.scale.size=3`)).code, 200)
+    assert.equal((await names(''))[0], '')
+    hook.close()
+  }))

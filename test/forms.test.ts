@@ -1,6 +1,7 @@
 /** The forms in which objects are read: Tables, metadata alone, protobuf; of lists, watches, scales and components. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import { decodeProtobuf } from '../src/api/codec/protobuf.ts'
 import { builtinScheme } from '../src/api/scheme/scheme.ts'
 import { liveRuntime } from '../src/base/live.ts'
@@ -171,4 +172,39 @@ test('a pod that is on no node yet cannot be reached', () =>
     assert.equal((await api.request('POST', '/api/v1/namespaces/n/pods', pod)).code, 201)
     const answer = await api.request('GET', '/api/v1/namespaces/n/pods/p/exec?command=x')
     assert.deepEqual([answer.code, answer.body.message], [400, 'pod p does not have a host assigned'])
+  }))
+
+test('a list of many objects, made while it is sent, says what its pages say', () =>
+  withApi(async (api) => {
+    const configMaps = '/api/v1/namespaces/n/configmaps'
+    const object = (index: number) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `m${String(index).padStart(3, '0')}`, labels: { third: String(index % 3) } },
+      data: { text: `line\n- ${index}` },
+    })
+    await Promise.all(Array.from({ length: 620 }, (_, index) => api.request('POST', configMaps, object(index))))
+    const read = async (query: string, accept: string) => {
+      const answer = await api.request('GET', `${configMaps}${query}`, undefined, { accept })
+      assert.equal(answer.code, 200, answer.text)
+      return answer
+    }
+    const forms = [
+      { accept: TABLE.accept, field: 'rows' },
+      { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', field: 'items' },
+      { accept: 'application/json', field: 'items', pretty: true },
+    ]
+    for (const { accept, field, pretty } of forms) {
+      const more = pretty ? '&pretty=1' : ''
+      const whole = (await read(`?resourceVersion=0${more}`, accept)).body
+      const first = (await read(`?limit=400${more}`, accept)).body
+      const next = encodeURIComponent(first.metadata.continue)
+      const second = (await read(`?limit=400&continue=${next}${more}`, accept)).body
+      const { continue: _, remainingItemCount: __, ...metadata } = first.metadata
+      assert.deepEqual(whole, { ...first, metadata, [field]: [...first[field], ...second[field]] })
+      assert.equal(whole[field].length, 620)
+    }
+    const yaml = parse((await read('?resourceVersion=0', 'application/yaml')).text)
+    const json = (await read('?resourceVersion=0', 'application/json')).body
+    assert.deepEqual(yaml, json)
   }))

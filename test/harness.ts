@@ -1,5 +1,6 @@
 /** An API server over the memory store, in this process, for tests of any room. */
 import { encodeJson, jsonText } from '../src/api/codec/json.ts'
+import { decodeRecord, type KeptRecord } from '../src/api/journal.ts'
 import type { Json, KubeObject } from '../src/api/object.ts'
 import type { ApiRequest, ApiResponse, Handler, UserInfo, WatchEvent } from '../src/api/request.ts'
 import { builtinScheme } from '../src/api/scheme/scheme.ts'
@@ -93,6 +94,12 @@ export async function startTestApi(
   }
 }
 
+/** The records of the journal of deletions. */
+export async function journalOf(storage: Storage): Promise<readonly KeptRecord[]> {
+  const entries = await storage.journal(0)
+  return entries.map(({ revision, value }) => decodeRecord(value, revision)).filter((record) => record !== undefined)
+}
+
 function requestOf(
   method: string,
   path: string,
@@ -128,6 +135,8 @@ export async function textOf(response: ApiResponse): Promise<string> {
       return Buffer.concat(response.bytes).toString()
     case 'object':
       return jsonText(response.object)
+    case 'pieces':
+      return Buffer.concat([...response.pieces()]).toString()
     case 'list': {
       const items = response.items.map((item) =>
         Buffer.from(item.json(response.whole === true ? 'full' : 'item')).toString(),
@@ -148,6 +157,7 @@ export async function textOf(response: ApiResponse): Promise<string> {
       return Buffer.concat(chunks).toString()
     }
     case 'upgrade':
+    case 'cut':
       return ''
   }
 }

@@ -3,7 +3,7 @@
  * words (`{ skip: lacks.address() }`), and CI accepts those skips where the probe finds the same (tools/testing/excuses.ts).
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -14,6 +14,10 @@ export const lacks = {
   tmpfs: () =>
     canMountTmpfs() ? (false as const) : 'a file system of a chosen size cannot be mounted here (needs root)',
   containers: () => whyNoContainers() ?? (false as const),
+  etcd: () => (etcdBinary() === undefined ? 'etcd is not installed here (Debian: etcd-server)' : (false as const)),
+  chromium: () =>
+    chromiumBinary() === undefined ? 'no Chromium is installed here (Debian: chromium)' : (false as const),
+  chroot: () => (canChroot() ? (false as const) : 'a root directory of its own needs Linux, root, and device files'),
 } satisfies Record<string, () => string | false>
 
 /** An IPv4 address of this machine that other machines could reach. */
@@ -21,6 +25,18 @@ export const addressBeyondLoopback = (): string | undefined =>
   Object.values(networkInterfaces())
     .flat()
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address
+
+/** The etcd that tests run: that of the variable ETCD, or the one on the path. */
+export function etcdBinary(): string | undefined {
+  const named = process.env['ETCD'] ?? 'etcd'
+  return spawnSync(named, ['--version']).status === 0 ? named : undefined
+}
+
+/** The browser that tests of the page drive: that of the variable CHROMIUM, or the one on the path. */
+export function chromiumBinary(): string | undefined {
+  const named = process.env['CHROMIUM'] ?? 'chromium'
+  return spawnSync('sh', ['-c', 'command -v "$0"', named]).status === 0 ? named : undefined
+}
 
 let containers: string | false | undefined
 
@@ -34,9 +50,11 @@ function probeContainers(): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'containers need Linux and root'
   const isThere = (command: string) =>
     spawnSync('sh', ['-c', 'PATH=$PATH:/usr/sbin:/sbin command -v "$0"', command]).status === 0
-  const missing = ['containerd', 'runc', 'nft', 'ip', 'busybox', 'nsenter'].filter((command) => !isThere(command))
+  const missing = ['containerd', 'runc', 'nft', 'conntrack', 'iptables', 'ip', 'busybox', 'nsenter'].filter(
+    (command) => !isThere(command),
+  )
   if (missing.length > 0) return `containers need ${missing.join(', ')} on this machine`
-  if (!existsSync('/usr/lib/cni/bridge')) return 'containers need the CNI plugins in /usr/lib/cni'
+  if (!existsSync('/usr/lib/cni/ptp')) return 'containers need the CNI plugins in /usr/lib/cni'
   const { status } = spawnSync('unshare', [
     '--mount',
     '--net',
@@ -74,4 +92,15 @@ function canMountTmpfs(): boolean {
   if (tmpfs) spawnSync('umount', [folder])
   rmdirSync(folder)
   return tmpfs
+}
+
+let chroot: boolean | undefined
+
+function canChroot(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  if (chroot !== undefined) return chroot
+  const folder = mkdtempSync(join(tmpdir(), 'skiff-probe-'))
+  chroot = spawnSync('mknod', [join(folder, 'null'), 'c', '1', '3']).status === 0
+  rmSync(folder, { recursive: true })
+  return chroot
 }

@@ -19,7 +19,7 @@ writeFileSync(
     extends: './tsconfig.json',
     compilerOptions: { noEmit: false, emitDeclarationOnly: true, outDir: 'dist', rootDir: 'src' },
     include: ['src'],
-    exclude: ['src/**/*.test.ts'],
+    exclude: ['src/**/*.test.ts', 'src/ui/page'],
   }),
 )
 const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { pageBundle } from './page.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -20,10 +21,15 @@ export interface Bundle {
 export const ENTRIES = ['src/cli/main.ts', 'src/envtest/executables.ts']
 
 /**
- * Read at run time from beside the code (apiserver/openapi/descriptions.ts, kubelet/runtimes/cri/connection.ts): folders, each with the
+ * Read at run time from beside the code (apiserver/openapi/descriptions.ts, kubelet/runtimes/cri/connection.ts,
+ * storage/etcd/members.ts): folders, each with the
  * files of it that are.
  */
-const TEXTS = ['src/apiserver/openapi/descriptions/*.txt', 'src/kubelet/runtimes/cri/protos/*']
+export const TEXTS = [
+  'src/apiserver/openapi/descriptions/*.txt',
+  'src/kubelet/runtimes/cri/protos/*',
+  'src/storage/etcd/protos/*',
+]
 
 /** @throws what esbuild cannot read or resolve, and when it is not installed */
 export async function bundle(entries: readonly string[], target: string): Promise<Bundle> {
@@ -49,12 +55,14 @@ export async function bundle(entries: readonly string[], target: string): Promis
     ({ path, contents }) => [path.slice(join(root, 'unwritten/').length), contents] as const,
   )
   const texts = globSync(TEXTS, { cwd: root }).sort()
+  const page = await pageBundle()
   return {
     files: new Map([
       ...files,
+      ...[...page.files].map(([name, contents]) => [`page/${name}`, contents] as const),
       ...texts.map((path) => [`${basename(dirname(path))}/${basename(path)}`, readFileSync(join(root, path))] as const),
     ]),
-    inputs: [...Object.keys(metafile.inputs), ...texts],
+    inputs: [...new Set([...Object.keys(metafile.inputs), ...texts, ...page.inputs])],
   }
 }
 

@@ -8,10 +8,10 @@
  *   npm run check:long -- --list           the pieces, and what became of them
  *   npm run check:long -- --report         the figures, as docs/status.md gives them
  */
-import { execFileSync } from 'node:child_process'
-import { createHash, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { currentCommit } from './testing/commit.ts'
 import { type Piece, pieces } from './testing/pieces.ts'
 import { closingLine, counted, type Result, runTests } from './testing/run.ts'
 
@@ -95,14 +95,6 @@ function report(): void {
 
 function stateOf({ name }: Piece): string {
   return kept.pieces[name]?.state ?? 'not run'
-}
-
-/** Uncommitted changes are a state of their own: what passed with them says nothing of the commit. */
-function currentCommit(): string {
-  const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8', maxBuffer: 1 << 28 })
-  const head = git('rev-parse', '--short=12', 'HEAD').trim()
-  const changes = git('status', '--porcelain') === '' ? '' : git('status', '--porcelain') + git('diff', 'HEAD')
-  return changes === '' ? head : `${head}-changed-${createHash('sha256').update(changes).digest('hex').slice(0, 8)}`
 }
 
 function readKept(): Kept {

@@ -13,7 +13,9 @@ const TIMEOUT_MS = 1_200_000
 
 const globs = process.argv.slice(2)
 const files = globSync(
-  globs.length ? globs : ['src/**/*.test.ts', 'test/**/*.test.ts', 'conformance/*.test.ts', 'tools/**/*.test.ts'],
+  globs.length
+    ? globs
+    : ['src/**/*.test.ts', 'test/**/*.test.ts', 'conformance/*.test.ts', 'interop/**/*.test.ts', 'tools/**/*.test.ts'],
 )
 if (files.length === 0) {
   console.error(`no test file matches ${globs.join(' ')}`)

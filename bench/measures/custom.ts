@@ -56,20 +56,17 @@ export const customResources: Measure = {
     await serveCustom(client, namespace)
     const all = [builtin, custom, otherVersion]
     const at = (kind: MeasuredKind, index: number) => `${kind.path(namespace)}/o${index % OBJECTS}`
+    const writes = { kinds: [builtin, custom], width: 64, unit: '/s' } as const
     await inTurns(bench, {
+      ...writes,
       name: 'creates',
-      kinds: [builtin, custom],
       count: OBJECTS,
-      width: 64,
-      unit: '/s',
       ask: (kind, i) => client.request('POST', kind.path(namespace), kind.body(`o${i}`, i)),
     })
     await inTurns(bench, {
+      ...writes,
       name: 'merge patches of a label',
-      kinds: [builtin, custom],
       count: PATCHES,
-      width: 64,
-      unit: '/s',
       ask: (kind, i) =>
         client.request('PATCH', at(kind, i), {
           bytes: Buffer.from(JSON.stringify({ metadata: { labels: { v: `a${i}` } } })),

@@ -10,14 +10,16 @@ import (
 	appsapply "k8s.io/client-go/applyconfigurations/apps/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 	metaapply "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"skiff/interop/shared"
 )
 
 // Fields belong to who applied them: conflicts name the owner, force takes over, what is no longer applied goes.
 func TestServerSideApply(t *testing.T) {
 	for _, contentType := range encodings {
 		t.Run(contentType[len("application/"):], func(t *testing.T) {
-			ctx := within(t)
-			client := clientset(t, speaking(restConfig(t), contentType))
+			ctx := shared.Within(t)
+			client := shared.Clientset(t, speaking(restConfig(t), contentType))
 			ns := namespace(t, ctx, client)
 			configMaps := client.CoreV1().ConfigMaps(ns)
 			mine := metav1.ApplyOptions{FieldManager: "mine"}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"skiff/interop/shared"
 )
 
 // recorder notes what a client asks for.
@@ -51,18 +53,18 @@ func (r *recorder) having(parts ...string) (found []string) {
 func TestSharedInformersStreamTheirLists(t *testing.T) {
 	for _, contentType := range encodings {
 		t.Run(contentType[len("application/"):], func(t *testing.T) {
-			ctx := within(t)
+			ctx := shared.Within(t)
 			config := speaking(restConfig(t), contentType)
 			asked := &recorder{}
 			config.Wrap(func(next http.RoundTripper) http.RoundTripper { asked.next = next; return asked })
-			writer := clientset(t, restConfig(t))
+			writer := shared.Clientset(t, restConfig(t))
 			ns := namespace(t, ctx, writer)
 			for i := range 9 {
 				object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("first-%02d", i)}}
 				must[*corev1.ConfigMap](t)(writer.CoreV1().ConfigMaps(ns).Create(ctx, object, metav1.CreateOptions{}))
 			}
 
-			factory := informers.NewSharedInformerFactoryWithOptions(clientset(t, config), 0, informers.WithNamespace(ns))
+			factory := informers.NewSharedInformerFactoryWithOptions(shared.Clientset(t, config), 0, informers.WithNamespace(ns))
 			configMaps := factory.Core().V1().ConfigMaps()
 			var mutex sync.Mutex
 			var deleted []string
@@ -112,8 +114,8 @@ func requirement(selector string) (labels.Requirement, error) {
 
 // Of two candidates one leads; when it gives up, the other does.
 func TestLeaderElection(t *testing.T) {
-	ctx := within(t)
-	client := clientset(t, restConfig(t))
+	ctx := shared.Within(t)
+	client := shared.Clientset(t, restConfig(t))
 	ns := namespace(t, ctx, client)
 	leading := make(chan string, 2)
 	candidate := func(ctx context.Context, name string) {

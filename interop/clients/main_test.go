@@ -41,23 +41,6 @@ func speaking(config *rest.Config, contentType string) *rest.Config {
 	return config
 }
 
-func clientset(t *testing.T, config *rest.Config) *kubernetes.Clientset {
-	t.Helper()
-	set, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
-// within gives a context that ends the test long before its runner would.
-func within(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // namespace makes one for the test, removed at its end.
 func namespace(t *testing.T, ctx context.Context, client kubernetes.Interface) string {
 	t.Helper()

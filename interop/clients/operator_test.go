@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/go-logr/logr"
+
+	"skiff/interop/shared"
 )
 
 const finalizer = "interop.example.com/cleanup"
@@ -85,9 +87,9 @@ func (o operator) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 // An operator builds what its objects ask for, repairs it, and a foreground deletion takes all of it, the owner last.
 func TestOperatorIsDeletedInTheForeground(t *testing.T) {
 	log.SetLogger(logr.Discard())
-	ctx := within(t)
+	ctx := shared.Within(t)
 	config := restConfig(t)
-	ns := namespace(t, ctx, clientset(t, config))
+	ns := namespace(t, ctx, shared.Clientset(t, config))
 	defineApps(t, ctx, config)
 	manager := must[ctrl.Manager](t)(ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  appScheme(t),

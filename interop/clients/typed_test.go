@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/retry"
+
+	"skiff/interop/shared"
 )
 
 func deployment(name string, replicas int32) *appsv1.Deployment {
@@ -44,8 +46,8 @@ func deployment(name string, replicas int32) *appsv1.Deployment {
 func TestTypedClient(t *testing.T) {
 	for _, contentType := range encodings {
 		t.Run(contentType[len("application/"):], func(t *testing.T) {
-			ctx := within(t)
-			client := clientset(t, speaking(restConfig(t), contentType))
+			ctx := shared.Within(t)
+			client := shared.Clientset(t, speaking(restConfig(t), contentType))
 			ns := namespace(t, ctx, client)
 			deployments := client.AppsV1().Deployments(ns)
 
@@ -54,7 +56,7 @@ func TestTypedClient(t *testing.T) {
 				t.Fatalf("not as created and defaulted: %+v", made)
 			}
 			read := must[*appsv1.Deployment](t)(
-				clientset(t, restConfig(t)).AppsV1().Deployments(ns).Get(ctx, "web", metav1.GetOptions{ResourceVersion: "0"}))
+				shared.Clientset(t, restConfig(t)).AppsV1().Deployments(ns).Get(ctx, "web", metav1.GetOptions{ResourceVersion: "0"}))
 			if read.UID != made.UID || !equality.Semantic.DeepEqual(read.Spec, made.Spec) {
 				t.Fatalf("%s and JSON differ:\n%+v\n%+v", contentType, made.Spec, read.Spec)
 			}
@@ -122,9 +124,9 @@ func TestTypedClient(t *testing.T) {
 
 // The dynamic and the metadata client know kinds by discovery alone.
 func TestDynamicAndMetadataClients(t *testing.T) {
-	ctx := within(t)
+	ctx := shared.Within(t)
 	config := restConfig(t)
-	ns := namespace(t, ctx, clientset(t, config))
+	ns := namespace(t, ctx, shared.Clientset(t, config))
 	configMaps := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	objects := must[*dynamic.DynamicClient](t)(dynamic.NewForConfig(config)).Resource(configMaps).Namespace(ns)
 	object := &unstructured.Unstructured{Object: map[string]any{

@@ -36,6 +36,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/go-logr/logr"
+
+	"skiff/interop/shared"
 )
 
 //go:embed manifests/shops.yaml
@@ -193,9 +195,9 @@ func install(t *testing.T, ctx context.Context, direct client.Client, manifests 
 // webhook, all served over TLS behind a Service, a finalizer, a status, and owned objects that go in the foreground.
 func TestOperatorWithWebhooks(t *testing.T) {
 	log.SetLogger(logr.Discard())
-	ctx := within(t)
+	ctx := shared.Within(t)
 	config := restConfig(t)
-	ns := namespace(t, ctx, clientset(t, config))
+	ns := namespace(t, ctx, shared.Clientset(t, config))
 	address := reachable(t)
 	port := freePort(t, address)
 	folder, authority := certificate(t, "operator-webhook."+ns+".svc")

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"skiff/interop/shared"
 )
 
 func started(t *testing.T, environment *envtest.Environment) *kubernetes.Clientset {
@@ -33,18 +35,7 @@ func started(t *testing.T, environment *envtest.Environment) *kubernetes.Clients
 		}
 		t.Logf("stopped in %v", time.Since(begin))
 	})
-	set, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
-func within(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
-	t.Cleanup(cancel)
-	return ctx
+	return shared.Clientset(t, config)
 }
 
 func configMap(name string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
@@ -87,7 +78,7 @@ func TestTheApiServerAlone(t *testing.T) {
 	t.Setenv("SKIFF_COMPONENTS", "")
 	environment := &envtest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{gadgets()}}
 	set := started(t, environment)
-	ctx := within(t)
+	ctx := shared.Within(t)
 	namespace := namespaceOf(t, ctx, set)
 	owned(t, ctx, set, namespace)
 	if err := set.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}); err != nil {
@@ -133,7 +124,7 @@ func TestTheApiServerAlone(t *testing.T) {
 func TestWithTheControllers(t *testing.T) {
 	t.Setenv("SKIFF_COMPONENTS", "controllers")
 	set := started(t, &envtest.Environment{})
-	ctx := within(t)
+	ctx := shared.Within(t)
 	namespace := namespaceOf(t, ctx, set)
 	owned(t, ctx, set, namespace)
 	eventually(t, ctx, "the dependent goes", func(ctx context.Context) (bool, error) {
@@ -189,7 +180,7 @@ func TestStartedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := within(t)
+		ctx := shared.Within(t)
 		if _, err := set.CoreV1().ConfigMaps("default").Create(ctx, configMap("only"), metav1.CreateOptions{}); err != nil {
 			t.Error(err)
 		}

@@ -2,10 +2,10 @@
 import type { KubeObject, ObjectMeta } from './object.ts'
 
 /** Changes metadata and keeps the identity of everything else; undefined removes a field. */
-export function withMetadata(
-  object: KubeObject,
+export function withMetadata<T extends KubeObject>(
+  object: T,
   changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined },
-): KubeObject {
+): T {
   const metadata: Record<string, unknown> = { ...object.metadata }
   for (const field in changes) {
     const value = changes[field as keyof ObjectMeta]

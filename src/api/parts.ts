@@ -1,68 +1,206 @@
 /**
- * Shared parts: what many objects have alike. The pods of a workload differ in their names, not in their specs; so a spec
- * that is read again becomes the very value it was before, and what was found out about it (its defaults, that it is valid,
- * its fields, its JSON) holds for every object that has it.
+ * Parts of objects that recur. The pods of a workload differ in their names, not in their specs: a spec that is read again in the
+ * same words becomes the very value that it was before, and what has been found out about it (its defaults, that it is valid, its
+ * fields, its JSON) is remembered for it.
  *
- * Who reads bodies shares parts (codec/recurring.ts). Everybody else only says what is worth remembering: a pure function of
- * a part goes through `perPart` or `partFrom`, and is called as ever for parts that are not shared; who remembers more than that
- * asks for the schema too. Nothing here decides what a value is: with no part shared every answer is the same.
+ * Each resource's endpoint has a memory of its own (apiserver/endpoints) and gives it to the steps of a request. A step is a pure
+ * function of a part and passes it through the memory; without one, or of a part that is not known, the function is called as
+ * ever. Nothing here decides what a value is: `noParts`, which remembers nothing, leads to the same answers.
  */
+import { createLruMap, type LruMap } from '../base/lru.ts'
 import { deepFreeze } from './freeze.ts'
 import type { Fields } from './object.ts'
 
-const shared = new WeakSet<object>()
+/** A part that was read before, in canonical form. */
+export interface ReadPart {
+  readonly part: Fields
+  /** Keys in it as it was written. */
+  readonly keys: number
+}
 
-/** In tests a part that somebody writes to throws at once. */
+/** How a part that recurs stands in JSON. */
+export interface WrittenPart {
+  text(): string
+  /** The part itself, or one that is equal to it. */
+  part(): object
+}
+
+/** Gives a part that bears a stand-in for a name that name instead. */
+export type Naming = (standIn: Fields, name: string) => Fields
+
+export interface Parts {
+  /** The part that was read in these words. */
+  recall(text: string): ReadPart | undefined
+  /** `part`, with which nothing is wrong, was read in these words. */
+  remember(text: string, part: Fields, keys: number): void
+  /** Whether anything is remembered of this very part, or of one that differs by its name alone (`named`). */
+  recurs(part: unknown): part is object
+  /** What `find` says of the part, asked once. `find` is pure, always the same function, and does not look at the name. */
+  once<P extends object, T>(part: P, find: (part: P) => T): T
+  /** What `make` makes of the part: recurs as the part does. `make` is as `find`, and keeps the name. */
+  from<P extends object>(part: P, make: (part: P) => P): P
+  /** What `make` makes of this very part, its name included, which recurs too. Remembered of no part that was named. */
+  ofThisVery<P extends object, T extends object | undefined>(part: P, make: (part: P) => T): T
+  /** `{ ...part, ...changes }`: recurs where the part does and the changes are plain values. */
+  changed(part: Fields, changes: Fields): Fields
+  /** `give(standIn, name)`, of which all is known that is known of the stand-in. In JSON the name is written as it is. */
+  named(standIn: Fields, name: string, give: Naming): Fields
+  /** undefined: the part does not recur. `write` gives its JSON. */
+  written(part: unknown, write: (part: object) => string): WrittenPart | undefined
+}
+
+const forgets = <P extends object, T>(part: P, find: (part: P) => T): T => find(part)
+
+/** Remembers nothing. */
+export const noParts: Parts = {
+  recall: () => undefined,
+  remember: () => {},
+  recurs: (_): _ is object => false,
+  once: forgets,
+  from: forgets,
+  ofThisVery: forgets,
+  changed: (part, changes) => ({ ...part, ...changes }),
+  named: (standIn, name, give) => give(standIn, name),
+  written: () => undefined,
+}
+
+/** Texts remembered, the least recently read go; shorter ones are not worth it, longer ones rarely recur. */
+const MOST_TEXTS = 512
+const SHORTEST = 64
+const LONGEST = 16_384
+/** Different changes remembered of one part. */
+const MOST_CHANGES = 8
+/** Stands for a name in the JSON of a part. Where a part has this text of its own, its JSON is written anew for each name. */
+const NAME = '%name%'
+
+interface Text {
+  /** The memory whose part it is: the same words may mean another thing in another kind. */
+  readonly of: Parts
+  /** Of what has been read once nothing is kept: most of it never comes again. */
+  readonly read: ReadPart | undefined
+}
+
+/** The texts that a server has read: how many are kept is counted over all of its resources. */
+export type PartTexts = LruMap<string, Text>
+
+export const createPartTexts = (): PartTexts => createLruMap(MOST_TEXTS)
+
+interface Known {
+  readonly answers: Map<unknown, unknown>
+  readonly changes: { readonly changes: Fields; readonly made: Fields }[]
+}
+
+interface Named {
+  readonly standIn: Fields
+  readonly name: string
+  readonly give: Naming
+}
+
+/** In tests a part that is written to throws at once. */
 const freezes = process.env['NODE_TEST_CONTEXT'] !== undefined
 
-/** Makes known that this very value will be met again. It is never mutated from here on. */
-export function share<P extends object>(part: P): P {
-  if (shared.has(part)) return part
-  shared.add(part)
-  if (freezes) deepFreeze(part)
-  return part
+export function createParts(texts: PartTexts): Parts {
+  const known = new WeakMap<object, Known>()
+  const names = new WeakMap<object, Named>()
+
+  function recurring<P extends object>(part: P): P {
+    if (known.has(part)) return part
+    known.set(part, { answers: new Map(), changes: [] })
+    if (freezes) deepFreeze(part)
+    return part
+  }
+
+  const ofThisVery: Parts['ofThisVery'] = (part, make) => {
+    const about = known.get(part)
+    if (about === undefined) return make(part)
+    return answer(about, make, () => {
+      const made = make(part)
+      return made && recurring(made)
+    })
+  }
+
+  const parts: Parts = {
+    recall(text) {
+      if (!isWorthIt(text)) return undefined
+      const found = texts.get(text)
+      return found?.of === parts ? found.read : undefined
+    },
+    remember(text, part, keys) {
+      if (!isWorthIt(text)) return
+      const isSecond = texts.get(text)?.of === parts
+      texts.set(ownCopy(text), { of: parts, read: isSecond ? { part: recurring(part), keys } : undefined })
+    },
+    recurs: (part): part is object => typeof part === 'object' && part !== null && (known.has(part) || names.has(part)),
+    once(part, find) {
+      const about = known.get(part)
+      if (about !== undefined) return answer(about, find, () => find(part))
+      const named = names.get(part)
+      return named === undefined ? find(part) : parts.once(named.standIn as typeof part, find)
+    },
+    from(part, make) {
+      const named = names.get(part)
+      if (named === undefined) return ofThisVery(part, make)
+      const standIn: object = ofThisVery(named.standIn as typeof part, make)
+      return standIn === named.standIn ? part : (parts.named(standIn, named.name, named.give) as typeof part)
+    },
+    ofThisVery,
+    changed(part, changes) {
+      const named = names.get(part)
+      const base = named?.standIn ?? part
+      const about = known.get(base)
+      if (about === undefined || !Object.values(changes).every(isPlain)) return { ...part, ...changes }
+      const made = changedPart(about, base, changes)
+      return named === undefined ? made : parts.named(made, named.name, named.give)
+    },
+    named(standIn, name, give) {
+      const made = give(standIn, name)
+      if (known.has(standIn)) {
+        names.set(made, { standIn, name, give })
+        if (freezes) deepFreeze(made)
+      }
+      return made
+    },
+    written(part, write) {
+      if (typeof part !== 'object' || part === null) return undefined
+      const about = known.get(part)
+      if (about !== undefined) return answer(about, write, () => asWritten(part, write(part)))
+      const named = names.get(part)
+      if (named === undefined) return undefined
+      const { standIn, name, give } = named
+      const pieces = answer(known.get(standIn) as Known, give, () =>
+        write(standIn).includes(NAME) ? undefined : write(give(standIn, NAME)).split(NAME),
+      )
+      return pieces && { text: () => pieces.join(name), part: () => parts.named(standIn, name, give) }
+    },
+  }
+
+  /** Equal changes of a part are one part. */
+  function changedPart({ changes: all }: Known, part: Fields, changes: Fields): Fields {
+    for (const one of all) if (isSameChange(one.changes, changes)) return one.made
+    const made = { ...part, ...changes }
+    if (all.length < MOST_CHANGES) all.push({ changes, made: recurring(made) })
+    return made
+  }
+
+  return parts
 }
 
-export const isShared = (part: unknown): part is object => typeof part === 'object' && part !== null && shared.has(part)
-
-/** What the pure function `find` says of a part, asked once of each shared one. */
-export function perPart<P extends object, T>(find: (part: P) => T): (part: P) => T {
-  const known = new WeakMap<P, { readonly found: T }>()
-  return (part) => {
-    if (!shared.has(part)) return find(part)
-    let answer = known.get(part)
-    if (answer === undefined) {
-      answer = { found: find(part) }
-      known.set(part, answer)
-    }
-    return answer.found
-  }
-}
-
-/** What the pure function `make` makes of a part: of a shared one a shared one. */
-export const partFrom = <P extends object>(make: (part: P) => P): ((part: P) => P) =>
-  perPart((part) => (shared.has(part) ? share(make(part)) : make(part)))
-
-/** Different changes remembered of one part. */
-const MOST_VARIANTS = 8
-
-const variants = new WeakMap<object, { readonly changes: Fields; readonly made: Fields }[]>()
-
-/** `{ ...part, ...changes }`: equal changes of a shared part, of plain values and shared parts, are one shared part. */
-export function withChanges(part: Fields, changes: Fields): Fields {
-  if (!shared.has(part) || !Object.values(changes).every(mayRecur)) return { ...part, ...changes }
-  let known = variants.get(part)
-  if (known === undefined) {
-    known = []
-    variants.set(part, known)
-  }
-  for (const variant of known) if (isSameChange(variant.changes, changes)) return variant.made
-  const made = { ...part, ...changes }
-  if (known.length < MOST_VARIANTS) known.push({ changes, made: share(made) })
+function answer<T>({ answers }: Known, key: unknown, find: () => T): T {
+  const found = answers.get(key) as T | undefined
+  if (found !== undefined || answers.has(key)) return found as T
+  const made = find()
+  answers.set(key, made)
   return made
 }
 
-const mayRecur = (value: unknown): boolean => typeof value !== 'object' || value === null || shared.has(value)
+const isWorthIt = (text: string): boolean => text.length >= SHORTEST && text.length <= LONGEST
+
+/** A piece of a longer text holds all of it. */
+const ownCopy = (text: string): string => Buffer.from(text).toString()
+
+const asWritten = (part: object, text: string): WrittenPart => ({ text: () => text, part: () => part })
+
+const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 function isSameChange(a: Fields, b: Fields): boolean {
   let left = 0

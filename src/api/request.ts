@@ -55,7 +55,7 @@ export interface ApiRequest {
   /** Lower-case names. In-process requests carry user-agent, and accept only if they want bytes. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /**
-   * Where headers name somebody: each value of each header, lower-case names. In `headers` repeated ones are joined by `, `,
+   * Where headers name a user: each value of each header, lower-case names. In `headers` repeated ones are joined by `, `,
    * and a group that has a comma in its name would be two.
    */
   readonly headerValues?: ReadonlyMap<string, readonly string[]>
@@ -77,14 +77,14 @@ export interface ConnectionInfo {
   readonly peerCertificate?: Uint8Array
   /** DER of the certificates between it and its authority, nearest first, as far as the peer has sent them. */
   readonly peerIssuers?: () => readonly Uint8Array[]
-  /** Why the certificate that was sent did not verify: such a request is nobody's, not anonymous. */
+  /** Why the certificate that was sent did not verify: such a request is refused, not anonymous. */
   readonly certificateError?: string
   /** For authentication to keep the identity it found for this socket. */
   identity?: UserInfo
 }
 
 /**
- * One revision of one object, shared by everyone who serves it. `object` parses lazily and is frozen; `bytes` are made
+ * One revision of one object, shared by all that serve it. `object` parses lazily and is frozen; `bytes` are made
  * once per representation. `resourceVersion` is set in both.
  */
 export interface StoredObject {
@@ -96,7 +96,7 @@ export interface StoredObject {
   readonly size?: number
   /** The JSON of the object with apiVersion and kind (`full`), or without them as in a list's items. */
   json(form: 'full' | 'item'): Uint8Array
-  /** `full` and the end of its line, as it is served: one piece, which nobody copies together. */
+  /** `full` and the end of its line, as it is served: one piece, without copying. */
   line?(): Uint8Array
   /** What follows an item's first brace, as a view of the full bytes: a list need not copy it. */
   tail?(): Uint8Array
@@ -108,6 +108,8 @@ export interface StoredObject {
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
   readonly object: KubeObject
+  /** Of a watch that asked for it: the object before this change, where the watch's selectors knew it. */
+  readonly previous?: KubeObject
   /** The event's line as JSON, newline included; encoded once for all watchers of the same representation. */
   json?(): Uint8Array
   /** The event as protobuf, made by `encode` once for all watchers. Events about no stored object have none. */
@@ -145,6 +147,18 @@ export type ApiResponse =
       readonly whole?: boolean
     }
   | {
+      /** What is too large to stand anywhere whole: its bytes are made while they are sent. */
+      readonly kind: 'pieces'
+      readonly status: 200
+      readonly headers?: Headers
+      readonly contentType: string
+      readonly pieces: () => Iterable<Uint8Array>
+      /** About how many bytes. */
+      readonly size: number
+      /** The object that they are. */
+      readonly object: () => KubeObject
+    }
+  | {
       /** Bytes as they come, of an answer that another server gives. */
       readonly kind: 'stream'
       readonly status: number
@@ -159,6 +173,23 @@ export type ApiResponse =
       readonly headers?: Headers
       readonly takeOver: (socket: unknown, head: Uint8Array) => void
     }
+  | {
+      /** No answer: the connection is cut, or the HTTP/2 stream reset. */
+      readonly kind: 'cut'
+      /** That of the answer that is lost, 0 where the request was not done. */
+      readonly status: number
+      readonly headers?: Headers
+      readonly lost?: ApiResponse
+    }
+
+/** How a connection ends that is cut: a watch's reader is closed with it. */
+export class ConnectionCut extends Error {
+  readonly code = 'ECONNRESET'
+  constructor() {
+    super('the connection was cut')
+    this.name = 'ConnectionCut'
+  }
+}
 
 /** Response headers; `warning` may repeat. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>

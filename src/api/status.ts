@@ -29,7 +29,7 @@ export class StatusError extends Error {
   /** A list whose continue token has expired may go on with this one. */
   continueToken?: string
   constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
-    // Refusals are answers, and controllers get many: where they were made costs more than making them, and helps nobody.
+    // Refusals are answers, and controllers get many: a stack trace costs more than the rest of them, and is read by no one.
     const { stackTraceLimit } = Error
     if (code < 500) Error.stackTraceLimit = 0
     super(message, options)

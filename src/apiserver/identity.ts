@@ -6,7 +6,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { createEscalationGuard } from './admission/escalation.ts'
 import type { AdmissionPlugin } from './admission/plugin.ts'
 import { type Authenticator, createAuthenticator, type TokenAuthenticator } from './auth/authenticator.ts'
-import { type Authorizer, type Mode, union, withSuperusers } from './auth/authorizer.ts'
+import { type AuthorizationMode, type Authorizer, unionAuthorizer, withSuperusers } from './auth/authorizer.ts'
 import { bootstrapTokenUser } from './auth/bootstrap-tokens.ts'
 import type { FrontProxies } from './auth/front-proxies.ts'
 import { createNodeAuthorizer, type NodeReads } from './auth/node.ts'
@@ -15,7 +15,7 @@ import {
   createServiceAccountTokens,
   type ServiceAccountKeys,
   type ServiceAccountTokens,
-} from './auth/serviceaccounts.ts'
+} from './auth/service-account-tokens.ts'
 import { authentication, everywhere, turnedAway } from './filters/authentication.ts'
 import { authorization } from './filters/authorization.ts'
 import type { IdentityFilters } from './filters/chain.ts'
@@ -30,13 +30,13 @@ export interface AuthOptions {
   readonly serviceAccounts: ServiceAccountKeys
   /** PEM of the authorities whose certificates name users. */
   readonly clientCas?: string
-  /** Who may speak for others. Without it nobody may. */
+  /** The front proxies that may speak for others. Without it none may. */
   readonly frontProxies?: FrontProxies
   /** Users by static token. */
   readonly staticTokens?: ReadonlyMap<string, UserInfo>
   /** Asked in order for tokens that this server has not made. */
   readonly otherTokens?: readonly TokenAuthenticator[]
-  /** Who decides what a user may do. Default: Node, then RBAC. */
+  /** The authorizers, in order. Default: Node, then RBAC. */
   readonly authorization?: AuthorizationChain
   /** Whether a request for this path may come without credentials. Default: any may. */
   readonly anonymous?: (path: string) => boolean
@@ -44,20 +44,20 @@ export interface AuthOptions {
   readonly overload?: Filter
 }
 
-/** Puts together who decides, from those that this server has itself and others. */
+/** Puts the authorizers together, from those that this server has itself and others. */
 export type AuthorizationChain = (
   builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>,
-  onDecision: (mode: Mode, allowed: boolean) => void,
-) => { readonly authorizer: Authorizer; readonly modes: () => readonly Mode['type'][] }
+  onDecision: (mode: AuthorizationMode, allowed: boolean) => void,
+) => { readonly authorizer: Authorizer; readonly modes: () => readonly AuthorizationMode['type'][] }
 
 export interface Auth {
   readonly tokens: ServiceAccountTokens
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
-  /** Who decides, in order. */
-  readonly modes: () => readonly Mode['type'][]
+  /** The authorizers, in order. */
+  readonly modes: () => readonly AuthorizationMode['type'][]
   readonly roles: RoleReads
-  /** Sees to it that nobody grants what he does not hold. */
+  /** Sees to it that users grant only what they hold. */
   readonly guard: AdmissionPlugin
   readonly filters: IdentityFilters
 }
@@ -81,12 +81,12 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
     RBAC: createRbacAuthorizer(roles),
   }
   const onDecision = countedDecisions(runtime)
-  const kubeadm: readonly Mode[] = [
+  const kubeadm: readonly AuthorizationMode[] = [
     { type: 'Node', name: 'node', authorizer: builtin.Node },
     { type: 'RBAC', name: 'rbac', authorizer: builtin.RBAC },
   ]
   const chain = options.authorization?.(builtin, onDecision) ?? {
-    authorizer: union(kubeadm, onDecision),
+    authorizer: unionAuthorizer(kubeadm, onDecision),
     modes: () => DEFAULT_MODES,
   }
   const authorizer = withSuperusers(chain.authorizer)
@@ -112,17 +112,17 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   }
 }
 
-const DEFAULT_MODES: readonly Mode['type'][] = ['Node', 'RBAC']
+const DEFAULT_MODES: readonly AuthorizationMode['type'][] = ['Node', 'RBAC']
 
-/** Who decided how many requests; a mode's two counters are looked up once. */
-function countedDecisions({ metrics }: Runtime): (mode: Mode, allowed: boolean) => void {
+/** How many requests each authorizer decided; a mode's two counters are looked up once. */
+function countedDecisions({ metrics }: Runtime): (mode: AuthorizationMode, allowed: boolean) => void {
   if (metrics === undefined) return () => {}
   const decisions = metrics.counter(
     'apiserver_authorization_decisions_total',
     'Terminal decisions made by an authorizer, by its type and name.',
     ['decision', 'name', 'type'],
   )
-  const counters = new WeakMap<Mode, Readonly<Record<'allowed' | 'denied', Counted>>>()
+  const counters = new WeakMap<AuthorizationMode, Readonly<Record<'allowed' | 'denied', Counted>>>()
   return (mode, allowed) => {
     let found = counters.get(mode)
     if (found === undefined) {

@@ -18,7 +18,7 @@ export type Loopback = (
   method: string,
   path: string,
   object?: KubeObject,
-  /** Whose the fields become, where it is not the server. A patch with one is an apply, and nobody's conflicts hinder it. */
+  /** Whose the fields become, where it is not the server. A patch with one is an apply, and conflicts do not hinder it. */
   manager?: string,
 ) => Promise<KubeObject | undefined>
 

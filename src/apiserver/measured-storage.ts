@@ -18,7 +18,7 @@ interface Series {
 }
 
 /** The same storage where nothing is counted. */
-export function measuredStorage({ clock, metrics }: Runtime, storage: Storage, scheme: Scheme): Storage {
+export function measuredStorage({ machineClock: clock, metrics }: Runtime, storage: Storage, scheme: Scheme): Storage {
   if (metrics === undefined) return storage
   const requests = metrics.counter('etcd_requests_total', 'Requests to the store.', LABELS)
   const errors = metrics.counter('etcd_request_errors_total', 'Requests to the store that failed.', LABELS)
@@ -47,7 +47,7 @@ export function measuredStorage({ clock, metrics }: Runtime, storage: Storage, s
     return series
   }
 
-  /** Nobody waits for the counting: the answer is the storage's own promise. */
+  /** The counting is not waited for: the answer is the storage's own promise. */
   function timed<T>(operation: Operation, key: string, answer: Promise<T>): Promise<T> {
     const began = clock.monotonic()
     const { total, failed, seconds } = seriesOf(operation, key)
@@ -63,6 +63,7 @@ export function measuredStorage({ clock, metrics }: Runtime, storage: Storage, s
   }
 
   return {
+    isShared: storage.isShared,
     get revision() {
       return storage.revision
     },
@@ -79,10 +80,11 @@ export function measuredStorage({ clock, metrics }: Runtime, storage: Storage, s
       const answer = timed(operation, write.key, storage.write(write))
       return write.type === 'put' && write.thenDelete === true ? timed('delete', write.key, answer) : answer
     },
-    watch: (prefix, afterRevision, signal) => storage.watch(prefix, afterRevision, signal),
+    fresh: (signal) => storage.fresh(signal),
     history: (prefix, afterRevision) => storage.history(prefix, afterRevision),
     subscribe: (prefix, afterRevision, subscriber) => storage.subscribe(prefix, afterRevision, subscriber),
     isStale: async (key) => (await storage.isStale?.(key)) ?? false,
+    journal: (afterRevision) => storage.journal(afterRevision),
     compact: (revision) => storage.compact(revision),
     close: () => storage.close(),
   }

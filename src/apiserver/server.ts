@@ -11,18 +11,21 @@ import type { EagerHandler, Handler } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import { createScheme } from '../api/scheme/scheme.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { refusedClient } from '../http/client.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AdmissionOptions, createAdmissionChain } from './admission/chain.ts'
 import { admissionTimings } from './admission/metrics.ts'
 import type { AdmissionHost, AdmissionPlugin } from './admission/plugin.ts'
-import { type Aggregator, createAggregator, type FrontProxyIdentity } from './aggregation/aggregator.ts'
+import { type Aggregator, createAggregator, type FrontProxyIdentity, type LocalApi } from './aggregation/aggregator.ts'
 import type { Authorizer } from './auth/authorizer.ts'
 import { type Caches, createCaches } from './cache/caches.ts'
-import type { Change } from './cache/log.ts'
-import { createWebhookConversion } from './customresources/webhook.ts'
+import type { SharedEntries } from './cache/entry.ts'
+import type { Change } from './cache/event-log.ts'
+import { createWebhookConversion, renamedVersion } from './customresources/conversion-webhook.ts'
 import { createDiscovery } from './discovery/discovery.ts'
 import { pathsResponse } from './discovery/paths.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
+import type { FaultInjection } from './faults/faults.ts'
 import { filterChain, type IdentityFilters } from './filters/chain.ts'
 import type { ComponentHealth } from './handlers/component-status.ts'
 import type { ServerContext } from './handlers/context.ts'
@@ -45,11 +48,12 @@ import { definitionSchema } from './openapi/custom.ts'
 import { createOpenApi } from './openapi/handler.ts'
 import { createReads, type ServerReads } from './reads.ts'
 import { type ServiceNetwork, serviceNetwork } from './registry/allocators/service-network.ts'
+import { randomNames, seededNames } from './registry/generate-name.ts'
 import type { Registry } from './registry/registry.ts'
 import type { Strategies } from './registry/strategies/index.ts'
 import { stateMetrics } from './state-metrics.ts'
 
-/** What finds out who asks, says what they may do, and answers questions about that. */
+/** Authentication, authorization, and answers to reviews of both. */
 export interface ServerAuth {
   readonly filters: IdentityFilters
   /** Asked about every write before any other plugin's validation; cannot be disabled. */
@@ -68,10 +72,12 @@ export interface ApiServerOptions {
   readonly scheme: Scheme
   readonly strategies: Strategies
   readonly admission: AdmissionOptions
-  /** Without it every request is believed to be who it says, and may do anything: for tests. */
+  /** Without it every request is of the user that it names, and may do anything: for tests. */
   readonly auth?: (reads: ServerReads) => ServerAuth
   /** Paths that name no resource (discovery, OpenAPI, version), in the order they are asked. */
   readonly paths?: (server: { readonly scheme: Scheme; readonly reads: ServerReads }) => readonly PathHandler[]
+  /** Group versions that are answered in this process, though not from the store. They need frontProxy. */
+  readonly localApis?: (server: { readonly reads: ServerReads }) => readonly LocalApi[]
   /** Flags this server was started with, by name: told at /flagz. */
   readonly flags?: Readonly<Record<string, string>>
   /** `host:port` by which clients of this machine reach the server. */
@@ -91,8 +97,20 @@ export interface ApiServerOptions {
   readonly kubelets?: KubeletOptions
   /** What Services are given addresses and node ports of. Default: 10.96.0.0/16 and 30000 to 32767. */
   readonly network?: ServiceNetwork
-  /** Who this server is to the servers of aggregated APIs; without it there are none. */
+  /** What servers that begin with the same objects share of them. */
+  readonly entries?: SharedEntries
+  /** This server's client certificate for aggregated API servers; without it there are none. */
   readonly frontProxy?: FrontProxyIdentity
+  /**
+   * It opens no connection to anything that its objects name: what would be sent to kubelets, pods and Services is refused, and a
+   * conversion webhook is taken to change nothing but the version. Without `frontProxy` and the admission plugins of webhooks nothing
+   * else would.
+   */
+  readonly isolated?: boolean
+  /** Decides the suffixes of generated names. Default: they are random. */
+  readonly seed?: number
+  /** What goes wrong on purpose. */
+  readonly faults?: FaultInjection
 }
 
 export interface ApiServer {
@@ -116,9 +134,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   // Custom resources come and go in a scheme of this server's own.
   const scheme = createScheme(options.scheme.rows())
   const storage = measuredStorage(runtime, options.storage, scheme)
-  const caches = await createCaches(runtime, storage)
+  const caches = await createCaches(runtime, storage, options.entries === undefined ? {} : { shared: options.entries })
   const reads = createReads(scheme, caches, storage)
-  const endpointOf = createEndpoints(scheme, options.strategies, createWebhookConversion(runtime, reads))
+  const endpointOf = createEndpoints(
+    scheme,
+    options.strategies,
+    options.isolated === true ? renamedVersion : createWebhookConversion(runtime, reads),
+  )
   const auth = options.auth?.(reads)
   const host: AdmissionHost = {
     scheme,
@@ -136,17 +158,20 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const registry: Registry = {
     runtime,
     storage,
+    newName: options.seed === undefined ? randomNames(runtime.random) : seededNames(options.seed),
     pools: {
       random: runtime.random,
       network: options.network ?? serviceNetwork(),
       services: () => reads.list('', 'services'),
     },
     current: (row, key) => caches.resource(row.storagePrefix).get(key),
+    fresh: () => caches.fresh(),
+    shares: options.storage.isShared,
     encode: caches.encode,
     decode: caches.decode,
   }
   const aggregator = aggregatorOf(options, reads)
-  const kubelets = createKubelets(options.kubelets)
+  const kubelets = createKubelets(options.kubelets, options.isolated === true ? refusedClient : undefined)
   const context: ServerContext = {
     runtime,
     scheme,
@@ -202,8 +227,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     (request) => pathsResponse(request, scheme, checks),
     ...(options.paths?.({ scheme, reads }) ?? []),
   ])
-  const chain = filterChain(runtime, auth?.filters)
-  const answer = chain.reduceRight((next, filter) => filter(next), dispatch)
+  const chain = filterChain(runtime, auth?.filters, options.faults)
+  const answer = chain.reduceRight((next, filter) => filter(next), definitions.before(dispatch))
   const handler: Handler = async (request) => answer(request)
   definitions.start(handler)
   const stopping = new AbortController()
@@ -238,8 +263,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
 const APISERVICES = [{ group: 'apiregistration.k8s.io', resource: 'apiservices' }]
 
-function aggregatorOf({ runtime, frontProxy }: ApiServerOptions, reads: ServerReads): Aggregator | undefined {
-  return frontProxy && createAggregator(runtime, reads, reads.generationOf(APISERVICES), frontProxy)
+function aggregatorOf(
+  { runtime, frontProxy, localApis }: ApiServerOptions,
+  reads: ServerReads,
+): Aggregator | undefined {
+  return (
+    frontProxy && createAggregator(runtime, reads, reads.generationOf(APISERVICES), frontProxy, localApis?.({ reads }))
+  )
 }
 
 /** The listener hears of changes under each of the prefixes. */

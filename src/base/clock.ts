@@ -9,21 +9,49 @@ export interface Clock {
   /** Milliseconds from an arbitrary origin; never goes back. For durations. */
   monotonic(): number
   /** Runs `task` once, `ms` from now, as a hand-over named `label`. A live timer never keeps the process alive. */
-  setTimer(ms: number, label: string, task: () => void): Timer
+  setTimer(ms: number, label: string, task: () => void, recurrence?: Recurrence): Timer
+  /** Whether a timer of this clock keeps what is so named alive. */
+  keeps?(name: string): boolean
 }
 
+/**
+ * Of a timer whose task sets it again, and does nothing new where nothing else has happened: renews what must not grow old, or
+ * looks whether there is something to do. A clock that is moved may leave such turns out but the last of them, as long as no
+ * other timer lies between.
+ */
+export interface Recurrence {
+  readonly everyMs: number
+  /** When it has something to do at the earliest, as `now()` counts. Default: never, by itself. */
+  readonly nothingBefore?: () => number
+  /** It goes on for ever, whatever happens: a cluster that waits for nothing else is idle. */
+  readonly goesOn?: boolean
+  /** Nothing else depends on what it does: others need not wait until that is done. */
+  readonly isAlone?: boolean
+  /** The thing that it keeps alive: a controller that watches over that need not fear its silence. */
+  readonly keeps?: string
+}
+
+/** What keeps a node alive, as `Recurrence` names it. */
+export const heartOf = (node: string): string => `node ${node}`
+
 /** Resolves after `ms`; rejects with the signal's reason if it is aborted first. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(
+  clock: Pick<Clock, 'setTimer'>,
+  ms: number,
+  signal?: AbortSignal,
+  recurrence?: Recurrence & { readonly label: string },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const onAbort = () => {
       timer.cancel()
       reject(signal?.reason)
     }
-    const timer = clock.setTimer(ms, 'sleep', () => {
+    const task = () => {
       signal?.removeEventListener('abort', onAbort)
       resolve()
-    })
+    }
+    const timer = clock.setTimer(ms, recurrence?.label ?? 'sleep', task, recurrence)
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

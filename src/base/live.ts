@@ -1,4 +1,4 @@
-/** The live Runtime: the machine's own time, chance and event loop. Only this file, live-clock.ts and simulated.ts touch them. */
+/** The live Runtime: the machine's own time, chance and event loop. Only this file, live-clock.ts, manual.ts and simulated.ts touch them. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Logger as PinoLogger, pino } from 'pino'
@@ -25,14 +25,15 @@ export function liveRuntime(options: LiveRuntimeOptions = {}): Runtime {
   const clock = liveClock(guard)
   return {
     clock,
+    machineClock: clock,
     random: liveRandom(),
-    scheduler: liveScheduler(guard),
+    scheduler: liveScheduler(guard, clock),
     log: liveLogger(clock, options.level ?? 0, options.log),
     metrics: processMetrics(),
   }
 }
 
-function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): Guard {
+export function guarding(onUncaught: LiveRuntimeOptions['onUncaught']): Guard {
   if (onUncaught === undefined) return (task) => task
   return (task) => () => {
     try {
@@ -87,12 +88,14 @@ function processMetrics(): Metrics {
   return metrics
 }
 
-function liveScheduler(guard: Guard): Scheduler {
+function liveScheduler(guard: Guard, clock: Clock): Scheduler {
   return {
     handOver: (_label, task) => queueMicrotask(guard(task)),
     later: (_label, task) => {
       setImmediate(guard(task))
     },
+    soon: clock.setTimer,
+    during: (work) => work,
   }
 }
 
@@ -109,20 +112,22 @@ function liveRandom(): Random {
     return pool[used++] as number
   }
   const float = () => next() / 2 ** 32
-  return {
+  const random: Random = {
     float,
     uuid: () => randomUUID(),
     passingUuid: passingUuids(),
     suffix: (length) => suffixOf(length, float),
     bytes: (length) => new Uint8Array(randomBytes(length)),
+    apart: () => random,
   }
+  return random
 }
 
 const UUID_LENGTH = 36
 const UUIDS_TOGETHER = 64
 const HEX = Buffer.from('0123456789abcdef')
 
-/** Parts of one text, which is one piece of memory: what is put together of many is a tree, and made one again by who reads it. */
+/** Parts of one text, which is one piece of memory: what is put together of many is a tree, and made one again by its first reader. */
 function passingUuids(): () => string {
   const digits = Buffer.alloc(UUID_LENGTH * UUIDS_TOGETHER)
   let text = ''

@@ -1,6 +1,6 @@
 /**
  * Counters, gauges and histograms, and their text (Prometheus exposition format 0.0.4). Counting is an addition on an object
- * that was looked up once: who counts in a hot path keeps the child.
+ * that was looked up once: a hot path keeps the child.
  */
 export interface Counted {
   add(amount?: number): void
@@ -114,7 +114,7 @@ function numbers(type: 'counter' | 'gauge', help: string, labels: readonly strin
   const { family, all } = children(() => {
     const series = {
       value: 0,
-      // Those who count keep the series, so it stays when it is reset.
+      // Callers keep the series, so it stays when it is reset.
       wasReset: false,
       add: (amount = 1) => {
         series.value += amount

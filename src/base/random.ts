@@ -9,6 +9,11 @@ export interface Random {
   /** `length` characters of Kubernetes' alphabet for generated names (no vowels, no look-alikes). */
   suffix(length: number): string
   bytes(length: number): Uint8Array
+  /**
+   * Chance of its own, for what nothing else hangs on: however much is drawn from it, all other draws stay what they are, so that a
+   * seed goes on telling the same story.
+   */
+  apart(): Random
 }
 
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
@@ -17,14 +22,6 @@ export function suffixOf(length: number, float: () => number): string {
   let suffix = ''
   for (let i = 0; i < length; i++) suffix += SUFFIX_ALPHABET[Math.floor(float() * SUFFIX_ALPHABET.length)]
   return suffix
-}
-
-/** The suffix that always belongs to this text (FNV-1a of its UTF-16 units): no chance at all. */
-export function suffixFor(text: string, length: number): string {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  const ints = seededInts(hash >>> 0)
-  return suffixOf(length, () => ints() / 2 ** 32)
 }
 
 /** A small fast generator of good quality (sfc32). Gives integers in [0, 2^32). */
@@ -46,6 +43,9 @@ export function seededInts(seed: number): () => number {
   return next
 }
 
+/** Far from the seeds that are tried one after the other. */
+const APART = 2 ** 40
+
 /** Random from a seed: the same seed gives the same sequence. */
 export function seededRandom(seed: number): Random {
   const next = seededInts(seed)
@@ -60,5 +60,6 @@ export function seededRandom(seed: number): Random {
     const variant = '89ab'[next() & 3]
     return `${hex(8)}-${hex(4)}-4${hex(3)}-${variant}${hex(3)}-${hex(8)}${hex(4)}`
   }
-  return { float, bytes, suffix: (length) => suffixOf(length, float), uuid, passingUuid: uuid }
+  const apart = () => seededRandom(seed + APART)
+  return { float, bytes, suffix: (length) => suffixOf(length, float), uuid, passingUuid: uuid, apart }
 }

@@ -11,7 +11,13 @@ import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 
 export interface Runtime {
+  /** The cluster's time. */
   readonly clock: Clock
+  /**
+   * The machine's own, whatever the cluster's is: for sockets, disks and clients outside (how long an answer may
+   * take), and to measure how long work takes. Live the same as `clock`.
+   */
+  readonly machineClock: Clock
   readonly random: Random
   readonly scheduler: Scheduler
   readonly log: Logger

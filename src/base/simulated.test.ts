@@ -154,3 +154,15 @@ test('seeded randomness is uniform enough, and its uuids and suffixes are well f
   assert.match(random.uuid(), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   assert.match(random.suffix(50), /^[bcdfghjklmnpqrstvwxz2456789]{50}$/)
 })
+
+test('what is drawn apart moves nothing else', () => {
+  const told = (drawn: number) => {
+    const { random } = simulatedRuntime(7)
+    const apart = random.apart()
+    const names = Array.from({ length: drawn }, () => apart.suffix(5))
+    return { rest: [random.float(), random.uuid(), random.suffix(5)], names }
+  }
+  assert.deepEqual(told(0).rest, told(9).rest)
+  assert.deepEqual(told(9).names, told(9).names)
+  assert.notDeepEqual(told(1).names, [simulatedRuntime(7).random.suffix(5)])
+})

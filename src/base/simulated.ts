@@ -5,11 +5,12 @@
  * Nothing that runs in it may wait for native asynchrony (files, sockets, zlib, WebCrypto): between two hand-overs only
  * microtasks are drained.
  */
-import type { Clock, Timer } from './clock.ts'
+import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
 import { seededInts, seededRandom } from './random.ts'
 import type { Runtime } from './runtime.ts'
 import type { Lane, Scheduler } from './scheduler.ts'
+import { createTimers } from './timers.ts'
 
 export interface SimulationOptions {
   /** Milliseconds since the epoch at which the clock stands. Default 2026-01-01T00:00:00Z. */
@@ -75,7 +76,7 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
   let longestEarlyMs = Number.POSITIVE_INFINITY
   let earlyMs = 0
   const pick = seededInts(seed + 0x5eed)
-  const timers = createTimers(options.startMs ?? Date.UTC(2026, 0, 1), (label, task) => handOver(label, task))
+  const timers = simulatedTimers(options.startMs ?? Date.UTC(2026, 0, 1), (label, task) => handOver(label, task))
   let hash1 = 0x811c9dc5
   let hash2 = 0x1b873593
   let steps = 0
@@ -202,10 +203,16 @@ export function simulatedRuntime(seed: number, options: SimulationOptions = {}):
     )
   }
 
-  const scheduler: Scheduler = { handOver, later: handOver }
+  const scheduler: Scheduler = {
+    handOver,
+    later: handOver,
+    soon: timers.clock.setTimer,
+    during: (work) => work,
+  }
   return {
     seed,
     clock: timers.clock,
+    machineClock: timers.clock,
     random: seededRandom(seed),
     scheduler,
     log: simulatedLogger(options.log, timers.clock, ''),
@@ -239,87 +246,32 @@ async function drainMicrotasks(step: number): Promise<void> {
   await new Promise<void>((resolve) => process.nextTick(resolve))
 }
 
-interface PendingTimer {
-  readonly due: number
-  readonly sequence: number
-  readonly label: string
-  readonly task: () => void
-  cancelled: boolean
-}
-
-/** A binary heap of timers by due time, then by age, and the clock that moves along it. */
-function createTimers(startMs: number, handOver: (label: string, task: () => void) => void) {
-  const heap: PendingTimer[] = []
+/** The clock that moves along its timers; those that are due are handed over. */
+function simulatedTimers(startMs: number, handOver: (label: string, task: () => void) => void) {
+  const timers = createTimers()
   let now = startMs
-  let sequence = 0
-
-  const before = (a: PendingTimer, b: PendingTimer) => a.due < b.due || (a.due === b.due && a.sequence < b.sequence)
-
-  function insert(timer: PendingTimer): void {
-    let index = heap.push(timer) - 1
-    while (index > 0) {
-      const parent = (index - 1) >> 1
-      if (!before(timer, heap[parent]!)) break
-      heap[index] = heap[parent]!
-      index = parent
-    }
-    heap[index] = timer
-  }
-
-  function removeFirst(): PendingTimer {
-    const top = heap[0]!
-    const last = heap.pop()!
-    if (heap.length === 0) return top
-    let index = 0
-    for (;;) {
-      let child = index * 2 + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++
-      if (!before(heap[child]!, last)) break
-      heap[index] = heap[child]!
-      index = child
-    }
-    heap[index] = last
-    return top
-  }
-
-  /** Due time of the earliest timer that was not cancelled. */
-  function next(): number | undefined {
-    while (heap.length > 0 && heap[0]!.cancelled) removeFirst()
-    return heap[0]?.due
-  }
 
   /** Moves the clock to the earliest timer and hands over all that are due then. */
   function fireNext(): void {
-    const due = next()
+    const due = timers.next()
     if (due === undefined) return
     now = Math.max(now, due)
-    for (let time: number | undefined = due; time !== undefined && time <= now; time = next()) {
-      const timer = removeFirst()
+    for (let time: number | undefined = due; time !== undefined && time <= now; time = timers.next()) {
+      const timer = timers.take()
       // A timer may still be cancelled between its time and its turn.
-      handOver(timer.label, () => {
-        if (!timer.cancelled) timer.task()
-      })
+      if (timer !== undefined) handOver(timer.label, timer.run)
     }
   }
 
   const clock: Clock = {
     now: () => now,
     monotonic: () => now - startMs,
-    setTimer(ms, label, task): Timer {
-      const timer: PendingTimer = { due: now + Math.max(0, ms), sequence: sequence++, label, task, cancelled: false }
-      insert(timer)
-      return {
-        cancel() {
-          timer.cancelled = true
-        },
-      }
-    },
+    setTimer: (ms, label, task) => timers.add(now + Math.max(0, ms), label, task),
   }
   return {
     clock,
     now: () => now,
-    next,
+    next: timers.next,
     fireNext,
     moveTo(time: number) {
       now = Math.max(now, time)

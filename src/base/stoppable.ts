@@ -1,9 +1,9 @@
 /** A Runtime whose timers and hand-overs end with a signal: a process that was stopped does nothing any more. */
-import type { Timer } from './clock.ts'
+import type { Clock, Timer } from './clock.ts'
 import type { Runtime } from './runtime.ts'
 
 export function stoppable(runtime: Runtime, signal: AbortSignal): Runtime {
-  const { clock, scheduler } = runtime
+  const { scheduler } = runtime
   const timers = new Set<Timer>()
   const unlessStopped = (task: () => void) => () => {
     if (!signal.aborted) task()
@@ -16,30 +16,37 @@ export function stoppable(runtime: Runtime, signal: AbortSignal): Runtime {
     },
     { once: true },
   )
+  function stoppableTimer(set: (task: () => void) => Timer, task: () => void): Timer {
+    if (signal.aborted) return stopped
+    const inner = set(() => {
+      timers.delete(timer)
+      task()
+    })
+    const timer: Timer = {
+      cancel() {
+        timers.delete(timer)
+        inner.cancel()
+      },
+    }
+    timers.add(timer)
+    return timer
+  }
+  const stoppableClock = (clock: Clock): Clock => ({
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    setTimer: (ms, label, task, recurrence) =>
+      stoppableTimer((own) => clock.setTimer(ms, label, own, recurrence), task),
+    keeps: (name) => clock.keeps?.(name) ?? false,
+  })
   return {
     ...runtime,
-    clock: {
-      now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
-      setTimer(ms, label, task) {
-        if (signal.aborted) return stopped
-        const inner = clock.setTimer(ms, label, () => {
-          timers.delete(timer)
-          task()
-        })
-        const timer: Timer = {
-          cancel() {
-            timers.delete(timer)
-            inner.cancel()
-          },
-        }
-        timers.add(timer)
-        return timer
-      },
-    },
+    clock: stoppableClock(runtime.clock),
+    machineClock: stoppableClock(runtime.machineClock),
     scheduler: {
       handOver: (label, task, lane) => scheduler.handOver(label, unlessStopped(task), lane),
       later: (label, task, lane) => scheduler.later(label, unlessStopped(task), lane),
+      soon: (ms, label, task) => stoppableTimer((own) => scheduler.soon(ms, label, own), task),
+      during: scheduler.during,
     },
   }
 }

@@ -4,7 +4,7 @@
  *
  * Guarantees: items come out in the order they were pushed; after `close(error?)` what was buffered is still read, then
  * `next()` gives undefined (or rejects with the error). Caveat: `push` on a full stream returns false and drops the
- * item; who pushes decides (the watch cache disconnects the reader).
+ * item; the producer decides (the watch cache disconnects the reader).
  */
 export interface StreamReader<T> {
   /** The next item; undefined once closed. At most one pending call. */

@@ -6,7 +6,6 @@ import { clusterDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 import { makeDirectory } from '../cluster/make-directory.ts'
 import { progressOn } from './progress.ts'
-import { securityArguments } from './security-flags.ts'
 import type { Report, UpOptions } from './up.ts'
 
 /** @throws StartError with the cause when it does not become ready */
@@ -15,11 +14,15 @@ export async function detach(options: UpOptions): Promise<void> {
   const log = openLog(options.dataDir)
   const [, bin] = process.argv
   if (bin === undefined) throw new StartError('only the skiff command can detach a cluster')
-  const child = spawn(process.execPath, [...process.execArgv, bin, ...commandLine(options)], {
-    detached: true,
-    stdio: ['ignore', log, log, 'ipc'],
-    env: { ...process.env, SKIFF_REEXECUTED: '1' },
-  })
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, bin, ...options.commandLine.filter((word) => word !== '--detach')],
+    {
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+      env: { ...process.env, SKIFF_REEXECUTED: '1' },
+    },
+  )
   await new Promise<void>((resolve, reject) => {
     child.on('error', reject)
     child.on('message', (report: Report) => {
@@ -53,22 +56,4 @@ function openLog(dataDir: string): number {
   } catch (error) {
     throw new StartError(`cannot write to ${path}: ${messageOf(error)}`, { cause: error })
   }
-}
-
-function commandLine(options: UpOptions): string[] {
-  const { dataDir, port, nodes, kubeconfig, components, disableAdmissionPlugins, verbosity } = options
-  return [
-    'up',
-    ...['--data-dir', dataDir, '--port', String(port), '--nodes', String(nodes)],
-    ...['--runtime', options.runtime],
-    ...(options.criEndpoint === undefined ? [] : ['--cri-endpoint', options.criEndpoint]),
-    ...['--components', components.join(','), '-v', String(verbosity)],
-    ...(options.enableAdmissionPlugins.length === 0
-      ? []
-      : ['--enable-admission-plugins', options.enableAdmissionPlugins.join(',')]),
-    ...(options.allowPrivileged === undefined ? [] : [`--allow-privileged=${options.allowPrivileged}`]),
-    ...(disableAdmissionPlugins.length === 0 ? [] : ['--disable-admission-plugins', disableAdmissionPlugins.join(',')]),
-    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
-    ...securityArguments(options),
-  ]
 }

@@ -10,9 +10,9 @@ export async function down(dataDir: string): Promise<void> {
   const directory = clusterDirectory(dataDir)
   const pid = holder(directory)
   if (pid === undefined) {
-    const { takeDownLeftNode } = await import('../cluster/real-node.ts')
-    const left = await takeDownLeftNode(directory.path)
-    process.stdout.write(`no cluster runs in ${directory.path}${left ? '; its node is taken down' : ''}\n`)
+    const { takeDownLeftNodes } = await import('../cluster/real-node.ts')
+    const left = await takeDownLeftNodes(directory.path)
+    process.stdout.write(`no cluster runs in ${directory.path}${left ? '; its nodes are taken down' : ''}\n`)
     return
   }
   const { clock } = liveRuntime()

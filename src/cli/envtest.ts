@@ -1,5 +1,5 @@
 /** skiff envtest path: where the executables are that stand for kube-apiserver, etcd and kubectl. */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { StartError } from '../cluster/errors.ts'
@@ -7,7 +7,9 @@ import { StartError } from '../cluster/errors.ts'
 /** @throws StartError when one of them is missing, or may not be run */
 export function printAssets(): void {
   // bin/skiff.js is the program that runs, whatever this code was bundled into.
-  const folder = join(dirname(process.argv[1] ?? ''), 'envtest')
+  const bin = dirname(process.argv[1] ?? '')
+  // In a release everything is in one folder.
+  const folder = existsSync(join(bin, 'envtest')) ? join(bin, 'envtest') : bin
   for (const name of ['kube-apiserver', 'etcd', 'kubectl']) {
     try {
       accessSync(join(folder, name), constants.X_OK)

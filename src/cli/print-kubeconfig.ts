@@ -1,15 +1,36 @@
-/** skiff kubeconfig: what the last start wrote. */
+/** skiff kubeconfig: what the last start wrote, or the same for another user. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { liveRuntime } from '../base/live.ts'
+import { endpointFromKubeconfig } from '../client/read-kubeconfig.ts'
+import { issue } from '../cluster/certificate.ts'
 import { clusterDirectory } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
+import { kubeconfig } from '../cluster/write-kubeconfig.ts'
 
-export function printKubeconfig(dataDir: string): void {
-  const { kubeconfig, path } = clusterDirectory(dataDir)
-  let text: string
+const CERTIFICATE_DAYS = 365
+
+export function printKubeconfig(dataDir: string, user: string | undefined, groups: readonly string[]): void {
+  const directory = clusterDirectory(dataDir)
+  const text = readOr(directory.kubeconfig, `there is no cluster in ${directory.path} yet: start one with skiff up`)
+  if (user === undefined && groups.length > 0) throw new StartError('--groups needs --user')
+  process.stdout.write(user === undefined ? text : forUser(text, directory.pki, user, groups))
+}
+
+/** By whose hand the authority's key may be read, whoever that is may be anybody in the cluster. */
+function forUser(text: string, pki: string, user: string, groups: readonly string[]): string {
+  if (user === '') throw new StartError('--user must not be empty')
+  const { server, ca = '' } = endpointFromKubeconfig(text)
+  const file = (name: string) => readOr(join(pki, name), `the keys of the cluster are not in ${pki}`)
+  const authority = { cert: file('ca.crt'), key: file('ca.key') }
+  const request = { commonName: user, organizations: groups, usage: 'client', validDays: CERTIFICATE_DAYS } as const
+  return kubeconfig({ server, ca, user, client: issue(liveRuntime(), request, authority) })
+}
+
+function readOr(file: string, message: string): string {
   try {
-    text = readFileSync(kubeconfig, 'utf8')
+    return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new StartError(`there is no cluster in ${path} yet: start one with skiff up`, { cause })
+    throw new StartError(message, { cause })
   }
-  process.stdout.write(text)
 }

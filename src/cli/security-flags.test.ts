@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
-import type { SecurityOptions } from '../cluster/security.ts'
-import { boolean, integer, securityArguments, securityOptions } from './security-flags.ts'
+import { boolean, integer, securityOptions } from './security-flags.ts'
 
 /** What a command with these flags is given. @throws commander's error for what it refuses */
 function parsed(...args: readonly string[]): Readonly<Record<string, unknown>> {
@@ -54,14 +53,4 @@ test('a file says it all, or flags do', () => {
     authenticationConfig: 'f',
     tokenAuthFile: 't',
   })
-})
-
-test('the flags of a detached process say what this one was told', () => {
-  const options = parsed(
-    ...['--authorization-mode', 'Node,RBAC', '--anonymous-auth=false', '--audit-log-maxsize', '5'],
-    ...['--oidc-required-claim', 'a=b', '--oidc-required-claim', 'c=d', '--oidc-username-prefix=-'],
-  )
-  const again = securityArguments(options as SecurityOptions)
-  assert.deepEqual(parsed(...again), options)
-  assert.deepEqual(securityArguments({}), [])
 })

@@ -1,6 +1,5 @@
 /** The flags of `skiff up` that name what an administrator decides: kube-apiserver's, by their names there. */
 import { InvalidArgumentError, Option } from 'commander'
-import type { SecurityOptions } from '../cluster/security.ts'
 
 type Flag = readonly [flags: string, description: string, parse?: (text: string, before: never) => unknown]
 
@@ -133,14 +132,6 @@ function optionOf([flags, description, parse]: Flag): Option {
   option.conflicts(CONFLICTS[option.attributeName()] ?? [])
   return parse === undefined ? option : option.argParser(parse as (text: string, before: unknown) => unknown)
 }
-
-/** The same flags again, for a process of its own. */
-export const securityArguments = (options: SecurityOptions): readonly string[] =>
-  securityOptions().flatMap((option) => {
-    const value = (options as Readonly<Record<string, unknown>>)[option.attributeName()]
-    if (value === undefined) return []
-    return (Array.isArray(value) ? value : [value]).map((each) => `${option.long}=${each}`)
-  })
 
 export function integer(least: number, most: number): (text: string) => number {
   return (text) => {

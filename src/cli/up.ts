@@ -1,24 +1,34 @@
 /** skiff up: in the foreground until a signal, or detached until it is ready. */
 
+import { formatTime } from '../base/clock.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
-import type { Component } from '../cluster/options.ts'
+import type { ClockKind, Component, ControlName } from '../cluster/options.ts'
 import type { SecurityOptions } from '../cluster/security.ts'
+import { stopOnSignals } from '../cluster/signals.ts'
 import type { StoreState } from '../storage/engine.ts'
-import { stopOnSignals } from './signals.ts'
+import { type EtcdFlags, etcdOf } from './etcd-flags.ts'
+import { type FaultFlags, faultsOf } from './fault-commands.ts'
+import { type SimulationFlags, simulationOf } from './simulation-flags.ts'
 
-export interface UpOptions extends SecurityOptions {
+export interface UpOptions extends SecurityOptions, EtcdFlags, FaultFlags, SimulationFlags {
   readonly dataDir: string
   readonly port: number
+  readonly bindAddress: string
+  readonly advertiseAddress?: string
   readonly nodes: number
   readonly runtime: 'simulated' | 'cri'
   readonly criEndpoint?: string
   readonly kubeconfig?: string
-  readonly components: Component[]
+  readonly components?: Component[]
   readonly disableAdmissionPlugins: string[]
   readonly enableAdmissionPlugins: string[]
   readonly allowPrivileged?: boolean
+  readonly clock?: ClockKind
+  readonly controls: readonly ControlName[]
   readonly detach?: boolean
+  /** What the options were read from, beginning with `up`. */
+  readonly commandLine: readonly string[]
   readonly verbosity: number
 }
 
@@ -60,16 +70,23 @@ export async function up(options: UpOptions): Promise<void> {
     release = hold(directory)
     const { startCluster } = await import('../cluster/cluster.ts')
     const cluster = await startCluster({
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+      controls: options.controls,
+      ...faultsOf(options),
       dataDir: options.dataDir,
       port: options.port,
+      host: options.bindAddress,
+      ...(options.advertiseAddress === undefined ? {} : { advertiseAddress: options.advertiseAddress }),
       nodes: options.nodes,
       containerRuntime: options.runtime,
       ...(options.criEndpoint === undefined ? {} : { criEndpoint: options.criEndpoint }),
-      components: options.components,
+      simulation: simulationOf(options),
+      ...(options.components === undefined ? {} : { components: options.components }),
       disableAdmissionPlugins: options.disableAdmissionPlugins,
       enableAdmissionPlugins: options.enableAdmissionPlugins,
       ...(options.allowPrivileged === undefined ? {} : { allowPrivileged: options.allowPrivileged }),
       security: options,
+      ...etcdOf(options),
       logLevel: options.verbosity,
       directoryHeld: true,
       ...(options.kubeconfig === undefined ? {} : { kubeconfigFile: options.kubeconfig }),
@@ -79,13 +96,13 @@ export async function up(options: UpOptions): Promise<void> {
     })
     running = cluster
     stopOnSignals(cluster.stop, release, (stopped) => {
-      // Nobody listens any more to one that was detached.
+      // The starter of one that was detached reads no more.
       if (report !== undefined) return
-      if (stopped) progress.done([`stopped; its objects stay in ${directory.path}`])
+      if (stopped) progress.done([`stopped; its objects stay in ${options.etcdServers ?? directory.path}`])
       else progress.step('stopping')
     })
     surviveMistakes(cluster)
-    progress.done(summary(options, cluster.url, process.uptime() * 1000, cluster.kubeconfigFile))
+    progress.done(summary(options, cluster, process.uptime() * 1000))
   } catch (error) {
     release()
     progress.end()
@@ -111,19 +128,35 @@ function reporting(report: (message: Report) => void) {
   }
 }
 
-function summary(options: UpOptions, url: string, elapsedMs: number, kubeconfig: string): string[] {
-  const nodes = options.components.includes('kubelet') ? options.nodes : 0
+function summary(options: UpOptions, cluster: Cluster, elapsedMs: number): string[] {
+  const { url, kubeconfigFile: kubeconfig, clock } = cluster
+  const nodes = options.components?.includes('kubelet') !== false ? options.nodes : 0
   return [
     `ready in ${Math.round(elapsedMs)} ms at ${url}`,
     ...(nodes === 0 || options.runtime === 'cri'
       ? []
       : [`${nodes === 1 ? 'one node' : `${nodes} nodes`}, simulated: pods run no real containers`]),
-    ...(nodes > 0 && options.runtime === 'cri' ? ['one node: this machine, pods run real containers'] : []),
+    ...(nodes > 0 && options.runtime === 'cri' ? [realNodes(nodes)] : []),
+    ...(clock.isManual
+      ? [`time stands still at ${formatTime(clock.now.getTime())}: skiff clock advance moves it`]
+      : []),
+    ...(options.fault === undefined ? [] : [faultLine(cluster)]),
     `export KUBECONFIG=${/^[\w@%+=:,./-]+$/.test(kubeconfig) ? kubeconfig : `'${kubeconfig.replaceAll("'", "'\\''")}'`}`,
   ]
 }
 
-/** A rejection nobody waited for is a mistake of ours in one corner: it is logged, and the cluster lives on. */
+/** With the seed that brings the same faults again. */
+function faultLine({ faults }: Cluster): string {
+  const { seed, faults: rules } = faults.status()
+  return `faults on purpose, seed ${seed}: ${rules.map(({ fault }) => fault).join('; ')}`
+}
+
+const realNodes = (nodes: number): string =>
+  nodes === 1
+    ? 'one node: this machine, pods run real containers'
+    : `${nodes} nodes: this machine, and ${nodes - 1} in namespaces of their own; pods run real containers`
+
+/** A rejection without a handler is a mistake of ours in one corner: it is logged, and the cluster lives on. */
 function surviveMistakes({ log, stop }: Cluster): void {
   // What libraries say there is for the log: standard error is the command's own.
   console.error = (...said) => log.error('said on standard error', said.find((part) => part instanceof Error) ?? said)

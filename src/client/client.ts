@@ -1,6 +1,6 @@
 /**
  * client: the one way to talk to an API server (this one or any other): transports, typed access, reflector, informer, work
- * queue, event recorder. Controllers, scheduler and kubelet know only this.
+ * queue, event recorder, leader election. Controllers, scheduler and kubelet know only this.
  */
 
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -11,6 +11,11 @@ export interface GroupVersionResource {
   readonly group: string
   readonly version: string
   readonly resource: string
+}
+
+export interface GetOptions {
+  /** Only metadata is wanted, as in ListOptions. */
+  readonly metadataOnly?: boolean
 }
 
 export interface ListOptions {
@@ -55,7 +60,7 @@ export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 /** Requests about one resource, in one namespace or ('') cluster-wide. Every method rejects with a StatusError. */
 export interface ResourceClient<T extends KubeObject = KubeObject> {
   readonly gvr: GroupVersionResource
-  get(name: string): Promise<T>
+  get(name: string, options?: GetOptions): Promise<T>
   list(options?: ListOptions): Promise<KubeList<T>>
   /** An event of type ERROR is thrown by the reader's next() as a StatusError. Closed by `signal`. */
   watch(options: WatchOptions, signal: AbortSignal): Promise<StreamReader<WatchEvent>>

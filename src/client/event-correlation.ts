@@ -1,28 +1,49 @@
-/** What becomes of a core/v1 Event before it is written: dropped as spam, combined with similar ones, or counted. */
+/**
+ * What becomes of a core/v1 Event before it is written: dropped as spam, combined with similar ones, or counted. What was told
+ * is kept by the object that it was told about, of so many objects: of each the few kinds of Events, and their messages.
+ */
 
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { Clock } from '../base/clock.ts'
 import { formatTime } from '../base/clock.ts'
-import { createLruMap, type LruMap } from '../base/lru.ts'
+import { createLruMap } from '../base/lru.ts'
 
 const spamBurst = 25
 const spamPerMs = 1 / 300_000
 /** From the tenth different message of one kind within ten minutes on, they share one Event. */
 const similarEvents = 10
 const similarIntervalMs = 600_000
-const cacheSize = 4096
+/** Objects, kinds of Events of one object, and Events of one kind that are remembered; the oldest go. */
+const mostSubjects = 4096
+const mostKinds = 64
+const mostWritten = 32
 
-interface Observation {
-  readonly count: number
-  readonly firstTimestamp: string
-  readonly name: string
+/** An Event that was written, and is counted when it comes again. */
+interface Written {
+  /** undefined: the one that combines similar ones. */
+  readonly message: string | undefined
+  readonly fieldPath: string | undefined
+  count: number
+  firstTimestamp: string
+  name: string
 }
 
-export interface Correlation {
-  readonly clock: Clock
-  readonly buckets: LruMap<string, { tokens: number; at: number }>
-  readonly similar: LruMap<string, { messages: Set<string>; at: number }>
-  readonly seen: LruMap<string, Observation>
+/** Events of one object that differ in their messages alone. */
+interface Kind {
+  readonly type: string
+  readonly reason: string
+  readonly component: string
+  readonly instance: string
+  /** Different ones of late. */
+  messages: readonly string[]
+  at: number
+  written: readonly Written[]
+}
+
+interface Subject {
+  tokens: number
+  at: number
+  kinds: readonly Kind[]
 }
 
 export interface CorrelatedEvent {
@@ -33,86 +54,104 @@ export interface CorrelatedEvent {
   readonly written: (event: KubeObject) => void
 }
 
-export function createCorrelation(clock: Clock): Correlation {
+export interface Correlation {
+  /** undefined: spam, not written. */
+  correlate(event: KubeObject): CorrelatedEvent | undefined
+}
+
+/** Several recorders may share one: what each tells is its own by its source. */
+export function createCorrelation(clock: Clock, most = mostSubjects): Correlation {
+  const subjects = createLruMap<string, Subject>(most)
+
+  function subjectOf(event: KubeObject, now: number): Subject {
+    const { component, host } = event['source']
+    const { kind, namespace, name, uid, apiVersion } = event['involvedObject']
+    const key = `${component} ${host} ${apiVersion} ${kind} ${namespace}/${name} ${uid}`
+    let subject = subjects.get(key)
+    if (subject === undefined) {
+      subject = { tokens: spamBurst, at: now, kinds: [] }
+      subjects.set(key, subject)
+    }
+    return subject
+  }
+
   return {
-    clock,
-    buckets: createLruMap(cacheSize),
-    similar: createLruMap(cacheSize),
-    seen: createLruMap(cacheSize),
+    correlate(event) {
+      const now = clock.now()
+      const subject = subjectOf(event, now)
+      const kind = kindOf(subject, event, now)
+      const isCombined = isOneOfMany(kind, event['message'], now)
+      let candidate = isCombined ? combined(event) : event
+      const message: string | undefined = isCombined ? undefined : event['message']
+      const fieldPath: string | undefined = isCombined ? undefined : event['involvedObject'].fieldPath
+      let own = kind.written.find((one) => one.message === message && one.fieldPath === fieldPath)
+      let patch: JsonObject | undefined
+      if (own === undefined) {
+        own = { message, fieldPath, count: 1, firstTimestamp: '', name: '' }
+        kind.written = withNewest(kind.written, own, mostWritten)
+      } else {
+        const count = own.count + 1
+        const { name, firstTimestamp } = own
+        candidate = { ...candidate, metadata: { ...candidate.metadata, name }, firstTimestamp, count }
+        patch = { count, lastTimestamp: formatTime(now), message: candidate['message'] }
+      }
+      const observed = own
+      const observe = (written: KubeObject) => {
+        observed.count = written['count'] ?? 1
+        observed.firstTimestamp = written['firstTimestamp'] ?? formatTime(now)
+        observed.name = written.metadata.name ?? ''
+      }
+      observe(candidate)
+      return isHeard(subject, now) ? { event: candidate, patch, written: observe } : undefined
+    },
   }
 }
 
-/** undefined: spam, not written. */
-export function correlate(state: Correlation, event: KubeObject): CorrelatedEvent | undefined {
-  const now = state.clock.now()
-  const object = event['involvedObject']
-  const source = event['source']
-  const sourceKey = [
-    source.component,
-    source.host,
-    object.kind,
-    object.namespace,
-    object.name,
-    object.uid,
-    object.apiVersion,
-  ]
-  const groupKey = [
-    ...sourceKey,
-    event['type'],
-    event['reason'],
-    event['reportingComponent'],
-    event['reportingInstance'],
-  ]
-  const aggregateKey = JSON.stringify(groupKey)
-
-  let candidate = event
-  let key = JSON.stringify([...groupKey, object.fieldPath, event['message']])
-  let similar = state.similar.get(aggregateKey)
-  if (similar === undefined || now - similar.at > similarIntervalMs) similar = { messages: new Set(), at: now }
-  similar.at = now
-  similar.messages.add(event['message'])
-  state.similar.set(aggregateKey, similar)
-  if (similar.messages.size >= similarEvents) {
-    similar.messages.delete(similar.messages.values().next().value as string)
-    key = aggregateKey
-    const { reportingComponent: _c, reportingInstance: _i, ...rest } = event
-    candidate = {
-      ...(rest as KubeObject),
-      message: `(combined from similar events): ${event['message']}`,
-      count: 1,
-      reportingComponent: '',
-      reportingInstance: '',
-    }
+function kindOf(subject: Subject, event: KubeObject, now: number): Kind {
+  const type: string = event['type']
+  const reason: string = event['reason']
+  const component: string = event['reportingComponent']
+  const instance: string = event['reportingInstance']
+  let kind = subject.kinds.find(
+    (one) => one.reason === reason && one.type === type && one.component === component && one.instance === instance,
+  )
+  if (kind === undefined) {
+    kind = { type, reason, component, instance, messages: [], at: now, written: [] }
+    subject.kinds = withNewest(subject.kinds, kind, mostKinds)
   }
-
-  let patch: JsonObject | undefined
-  const last = state.seen.get(key)
-  if (last !== undefined) {
-    const count = last.count + 1
-    candidate = {
-      ...candidate,
-      metadata: { ...candidate.metadata, name: last.name },
-      firstTimestamp: last.firstTimestamp,
-      count,
-    }
-    patch = { count, lastTimestamp: formatTime(now), message: candidate['message'] }
-  }
-  const observe = (observed: KubeObject) =>
-    state.seen.set(key, {
-      count: observed['count'] ?? 1,
-      firstTimestamp: observed['firstTimestamp'] ?? formatTime(now),
-      name: observed.metadata.name ?? '',
-    })
-  observe(candidate)
-  return admitted(state, JSON.stringify(sourceKey), now) ? { event: candidate, patch, written: observe } : undefined
+  return kind
 }
 
-function admitted(state: Correlation, key: string, now: number): boolean {
-  const bucket = state.buckets.get(key) ?? { tokens: spamBurst, at: now }
-  bucket.tokens = Math.min(spamBurst, bucket.tokens + (now - bucket.at) * spamPerMs)
-  bucket.at = now
-  state.buckets.set(key, bucket)
-  if (bucket.tokens < 1) return false
-  bucket.tokens -= 1
+function isOneOfMany(kind: Kind, message: string, now: number): boolean {
+  if (now - kind.at > similarIntervalMs) kind.messages = []
+  kind.at = now
+  if (!kind.messages.includes(message)) kind.messages = [...kind.messages, message]
+  if (kind.messages.length < similarEvents) return false
+  kind.messages = kind.messages.slice(1)
+  return true
+}
+
+function combined(event: KubeObject): KubeObject {
+  const { reportingComponent: _c, reportingInstance: _i, ...rest } = event
+  return {
+    ...(rest as KubeObject),
+    message: `(combined from similar events): ${event['message']}`,
+    count: 1,
+    reportingComponent: '',
+    reportingInstance: '',
+  }
+}
+
+/** A new list: one that is grown in place keeps room for many more. */
+const withNewest = <T>(list: readonly T[], item: T, most: number): readonly T[] => [
+  ...(list.length < most ? list : list.slice(1)),
+  item,
+]
+
+function isHeard(subject: Subject, now: number): boolean {
+  subject.tokens = Math.min(spamBurst, subject.tokens + (now - subject.at) * spamPerMs)
+  subject.at = now
+  if (subject.tokens < 1) return false
+  subject.tokens -= 1
   return true
 }

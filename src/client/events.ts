@@ -7,7 +7,7 @@ import { isAlreadyExists, StatusError } from '../api/status.ts'
 import { formatTime, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from './client.ts'
-import { correlate, createCorrelation } from './event-correlation.ts'
+import { type Correlation, createCorrelation } from './event-correlation.ts'
 import { createEventSeries } from './event-series.ts'
 
 export interface EventSource {
@@ -62,7 +62,7 @@ export interface EventLimits {
 
 /** What a kubelet has by --event-qps and --event-burst, and a scheduler's client: a flood of Events keeps no pod waiting. */
 export const USUAL_LIMITS: EventLimits = { perSecond: 50, burst: 100 }
-/** Further ones are dropped: what is told so late tells nobody anything. */
+/** Further ones are dropped: an Event that comes so late is of no use. */
 const MOST_WAITING = 1000
 
 /** `api` chooses the Event written: core/v1 (controllers, kubelet) or events.k8s.io/v1 (the scheduler). */
@@ -72,9 +72,9 @@ export function createEventRecorder(
   source: EventSource,
   api: 'v1' | 'events.k8s.io/v1' = 'v1',
   limits?: EventLimits,
+  correlation: Correlation = createCorrelation(runtime.clock),
 ): EventRecorder {
   const { clock, log } = runtime
-  const correlation = createCorrelation(clock)
   const eventName = createEventNames(`${source.component} ${source.host ?? ''}`)
   const series = createEventSeries(runtime, source, eventName, write)
   const waiting: (() => Promise<void>)[] = []
@@ -110,12 +110,12 @@ export function createEventRecorder(
         reportingComponent: source.component,
         reportingInstance: source.host ?? '',
       })
-      // Made when its turn comes: who tells of it has other things to do.
+      // Made when its turn comes: the caller does not wait for it.
       let built: KubeObject | undefined
       write(async () => {
         built ??= build()
         const event = built
-        const outcome = correlate(correlation, event)
+        const outcome = correlation.correlate(event)
         if (outcome === undefined) return
         const events = client.resource(coreEvents).namespace(event.metadata.namespace ?? 'default')
         if (outcome.patch !== undefined) {

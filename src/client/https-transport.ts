@@ -7,6 +7,8 @@ import { responseObject } from './response.ts'
 import type { Transport } from './transport.ts'
 
 export interface HttpsTransport extends Transport {
+  /** From now on no connection is kept; those in use end with their requests. */
+  retire(): void
   /** Closes the pooled connections. */
   close(): void
 }
@@ -16,18 +18,21 @@ export function httpsTransport(endpoint: HttpsEndpoint): HttpsTransport {
   return {
     inProcess: false,
     host: new URL(endpoint.server).host,
+    retire: () => client.retire(),
     close: () => client.close(),
-    async send(request) {
+    async send(request, beforeItBegins) {
       const query = request.query.toString()
       const { body } = request
-      const headers: Record<string, string> = { accept: 'application/json' }
-      for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers[name] = value
+      const headers: Record<string, string | readonly string[]> = { accept: 'application/json' }
+      for (const [name, value] of Object.entries<string | readonly string[] | undefined>(request.headers))
+        if (value !== undefined) headers[name] = value
       if (body !== undefined) headers['content-type'] = body.contentType ?? 'application/json'
       const answer = await client.send({
         method: request.method,
         path: query === '' ? request.path : `${request.path}?${query}`,
         headers,
         signal: request.signal,
+        ...(beforeItBegins === undefined ? {} : { beforeItBegins }),
         ...(body === undefined ? {} : { body: body.kind === 'bytes' ? body.bytes : jsonText(body.object) }),
       })
       if (request.query.get('watch') === 'true' && answer.status === 200) return watchResponse(answer, request)

@@ -28,6 +28,8 @@ export interface Informer<T extends KubeObject = KubeObject> {
   readonly hasSynced: boolean
   /** Of the last event seen; '' before the first list. */
   readonly resourceVersion: string
+  /** Of the last object that came, changed or went; '' before the first list. */
+  readonly changedAt: string
   /**
    * Handlers of one call run in the order of the events, one at a time; what is in the store comes first. Returns the way to
    * end it.
@@ -79,6 +81,7 @@ function createInformer<T extends KubeObject>(
   const resyncs = new Set<Timer>()
   let hasSynced = false
   let version = ''
+  let changedAt = ''
   let stopped = false
 
   const tell = (task: (handlers: EventHandlers<T>) => void) => {
@@ -123,12 +126,14 @@ function createInformer<T extends KubeObject>(
         if (!keys.has(key)) remove(key, store.get(key) as T)
       }
       version = resourceVersion
+      changedAt = version
       hasSynced = true
       for (const wake of syncWaiters.splice(0)) wake()
     },
     apply(event: { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }) {
       const object = event.object as T
       version = object.metadata.resourceVersion ?? version
+      changedAt = version
       if (event.type === 'DELETED') remove(objectKey(object), object)
       else put(objectKey(object), object, false)
     },
@@ -145,6 +150,9 @@ function createInformer<T extends KubeObject>(
     },
     get resourceVersion() {
       return version
+    },
+    get changedAt() {
+      return changedAt
     },
     addHandlers(handlers, handlerOptions = {}) {
       const listener: Listener<T> = { handlers, active: true }
@@ -183,7 +191,7 @@ function createInformer<T extends KubeObject>(
       const resource = client.resource<T>(gvr)
       const scoped = options.namespace ? resource.namespace(options.namespace) : resource
       const { namespace: _, ...selection } = options
-      void runReflector(runtime, scoped, selection, sink, signal)
+      void runReflector(runtime, scoped, selection, sink, signal, { endless: client.inProcess })
     },
   }
 
@@ -191,10 +199,16 @@ function createInformer<T extends KubeObject>(
     let timer: Timer | undefined
     const arm = () => {
       if (stopped) return
-      timer = runtime.clock.setTimer(ms, `resync ${label}`, () => {
+      const again = () => {
         resyncs.delete(timer as Timer)
         for (const object of store.list()) tellOne(listener, (own) => own.updated?.(object, object))
         arm()
+      }
+      const nothingBefore = () => (store.size > 0 ? 0 : Number.POSITIVE_INFINITY)
+      timer = runtime.clock.setTimer(ms, `resync ${label}`, again, {
+        everyMs: ms,
+        nothingBefore,
+        goesOn: true,
       })
       resyncs.add(timer)
     }
@@ -206,7 +220,13 @@ function createInformer<T extends KubeObject>(
   }
 }
 
-export function createInformerFactory(runtime: Runtime, client: Client, signal: AbortSignal): InformerFactory {
+/** `metadata`: a client of their own for informers that need metadata alone, as client-go's have; default: the same. */
+export function createInformerFactory(
+  runtime: Runtime,
+  client: Client,
+  signal: AbortSignal,
+  metadata: Client = client,
+): InformerFactory {
   const informers = new Map<
     string,
     { informer: RunningInformer<KubeObject>; stop: AbortController; running: boolean }
@@ -234,7 +254,8 @@ export function createInformerFactory(runtime: Runtime, client: Client, signal: 
       const id = idOf(gvr, options)
       let entry = informers.get(id)
       if (entry === undefined) {
-        entry = { informer: createInformer(runtime, client, gvr, options), stop: new AbortController(), running: false }
+        const own = options.metadataOnly === true ? metadata : client
+        entry = { informer: createInformer(runtime, own, gvr, options), stop: new AbortController(), running: false }
         informers.set(id, entry)
         if (started) run(entry)
       }

@@ -1,4 +1,4 @@
-/** What every work queue tells of itself, under the names of Kubernetes' workqueue metrics; nothing where nobody reads them. */
+/** What every work queue tells of itself, under the names of Kubernetes' workqueue metrics; nothing where no metrics are kept. */
 import type { Runtime } from '../base/runtime.ts'
 
 const SECONDS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
@@ -19,7 +19,7 @@ const silent: QueueMetrics<unknown> = {
   depth: () => {},
 }
 
-export function queueMetrics<T>({ metrics, clock }: Runtime, name: string): QueueMetrics<T> {
+export function queueMetrics<T>({ metrics, machineClock: clock }: Runtime, name: string): QueueMetrics<T> {
   if (metrics === undefined) return silent
   const adds = metrics.counter('workqueue_adds_total', 'Items added to the queue.', ['name']).child(name)
   const depth = metrics.gauge('workqueue_depth', 'Items that wait.', ['name']).child(name)

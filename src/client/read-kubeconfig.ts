@@ -1,41 +1,169 @@
-/** A kubeconfig's current context as an endpoint of the HTTPS transport. */
+/** A kubeconfig's current context: where the API server is, and the user's credentials. Nothing is read but the text. */
+import { dirname, isAbsolute, join } from 'node:path'
 import { parse } from 'yaml'
 import type { Fields } from '../api/object.ts'
 import type { HttpsEndpoint } from '../http/client.ts'
 
+/** A program that is asked for credentials (client.authentication.k8s.io). */
+export interface ExecPlugin {
+  readonly apiVersion: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly installHint?: string
+  readonly provideClusterInfo: boolean
+}
+
+/** PEM or where it is. */
+export type PemSource = { readonly text: string } | { readonly file: string }
+
+export interface KubeconfigContext {
+  /** With the authorities and the server's name, without credentials. */
+  readonly server: Pick<HttpsEndpoint, 'server' | 'serverName' | 'insecureSkipTlsVerify'>
+  readonly ca?: PemSource
+  readonly cert?: PemSource
+  readonly key?: PemSource
+  readonly token?: string
+  /** Read again from time to time. Goes before `token`. */
+  readonly tokenFile?: string
+  readonly basic?: { readonly username: string; readonly password: string }
+  readonly exec?: ExecPlugin
+  /** Headers of impersonation. */
+  readonly impersonate: Readonly<Record<string, string | readonly string[]>>
+}
+
+/** Parts of a kubeconfig that ask for what no client of skiff does. */
+const LACKING = { user: ['auth-provider'], cluster: ['proxy-url'] } as const
+
 /**
- * Certificates and keys must be in the file itself (`*-data`), or `readFile` reads the paths that it names.
- * @throws Error that says which part is missing
+ * `file`: where the text is from; paths in it are relative to its folder.
+ * @throws Error that says which part is missing or wrong
  */
-export function endpointFromKubeconfig(text: string, readFile?: (path: string) => string): HttpsEndpoint {
-  const config = parse(text) as Fields
-  const find = (list: readonly Fields[] | undefined, name: string, part: string): Fields => {
-    const entry = list?.find((candidate) => candidate['name'] === name)
-    if (entry === undefined) throw new Error(`kubeconfig has no ${part} "${name}"`)
+export function readKubeconfig(text: string, file: string): KubeconfigContext {
+  const config = kubeconfigDocument(text)
+  return contextOf(config, config['current-context'], file)
+}
+
+/** The context of that name. @throws Error that says which part is missing or wrong */
+export function contextOf(config: Fields, name: unknown, file: string): KubeconfigContext {
+  const find = (list: readonly Fields[] | undefined, wanted: unknown, part: string): Fields => {
+    const entry = Array.isArray(list) ? list.find((candidate) => candidate?.['name'] === wanted) : undefined
+    if (entry === undefined) throw new Error(`kubeconfig has no ${part} "${wanted ?? ''}"`)
     return entry
   }
-  const context = find(config['contexts'], config['current-context'], 'context')['context']
-  const cluster: Fields = find(config['clusters'], context.cluster, 'cluster')['cluster']
-  const user: Fields = find(config['users'], context.user, 'user')['user']
-  const pem = (from: Fields, field: string): string | undefined => {
+  const context = find(config['contexts'], name, 'context')['context'] ?? {}
+  const cluster: Fields = find(config['clusters'], context.cluster, 'cluster')['cluster'] ?? {}
+  const user: Fields = context.user === undefined ? {} : (find(config['users'], context.user, 'user')['user'] ?? {})
+  for (const field of LACKING.cluster) if (cluster[field]) throw new Error(`kubeconfig's ${field} is not supported`)
+  for (const field of LACKING.user) if (user[field]) throw new Error(`kubeconfig's ${field} is not supported`)
+  const server: unknown = cluster['server']
+  if (typeof server !== 'string' || !URL.canParse(server))
+    throw new Error(`kubeconfig's server "${server ?? ''}" is no URL`)
+  const path = (name: string) => (isAbsolute(name) ? name : join(dirname(file), name))
+  const pem = (from: Fields, field: string): PemSource | undefined => {
     const data: string | undefined = from[`${field}-data`]
-    if (data !== undefined) return Buffer.from(data, 'base64').toString()
-    const path: string | undefined = from[field]
-    if (path === undefined) return undefined
-    if (readFile === undefined) throw new Error(`kubeconfig names a file for ${field}`)
-    return readFile(path)
+    if (data) return { text: Buffer.from(data, 'base64').toString() }
+    return from[field] ? { file: path(from[field]) } : undefined
   }
   const ca = pem(cluster, 'certificate-authority')
   const cert = pem(user, 'client-certificate')
   const key = pem(user, 'client-key')
-  const token: string | undefined = user['token']
+  const exec = user['exec'] && execPlugin(user['exec'], path)
+  const insecure = cluster['insecure-skip-tls-verify'] === true
+  if (insecure && ca !== undefined)
+    throw new Error("kubeconfig's certificate-authority and insecure-skip-tls-verify: true contradict each other")
   return {
-    server: cluster['server'],
+    server: {
+      server,
+      ...(cluster['tls-server-name'] ? { serverName: cluster['tls-server-name'] } : {}),
+      ...(insecure ? { insecureSkipTlsVerify: true } : {}),
+    },
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
+    ...(user['token'] ? { token: user['token'] } : {}),
+    ...(user['tokenFile'] ? { tokenFile: path(user['tokenFile']) } : {}),
+    ...(user['username'] ? { basic: { username: user['username'], password: user['password'] ?? '' } } : {}),
+    ...(exec ? { exec } : {}),
+    impersonate: impersonation(user),
+  }
+}
+
+/** @throws Error for what is no mapping */
+export function kubeconfigDocument(text: string): Fields {
+  let config: unknown
+  try {
+    config = parse(text)
+  } catch (cause) {
+    const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
+    throw new Error(`kubeconfig is no YAML: ${why}`, { cause })
+  }
+  if (typeof config !== 'object' || config === null || Array.isArray(config))
+    throw new Error('kubeconfig is empty, or no mapping')
+  return config as Fields
+}
+
+const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
+
+function execPlugin(exec: Fields, path: (name: string) => string): ExecPlugin {
+  const {
+    apiVersion,
+    command,
+    args = [],
+    env = [],
+    installHint,
+    provideClusterInfo = false,
+  } = exec as {
+    readonly apiVersion?: string
+    readonly command?: string
+    readonly args?: readonly string[] | null
+    readonly env?: readonly { readonly name: string; readonly value: string }[] | null
+    readonly installHint?: string
+    readonly provideClusterInfo?: boolean
+  }
+  if (!command) throw new Error("kubeconfig's exec names no command")
+  if (apiVersion === undefined || !EXEC_VERSIONS.includes(apiVersion))
+    throw new Error(`kubeconfig's exec has apiVersion "${apiVersion ?? ''}"; use ${EXEC_VERSIONS.join(' or ')}`)
+  return {
+    apiVersion,
+    // A bare name is looked for in PATH.
+    command: command.includes('/') ? path(command) : command,
+    args: args ?? [],
+    env: Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),
+    provideClusterInfo,
+    ...(installHint === undefined ? {} : { installHint }),
+  }
+}
+
+function impersonation(user: Fields): Record<string, string | readonly string[]> {
+  const extra = Object.entries((user['as-user-extra'] ?? {}) as Readonly<Record<string, readonly string[]>>)
+  return {
+    ...(user['as'] ? { 'impersonate-user': user['as'] } : {}),
+    ...(user['as-uid'] ? { 'impersonate-uid': user['as-uid'] } : {}),
+    ...(user['as-groups']?.length > 0 ? { 'impersonate-group': user['as-groups'] } : {}),
+    ...Object.fromEntries(extra.map(([name, values]) => [`impersonate-extra-${encodeURIComponent(name)}`, values])),
+  }
+}
+
+/**
+ * The same as an endpoint of the HTTPS transport, for one use: credentials that must be asked for are refused.
+ * @throws Error that says which part is missing
+ */
+export function endpointFromKubeconfig(text: string, readFile?: (path: string) => string): HttpsEndpoint {
+  const context = readKubeconfig(text, '')
+  const read = (source: PemSource): string => {
+    if ('text' in source) return source.text
+    if (readFile === undefined) throw new Error(`kubeconfig names the file ${source.file}`)
+    return readFile(source.file)
+  }
+  const { server, ca, cert, key, token } = context
+  if (context.exec !== undefined || context.tokenFile !== undefined)
+    throw new Error("kubeconfig's credentials must be asked for from time to time")
+  return {
+    ...server,
+    ...(ca === undefined ? {} : { ca: read(ca) }),
+    ...(cert === undefined ? {} : { cert: read(cert) }),
+    ...(key === undefined ? {} : { key: read(key) }),
     ...(token === undefined ? {} : { token }),
-    ...(cluster['tls-server-name'] === undefined ? {} : { serverName: cluster['tls-server-name'] }),
-    ...(cluster['insecure-skip-tls-verify'] === true ? { insecureSkipTlsVerify: true } : {}),
   }
 }

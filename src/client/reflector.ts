@@ -22,6 +22,8 @@ const firstBackoffMs = 800
 const maxBackoffMs = 30_000
 /** A watch that ends sooner than this and brought nothing counts as failed. */
 const shortWatchMs = 1000
+/** A watch is asked to last so long, or up to twice that: taken up anew, watches spread over servers. */
+const SHORTEST_WATCH_SECONDS = 300
 
 /** Resolves when `signal` is aborted; failures are logged and tried again with a growing, jittered wait. */
 export async function runReflector<T extends KubeObject>(
@@ -30,6 +32,8 @@ export async function runReflector<T extends KubeObject>(
   options: ListOptions,
   sink: ReflectorSink<T>,
   signal: AbortSignal,
+  /** `endless`: watches last until they are ended, since there are no servers to spread over. */
+  { endless = false } = {},
 ): Promise<void> {
   const { clock, random, log } = runtime
   const subject = `${resource.gvr.group}/${resource.gvr.version}, Resource=${resource.gvr.resource}`
@@ -88,7 +92,7 @@ export async function runReflector<T extends KubeObject>(
           ...options,
           resourceVersion: from,
           allowWatchBookmarks: true,
-          timeoutSeconds: Math.floor(300 * (1 + random.float())),
+          ...(endless ? {} : { timeoutSeconds: Math.floor(SHORTEST_WATCH_SECONDS * (1 + random.float())) }),
         },
         watch.signal,
       )

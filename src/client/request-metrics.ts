@@ -1,4 +1,4 @@
-/** What clients tell of their requests, under client-go's names; nothing where nobody reads it. */
+/** What clients tell of their requests, under client-go's names; nothing where no metrics are kept. */
 import type { Counted } from '../base/metrics.ts'
 import type { Runtime } from '../base/runtime.ts'
 
@@ -10,8 +10,8 @@ export interface ClientRequestMetrics {
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
-/** `host`: who is asked. */
-export function clientRequestMetrics({ clock, metrics }: Runtime, host: string): ClientRequestMetrics {
+/** `host`: the server that is asked. */
+export function clientRequestMetrics({ machineClock: clock, metrics }: Runtime, host: string): ClientRequestMetrics {
   if (metrics === undefined) return { now: () => 0, ended: () => {} }
   const total = metrics.counter('rest_client_requests_total', 'Requests of clients by code, method and host.', [
     ...['code', 'host', 'method'],

@@ -4,6 +4,7 @@ import type { RequestBody, WatchEvent } from '../api/request.ts'
 import type { StreamReader } from '../base/stream.ts'
 import type {
   ClientDeleteOptions,
+  GetOptions,
   GroupVersionResource,
   ListOptions,
   PatchType,
@@ -35,13 +36,14 @@ export function createResourceClient<T extends KubeObject>(
   const named = (name: string, subresource?: string) =>
     `${collection}/${encodeURIComponent(name)}${subresource ? `/${subresource}` : ''}`
 
-  const accept = (options: ListOptions, form: 'list' | 'one') =>
+  const accept = (options: GetOptions, form: 'list' | 'one') =>
     options.metadataOnly && !requester.inProcess ? { headers: { accept: metadataAccept[form] } } : {}
 
   return {
     gvr,
-    async get(name) {
-      return responseObject(await requester.request({ method: 'GET', path: named(name) })) as T
+    async get(name, options = {}) {
+      const request = { method: 'GET', path: named(name), ...accept(options, 'one') }
+      return responseObject(await requester.request(request)) as T
     },
     async list(options = {}) {
       const query = listQuery(options)

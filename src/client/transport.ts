@@ -1,6 +1,6 @@
 /**
  * How requests reach an API server: straight into a Handler of this process (no serialization), or over HTTPS
- * (https-transport.ts). Who holds a Client does not know which one it is.
+ * (https-transport.ts). The holder of a Client does not know which one it is.
  */
 import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../api/request.ts'
@@ -9,13 +9,16 @@ import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import type { Client } from './client.ts'
 import { discover } from './discovery.ts'
-import { clientRequestMetrics } from './request-metrics.ts'
+import { type ClientRequestMetrics, clientRequestMetrics } from './request-metrics.ts'
 import { createResourceClient } from './resource-client.ts'
 import { responseText, statusOf } from './response.ts'
 
 export interface Transport {
-  /** Rejects with a StatusError, or with the transport's own error when no answer came. */
-  send(request: ApiRequest): Promise<ApiResponse>
+  /**
+   * Rejects with a StatusError, or with the transport's own error when no answer came. `beforeItBegins` is called when a connection is
+   * there and nothing was sent yet; what it throws is what the request fails with.
+   */
+  send(request: ApiRequest, beforeItBegins?: () => void): Promise<ApiResponse>
   /** Answers carry the server's own objects. */
   readonly inProcess: boolean
   /** `host:port` of the server; of one in this process there is none. */
@@ -24,7 +27,7 @@ export interface Transport {
 
 export interface ClientIdentity {
   readonly userAgent: string
-  /** Who asks, for the in-process transport; HTTPS tells it by certificate or token. */
+  /** The user, for the in-process transport; HTTPS tells it by certificate or token. */
   readonly user?: UserInfo
 }
 
@@ -45,7 +48,7 @@ export interface Requester {
 
 /** Requests go into `handler` as they are: its filters see the component's own identity. */
 export function inProcessTransport(handler: Handler): Transport {
-  return { inProcess: true, send: handler }
+  return { inProcess: true, send: (request) => handler(request) }
 }
 
 /** Service accounts of the control plane, as on a real cluster: each controller speaks as its own. */
@@ -66,8 +69,22 @@ const never = new AbortController().signal
  * run between asking, doing and knowing.
  */
 export function createClient(runtime: Runtime, transport: Transport, identity: ClientIdentity): Client {
-  const baseHeaders = { 'user-agent': identity.userAgent }
+  return createClients(runtime, transport)(identity)
+}
+
+/** The same for many callers: what counts their requests is one for all of them. */
+export function createClients(runtime: Runtime, transport: Transport): (identity: ClientIdentity) => Client {
   const metrics = clientRequestMetrics(runtime, transport.host ?? 'in-process')
+  return (identity) => clientOf(runtime, transport, identity, metrics)
+}
+
+function clientOf(
+  runtime: Runtime,
+  transport: Transport,
+  identity: ClientIdentity,
+  metrics: ClientRequestMetrics,
+): Client {
+  const baseHeaders = { 'user-agent': identity.userAgent }
   const send = async (request: ApiRequest): Promise<ApiResponse> => {
     const began = metrics.now()
     try {

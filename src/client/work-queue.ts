@@ -35,6 +35,8 @@ export interface WorkQueueOptions {
 /** Retries a second over all items of a queue, and how many at once. */
 const RETRIES_PER_SECOND = 10
 const RETRY_BURST = 100
+/** Shorter waits only let pass what else is under way, whatever time it is. */
+const MOMENT_MS = 50
 
 export function createWorkQueue<T>(runtime: Runtime, name: string, options: WorkQueueOptions = {}): WorkQueue<T> {
   const { clock, scheduler } = runtime
@@ -91,18 +93,16 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
         if (earlier.at <= at) return
         earlier.timer.cancel()
       }
-      const timer = clock.setTimer(ms, delayLabel, () => {
-        delayed.delete(item)
-        queue.add(item)
-      })
-      delayed.set(item, { at, timer })
+      delayed.set(item, { at, timer: wait(item, ms, clock.setTimer) })
     },
     addRateLimited(item) {
       metrics.retried()
       const tries = failures.get(item) ?? 0
       failures.set(item, tries + 1)
       const own = Math.min(baseDelay * 2 ** Math.min(tries, 40), maxDelay)
-      queue.addAfter(item, Math.max(own, takeToken()))
+      const ms = Math.max(own, takeToken())
+      if (ms > MOMENT_MS || delayed.has(item)) queue.addAfter(item, ms)
+      else if (!stopped) delayed.set(item, { at: clock.monotonic() + ms, timer: wait(item, ms, scheduler.soon) })
     },
     forget(item) {
       failures.delete(item)
@@ -133,6 +133,13 @@ export function createWorkQueue<T>(runtime: Runtime, name: string, options: Work
       // Workers that wait while items are ready have a hand-over under way; the others have nothing to wait for.
       while (waiting.length > ready.length - head) waiting.pop()?.(undefined)
     },
+  }
+
+  function wait(item: T, ms: number, setTimer: (ms: number, label: string, task: () => void) => Timer): Timer {
+    return setTimer(ms, delayLabel, () => {
+      delayed.delete(item)
+      queue.add(item)
+    })
   }
 
   /** Milliseconds until the bucket has a token for this retry. */

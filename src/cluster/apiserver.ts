@@ -1,58 +1,116 @@
 /** The API server of this cluster: storage, the server over it, and what it does by itself, started and stopped in order. */
 import { hostname } from 'node:os'
 import { decodeProtobuf } from '../api/codec/protobuf.ts'
+import { decodeRecord, JOURNAL_VERSION, type Journal } from '../api/journal.ts'
 import type { EagerHandler, Handler } from '../api/request.ts'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { builtinAdmissionPlugins } from '../apiserver/admission/plugins/index.ts'
 import { answerTokenRequest } from '../apiserver/auth/tokenrequest.ts'
 import { reviewToken } from '../apiserver/auth/tokenreview.ts'
-import { defaultFairness, fairness } from '../apiserver/filters/fairness.ts'
+import type { SharedEntries } from '../apiserver/cache/entry.ts'
+import type { FaultInjection } from '../apiserver/faults/faults.ts'
+import { defaultFairness, fairness } from '../apiserver/filters/priority-and-fairness.ts'
 import type { ComponentHealth } from '../apiserver/handlers/component-status.ts'
+import type { PathHandler } from '../apiserver/handlers/dispatch.ts'
 import { issuerResponse } from '../apiserver/handlers/issuer.ts'
 import { createReviews } from '../apiserver/handlers/reviews.ts'
 import { type Auth, createAuth } from '../apiserver/identity.ts'
 import { ensureBootstrapObjects, keepTrust } from '../apiserver/loops/bootstrap.ts'
 import { startIdentityLease } from '../apiserver/loops/identity.ts'
+import {
+  type KubernetesEndpoints,
+  startKubernetesEndpoints,
+  stopKubernetesEndpoints,
+} from '../apiserver/loops/kubernetes-endpoints.ts'
+import { type OwnReplica, type Replica, readReplicas, startReplica } from '../apiserver/loops/replicas.ts'
+import { createServerLeases } from '../apiserver/loops/server-leases.ts'
 import type { ServerReads } from '../apiserver/reads.ts'
 import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
+import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
 import type { Runtime } from '../base/runtime.ts'
+import { createClient, inProcessTransport } from '../client/transport.ts'
 import type { StoreState } from '../storage/engine.ts'
+import type { EtcdOptions } from '../storage/etcd/servers.ts'
+import type { StoreImage } from '../storage/image.ts'
+import type { Memory } from '../storage/memory.ts'
+import { MIGRATION_KEY } from '../storage/migrate.ts'
 import { openStorage } from '../storage/open.ts'
 import { startCompactor } from '../storage/periodic-compaction.ts'
-import type { Storage } from '../storage/storage.ts'
+import { type Storage, StoreError } from '../storage/storage.ts'
 import { transformed } from '../storage/transform.ts'
+import { serverUrl } from './addresses.ts'
 import type { Identity } from './identity.ts'
 import { loadKubeletOptions } from './kubelet-options.ts'
 import type { Component } from './options.ts'
 import { KUBELET_CLIENT, type Pki } from './pki.ts'
+import { measuredNodes } from './resource-metrics/measured-nodes.ts'
+import { RESOURCE_METRICS_OBJECTS, resourceMetrics } from './resource-metrics/resource-metrics.ts'
 import { loadSecurity, SECURITY_OPTIONS, type SecurityOptions } from './security.ts'
 
 export interface ControlPlaneOptions {
   readonly pki: Pki
   readonly identity: Identity
   readonly network: ServiceNetwork
-  readonly storage: 'lmdb' | 'memory'
+  readonly storage: 'lmdb' | 'memory' | 'etcd'
+  /** Where etcd is, for that storage. */
+  readonly etcd?: EtcdOptions
   readonly storeDirectory: string
+  /** memory: what its store begins with. */
+  readonly memory?: Memory
   readonly disableAdmissionPlugins: readonly string[]
   readonly enableAdmissionPlugins: readonly string[]
   readonly allowPrivileged: boolean
   readonly security: SecurityOptions
   /** What runs in this process beside the API server. */
   readonly components: readonly Component[]
-  /** Where the audit log is when nobody says otherwise. */
+  /** Where the audit log is when no flag says otherwise. */
   readonly auditLog: string
+  /** It begins with the objects of a cluster that works: what every cluster contains is there. */
+  readonly forked?: { readonly entries: SharedEntries; readonly isolated?: boolean }
+  /** The kubelets of this process. */
+  readonly kubelets?: (nodeName: string) => Handler | undefined
+  /** Decides the suffixes of generated names. */
+  readonly seed?: number
+  /** What goes wrong on purpose. */
+  readonly faults?: FaultInjection
+  /** The cluster's own controls. */
+  readonly controls?: PathHandler
   /** Called each time that the store's state changes. */
   readonly onStoreState: (state: StoreState) => void
 }
 
 export interface ControlPlane {
+  /** All that its store holds. @throws StoreError where that is an etcd */
+  image(): StoreImage
+  /** Of its store, now. */
+  readonly revision: number
+  /** What its store keeps of the ends of objects, newer than a revision. */
+  journal(after: number): Promise<Journal>
+  storeStatus(): Promise<StoreStatus>
   readonly handler: Handler
   readonly answer: EagerHandler
   /** Makes what every cluster contains; /readyz is ok when it resolves. */
-  bootstrap(at: { readonly url: string; readonly port: number }): Promise<void>
+  bootstrap(at: {
+    readonly url: string
+    readonly port: number
+    /** At which pods reach this server. */
+    readonly addresses: readonly string[]
+  }): Promise<void>
   stop(): Promise<void>
+}
+
+export interface StoreStatus {
+  readonly driver: 'memory' | 'lmdb' | 'etcd'
+  /** The newest that this process has seen. */
+  readonly revision: number
+  /** Bytes of disk. */
+  readonly size?: number
+  /** Of a shared store: the API servers of skiff over it. */
+  readonly replicas?: readonly Replica[]
+  /** The id of this one. */
+  readonly own?: string
 }
 
 /** As `kubectl get componentstatuses` tells it. The process stops when a component cannot go on, so what runs is healthy. */
@@ -69,6 +127,13 @@ function componentHealth(running: readonly Component[], { failure }: Storage): r
   ]
 }
 
+/** Asks kubelets what their pods use. */
+const METRICS_READER = {
+  userAgent: 'metrics-server',
+  user: { name: 'system:metrics-server', groups: ['system:masters', 'system:authenticated'] },
+}
+/** As long as a start waits for an etcd that does not answer. */
+const START_PATIENCE_MS = 30_000
 const RBAC = 'rbac.authorization.k8s.io'
 const ROLE_RESOURCES = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'].map((resource) => ({
   group: RBAC,
@@ -78,6 +143,7 @@ const ROLE_RESOURCES = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebin
 /** @throws StoreError when the store is held by another process or corrupt */
 export async function startControlPlane(runtime: Runtime, options: ControlPlaneOptions): Promise<ControlPlane> {
   const { pki, identity, network } = options
+  const isolated = options.forked?.isolated === true
   const stopping = new AbortController()
   const scheme = builtinScheme()
   const kubelets = await loadKubeletOptions(options.security, pki)
@@ -89,17 +155,38 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
     runtime,
     driver: options.storage,
     dir: options.storeDirectory,
+    ...(options.memory === undefined ? {} : { memory: options.memory }),
     onState: options.onStoreState,
+    ...(options.etcd === undefined ? {} : { etcd: options.etcd }),
   })
-  const storage = security.transformer === undefined ? disk : transformed(disk, security.transformer)
-  const stopCompacting = startCompactor(runtime, disk)
+  const isShared = options.storage === 'etcd'
+  if ((await disk.get(MIGRATION_KEY)).item !== undefined) {
+    await disk.close()
+    throw new StoreError('the store is half filled by skiff migrate: run that to its end, or empty the store')
+  }
+  const transformer = isShared ? readingKubernetes(scheme, security.transformer) : security.transformer
+  const storage = transformer === undefined ? disk : transformed(disk, transformer)
+  // etcd is compacted once for all that share it.
+  const stopCompacting = isShared ? () => {} : startCompactor(runtime, disk)
   let auth: Auth | undefined
   let url = ''
-  let ready = false
+  /** Where pods and others beside this machine reach this server, if anywhere; else the same. */
+  let publicUrl = ''
+  let ready = options.forked !== undefined
+  let endpoints: KubernetesEndpoints | undefined
+  let replica: OwnReplica | undefined
+  // Of an API server alone nothing is wanted but what kube-apiserver serves.
+  const hasNodes = options.components.includes('kubelet') && !isolated
+  const measured = measuredNodes(runtime, (node) => summaryOf(node), stopping.signal)
+  let summaryOf: (node: string) => Promise<string> = () => Promise.reject(new Error('the server has not started'))
   try {
     const server = await createApiServer({
       runtime,
       storage,
+      ...(options.forked === undefined ? {} : { entries: options.forked.entries }),
+      isolated,
+      ...(options.seed === undefined ? {} : { seed: options.seed }),
+      ...(options.faults === undefined ? {} : { faults: options.faults }),
       scheme,
       strategies: builtinStrategies({ allowPrivileged: options.allowPrivileged }),
       admission: {
@@ -134,13 +221,23 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       repairAddresses: true,
       judgeFlowSchemas: true,
       components: () => componentHealth(options.components, storage),
-      frontProxy: identity.proxyClient,
+      ...(isolated ? {} : { frontProxy: identity.proxyClient }),
+      ...(hasNodes ? { localApis: ({ reads }) => [resourceMetrics(runtime, reads, measured)] } : {}),
       network,
-      kubelets,
+      kubelets: { ...kubelets, ...(isolated || options.kubelets === undefined ? {} : { inProcess: options.kubelets }) },
       decodeProtobuf: (bytes, expected) => decodeProtobuf(bytes, expected),
       serverAddress: () => url.replace('https://', ''),
-      paths: () => [(request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, url, request))],
+      paths: () => [
+        (request) => (auth === undefined ? undefined : issuerResponse(auth.tokens, publicUrl, request)),
+        ...(options.controls === undefined ? [] : [options.controls]),
+      ],
     })
+    const asker = createClient(runtime, inProcessTransport(server.handler), METRICS_READER)
+    summaryOf = async (node) => {
+      const { status, body } = await asker.raw('GET', `/api/v1/nodes/${node}/proxy/stats/summary`)
+      if (status !== 200) throw new Error(`${status}: ${body}`)
+      return body
+    }
     server.addHealthCheck({
       name: 'poststarthook/bootstrap-controller',
       endpoints: ['readyz'],
@@ -149,10 +246,39 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       },
     })
     return {
+      get revision() {
+        return disk.revision
+      },
+      image() {
+        if (disk.image === undefined) throw new StoreError('an etcd makes snapshots of its own: etcdctl snapshot save')
+        return disk.image()
+      },
+      async journal(after) {
+        const entries = await disk.journal(after)
+        const records = entries.map(({ revision, value }) => decodeRecord(value, revision))
+        return {
+          ...JOURNAL_VERSION,
+          revision: disk.revision,
+          records: records.filter((record) => record !== undefined),
+        }
+      },
+      async storeStatus() {
+        const size = await disk.size?.()
+        const own = replica?.id
+        return {
+          driver: options.storage,
+          revision: disk.revision,
+          ...(size === undefined ? {} : { size }),
+          ...(isShared ? { replicas: await readReplicas(storage) } : {}),
+          ...(own === undefined ? {} : { own }),
+        }
+      },
       handler: server.handler,
       answer: server.answer,
       bootstrap: async (at) => {
         url = at.url
+        const [reached] = at.addresses
+        publicUrl = reached === undefined ? url : serverUrl(reached, at.port)
         const { handler, reads } = server
         const kubeletClient = kubelets.client === pki.kubeletClient ? { kubeletClient: KUBELET_CLIENT } : {}
         const wanted = {
@@ -163,17 +289,28 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           port: at.port,
           network,
           trust: identity.trust,
+          ...(isShared ? { patienceMs: START_PATIENCE_MS } : {}),
+          ...(hasNodes ? { more: RESOURCE_METRICS_OBJECTS } : {}),
           ...kubeletClient,
         }
         await ensureBootstrapObjects(wanted)
-        keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), stopping.signal)
+        const { signal } = stopping
+        const leases = isShared ? { leases: createServerLeases(storage) } : {}
+        endpoints = { runtime, handler, addresses: at.addresses, port: at.port, signal, ...leases }
+        await startKubernetesEndpoints(endpoints)
+        keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), signal)
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
-        startIdentityLease({ runtime, handler, hostname: hostname(), address, signal: stopping.signal })
+        if (isShared) replica = await startReplica({ runtime, storage, url: at.url, host: hostname(), signal })
+        startIdentityLease({ runtime, handler, hostname: hostname(), address, signal })
         ready = true
       },
       stop: async () => {
         stopping.abort()
         stopCompacting()
+        // A store that takes no writes any more keeps them: the next start takes them away.
+        if (endpoints !== undefined && endpoints.addresses.length > 0)
+          await stopKubernetesEndpoints(endpoints).catch(() => {})
+        await replica?.stop().catch(() => {})
         await server.stop()
         await storage.close()
         await security.close()

@@ -1,5 +1,5 @@
 /**
- * Who may be somebody besides those the cluster knows itself: issuers of ID tokens, from flags or a file that is read again
+ * What authenticates users besides the cluster itself: issuers of ID tokens, from flags or a file that is read again
  * when it changes, and a webhook. Refuses what is wrong with a reason, before anything starts.
  */
 
@@ -8,7 +8,7 @@ import type { TokenAuthenticator } from '../apiserver/auth/authenticator.ts'
 import type { AuthenticationConfiguration } from '../apiserver/auth/config/authentication.ts'
 import type { OidcFlags } from '../apiserver/auth/config/oidc-flags.ts'
 import type { OidcAuthenticator } from '../apiserver/auth/oidc/authenticator.ts'
-import type { ServiceAccountKeys } from '../apiserver/auth/serviceaccounts.ts'
+import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
 import { everywhere } from '../apiserver/filters/authentication.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { StartError } from './errors.ts'
@@ -19,9 +19,9 @@ import { endpointOfKubeconfig } from './webhook-endpoint.ts'
 
 /** Named after kube-apiserver's flags. */
 export interface AuthenticationOptions extends OidcFlags {
-  /** AuthenticationConfiguration: issuers of ID tokens, and where nobody may be anybody. Not with the --oidc-* options. */
+  /** AuthenticationConfiguration: issuers of ID tokens, and where requests may be anonymous. Not with the --oidc-* options. */
   readonly authenticationConfig?: string
-  /** A kubeconfig that says where the webhook is that is asked about tokens nobody here knows. */
+  /** A kubeconfig that says where the webhook is that is asked about tokens that are not known here. */
   readonly authenticationTokenWebhookConfigFile?: string
   /** Whether requests without credentials are system:anonymous's, and not refused. Default: true. */
   readonly anonymousAuth?: boolean

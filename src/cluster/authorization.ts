@@ -1,4 +1,4 @@
-/** Who decides what a user may do, where it is not just Node and RBAC: by flags, or a file that is followed as it changes. */
+/** The authorizers, where they are not just Node and RBAC: by flags, or a file that is followed as it changes. */
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { Authorizer } from '../apiserver/auth/authorizer.ts'

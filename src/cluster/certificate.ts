@@ -1,9 +1,8 @@
 /** X.509 certificates with ECDSA P-256 keys, issued by an authority of ours. */
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { certificateIdentity } from '../apiserver/auth/x509.ts'
-import type { Runtime } from '../base/runtime.ts'
 import {
   bitString,
   integer,
@@ -15,7 +14,9 @@ import {
   tagged,
   time,
   utf8String,
-} from './der.ts'
+} from '../base/der.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { ECDSA_WITH_SHA256, readIssuer } from './issuer.ts'
 
 export interface KeyAndCertificate {
   /** PEM. */
@@ -31,13 +32,12 @@ export interface CertificateRequest {
   readonly usage: 'ca' | 'server' | 'client'
   /** DNS names and IP addresses. */
   readonly hosts?: readonly string[]
-  /** How many authorities may stand between this one and who is certified; without it any number. */
+  /** How many authorities may stand between this one and the certificate; without it any number. */
   readonly pathLength?: number
   readonly validDays: number
 }
 
 const DAY_MS = 86_400_000
-const ECDSA_WITH_SHA256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'))
 /** By their bit (RFC 5280, 4.2.1.3). */
 const KEY_USAGES = [
   'digital signature',
@@ -55,6 +55,9 @@ const EXTENDED_USAGES: Readonly<Record<string, string>> = {
   'server auth': '1.3.6.1.5.5.7.3.1',
   'client auth': '1.3.6.1.5.5.7.3.2',
 }
+/** PKCS #9: extensions that a request asks for. */
+const EXTENSION_REQUEST = objectIdentifier('1.2.840.113549.1.9.14')
+const SUBJECT_ALT_NAME = '2.5.29.17'
 const EXTENDED_USAGE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
 
 /** `issuer` undefined makes a self-signed one. Valid from five minutes ago, for clocks that differ. */
@@ -69,7 +72,7 @@ export function issue(runtime: Runtime, request: CertificateRequest, issuer?: Ke
   const certified = sequence(
     tagged(0, integer(Buffer.from([2]))),
     integer(serial),
-    ECDSA_WITH_SHA256,
+    parent?.algorithm ?? ECDSA_WITH_SHA256,
     parent?.subject ?? subject,
     sequence(time(now - 300_000), time(now + request.validDays * DAY_MS)),
     subject,
@@ -77,10 +80,31 @@ export function issue(runtime: Runtime, request: CertificateRequest, issuer?: Ke
     tagged(3, sequence(...extensions(request, keyId, parent?.keyId ?? keyId))),
   )
   const signature = sign('sha256', certified, parent?.key ?? privateKey)
-  const bytes = sequence(certified, ECDSA_WITH_SHA256, bitString(signature))
+  const bytes = sequence(certified, parent?.algorithm ?? ECDSA_WITH_SHA256, bitString(signature))
   return {
     cert: pem('CERTIFICATE', bytes),
     // SEC 1, as Go's tools write it: clients in Java tell the algorithm by the label, and take PKCS #8 for RSA.
+    key: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+  }
+}
+
+/** A request for a certificate (PKCS #10) with a new key, both PEM. What is asked for beyond the subject and hosts is the signer's to say. */
+export function certificateRequest(request: Pick<CertificateRequest, 'commonName' | 'organizations' | 'hosts'>): {
+  readonly request: string
+  readonly key: string
+} {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { hosts = [] } = request
+  const names = extension(SUBJECT_ALT_NAME, false, sequence(...hosts.map(generalName)))
+  const attributes = hosts.length === 0 ? [] : [sequence(EXTENSION_REQUEST, set(sequence(names)))]
+  const body = sequence(
+    integer(Buffer.alloc(1)),
+    distinguishedName(request),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    tagged(0, Buffer.concat(attributes)),
+  )
+  return {
+    request: pem('CERTIFICATE REQUEST', sequence(body, ECDSA_WITH_SHA256, bitString(sign('sha256', body, privateKey)))),
     key: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
   }
 }
@@ -117,7 +141,7 @@ export function issueForRequest(runtime: Runtime, request: SigningRequest, issue
   const certified = sequence(
     tagged(0, integer(Buffer.from([2]))),
     integer(serialOf(runtime)),
-    ECDSA_WITH_SHA256,
+    parent.algorithm,
     parent.subject,
     sequence(time(now - 300_000), time(end)),
     request.subject,
@@ -125,7 +149,7 @@ export function issueForRequest(runtime: Runtime, request: SigningRequest, issue
     tagged(3, sequence(...requestedExtensions(request, parent.keyId))),
   )
   const signature = sign('sha256', certified, parent.key)
-  const bytes = sequence(certified, ECDSA_WITH_SHA256, bitString(signature))
+  const bytes = sequence(certified, parent.algorithm, bitString(signature))
   const user = certificateIdentity(bytes)?.user
   const isMeant =
     (user?.name ?? '') === request.commonName &&
@@ -134,7 +158,7 @@ export function issueForRequest(runtime: Runtime, request: SigningRequest, issue
   return pem('CERTIFICATE', bytes)
 }
 
-function requestedExtensions({ usages, subjectAltName }: SigningRequest, issuerKeyId: Buffer): Buffer[] {
+function requestedExtensions({ usages, subjectAltName }: SigningRequest, issuerKeyId: Uint8Array): Buffer[] {
   const bits = KEY_USAGES.flatMap((usage, bit) => (usages.includes(usage) ? [bit] : []))
   const extended = usages.flatMap((usage) => EXTENDED_USAGES[usage] ?? [])
   return [
@@ -144,7 +168,7 @@ function requestedExtensions({ usages, subjectAltName }: SigningRequest, issuerK
       : [extension('2.5.29.37', false, sequence(...extended.map((oid) => objectIdentifier(oid))))]),
     extension('2.5.29.19', true, sequence()),
     extension('2.5.29.35', false, sequence(tagged(0, issuerKeyId, false))),
-    ...(subjectAltName === undefined ? [] : [extension('2.5.29.17', false, Buffer.from(subjectAltName))]),
+    ...(subjectAltName === undefined ? [] : [extension(SUBJECT_ALT_NAME, false, Buffer.from(subjectAltName))]),
   ]
 }
 
@@ -154,16 +178,6 @@ function keyUsage(bits: readonly number[]): Buffer {
   const bytes = Buffer.alloc((last >> 3) + 1)
   for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7))
   return bitString(bytes, 7 - (last & 7))
-}
-
-function readIssuer(issuer: KeyAndCertificate): { subject: Buffer; keyId: Buffer; key: KeyObject } {
-  const certificate = new X509Certificate(issuer.cert)
-  const spki = certificate.publicKey.export({ type: 'spki', format: 'der' })
-  return {
-    subject: distinguishedName({ commonName: String(certificate.toLegacyObject().subject.CN) }),
-    keyId: createHash('sha1').update(spki).digest(),
-    key: createPrivateKey(issuer.key),
-  }
 }
 
 function distinguishedName({
@@ -177,7 +191,7 @@ function distinguishedName({
 const extension = (oid: string, critical: boolean, value: Buffer) =>
   sequence(objectIdentifier(oid), ...(critical ? [TRUE] : []), octetString(value))
 
-function extensions(request: CertificateRequest, keyId: Buffer, issuerKeyId: Buffer): Buffer[] {
+function extensions(request: CertificateRequest, keyId: Buffer, issuerKeyId: Uint8Array): Buffer[] {
   const isAuthority = request.usage === 'ca'
   const { pathLength } = request
   const constraint = pathLength === undefined ? [] : [integer(Buffer.from([pathLength]))]
@@ -192,7 +206,7 @@ function extensions(request: CertificateRequest, keyId: Buffer, issuerKeyId: Buf
     ...(isAuthority ? [] : [extension('2.5.29.35', false, sequence(tagged(0, issuerKeyId, false)))]),
     ...(request.hosts === undefined
       ? []
-      : [extension('2.5.29.17', false, sequence(...request.hosts.map(generalName)))]),
+      : [extension(SUBJECT_ALT_NAME, false, sequence(...request.hosts.map(generalName)))]),
   ]
 }
 
@@ -227,7 +241,7 @@ export interface WantedCertificate {
 
 /** Whether `cert` was issued by `ca`, is of that key, stays valid for `days` and, for a server, names all hosts. */
 export function stillGood(
-  runtime: Runtime,
+  now: number,
   pair: KeyAndCertificate,
   ca: string,
   { hosts = [], days, groups }: WantedCertificate,
@@ -237,7 +251,7 @@ export function stillGood(
   return (
     certificate.verify(authority.publicKey) &&
     certificate.checkPrivateKey(createPrivateKey(pair.key)) &&
-    certificate.validToDate.getTime() > runtime.clock.now() + days * DAY_MS &&
+    certificate.validToDate.getTime() > now + days * DAY_MS &&
     (groups === undefined || isDeepStrictEqual(certificateIdentity(certificate.raw)?.user.groups, groups)) &&
     hosts.every((host) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined)
   )

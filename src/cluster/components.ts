@@ -2,26 +2,44 @@
 import { setMaxListeners } from 'node:events'
 import type { UserInfo } from '../api/request.ts'
 import { signJwt } from '../apiserver/auth/jwt.ts'
+import type { ServiceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import type { Runtime } from '../base/runtime.ts'
-import type { Client } from '../client/client.ts'
-import type { RealNode } from '../kubelet/machine/real-node.ts'
+import { endingTransport } from '../client/held-transports.ts'
+import { createClients, type Transport } from '../client/transport.ts'
+import type { ControllerSettings } from '../controllers/controller.ts'
+import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
+import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import { issueForRequest } from './certificate.ts'
-import type { DebugServer } from './debug-server.ts'
+import type { ComponentServer } from './component-server.ts'
+import { type ClientFor, type Elected, type ElectedOptions, startElected } from './elected.ts'
 import type { Identity } from './identity.ts'
-import type { Component } from './options.ts'
+import type { FurtherNodes } from './namespaced-nodes/start-nodes.ts'
+import type { NodeServices } from './node-services.ts'
+import { type KubeletsHere, numberedNodes, type SimulatedNode } from './nodes.ts'
+import { type Component, DEFAULT_HOST } from './options.ts'
 import type { Pki } from './pki.ts'
-import type { RealNodeChoice } from './real-node.ts'
 
 export interface ComponentsOptions {
   readonly components: readonly Component[]
-  /** How many simulated nodes. */
-  readonly nodes: number
-  readonly clientFor: (user: UserInfo, userAgent?: string) => Client
+  /** The simulated nodes; where they are real, as many as there are. */
+  readonly nodes: readonly SimulatedNode[]
+  readonly clientFor: ClientFor
+  readonly transport: Transport
+  /** Other processes may run the same components over the same store: each runs in one of them. */
+  readonly shared: boolean
   readonly pki: Pki
   readonly identity: Identity
   readonly progress: (text: string) => void
-  /** The node runs real containers. */
-  readonly real?: RealNodeChoice
+  /** Where Services have their addresses. */
+  readonly network: ServiceNetwork
+  /** The first node runs real containers. */
+  readonly real?: PreparedNode
+  /** Where the simulated nodes' kubelets are to be found while they run. */
+  readonly kubelets?: KubeletsHere
+  /** What their containers may use of this machine. */
+  readonly simulation?: SimulationResources
+  /** So do others on this machine. */
+  readonly further?: FurtherNodes
 }
 
 export interface RunningComponents {
@@ -31,49 +49,81 @@ export interface RunningComponents {
   stop(): Promise<void>
 }
 
+const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
 
 /** Resolves when everything runs. What had started is stopped when something does not start. */
 export async function startComponents(runtime: Runtime, options: ComponentsOptions): Promise<RunningComponents> {
-  const { components, clientFor, progress } = options
+  const { components, progress, transport } = options
   const stopping = new AbortController()
   const { signal } = stopping
   // Every informer, queue and loop of a component ends with it: many listeners are no leak.
   setMaxListeners(0, signal)
   const starting: Promise<unknown>[] = []
-  let debug: DebugServer | undefined
+  let debug: ComponentServer | undefined
   let node: RealNode | undefined
+  let services: NodeServices | undefined
+  const elected: Elected[] = []
   const stop = async () => {
     stopping.abort()
+    await Promise.all(elected.map((one) => one.stop()))
     await debug?.stop()
-    await node?.takeDown()
+    await services?.stopped()
+    await Promise.all([node?.takeDown(), options.further?.stop()])
+  }
+  const clients = createClients(runtime, endingTransport(transport, signal))
+  /** Here, or in one of the processes that share the store. */
+  const startOnce = (name: string, user: UserInfo, start: ElectedOptions['start']) => {
+    if (!options.shared) {
+      // What is left to end with the process ends with `stop`.
+      starting.push(start((as, userAgent = 'skiff') => clients({ user: as, userAgent }), signal))
+      return
+    }
+    const one = startElected(runtime, { transport, name, user, start })
+    elected.push(one)
+    starting.push(one.running)
   }
   if (components.includes('controllers')) {
     progress('starting the controllers')
-    starting.push(
-      startControllers(runtime, options, signal).then((server) => {
-        debug = server
-      }),
-    )
+    const { controllerManagerUser } = await import('../controllers/manager.ts')
+    startOnce('kube-controller-manager', controllerManagerUser, async (clients, ending) => {
+      const server = await startControllers(runtime, { ...options, clientFor: clients }, ending)
+      debug = server
+      return server.stop
+    })
   }
   if (components.includes('scheduler')) {
     progress('starting the scheduler')
     const { startScheduler } = await import('../scheduler/scheduler.ts')
-    const client = clientFor(SCHEDULER, 'kube-scheduler')
-    starting.push(startScheduler({ runtime: { ...runtime, log: runtime.log.named('scheduler') }, client, signal }))
+    startOnce('kube-scheduler', SCHEDULER, async (clients, ending) => {
+      const client = clients(SCHEDULER, 'kube-scheduler')
+      await startScheduler({ runtime: { ...runtime, log: runtime.log.named('scheduler') }, client, signal: ending })
+      return async () => {}
+    })
   }
-  if (options.nodes > 0 && options.real !== undefined) {
+  if (options.nodes.length > 0 && options.real !== undefined) {
     const { found } = options.real
     progress(`starting a node of real containers (${found.name} ${found.version})`)
+    const { nodeServices } = await import('./node-services.ts')
+    services = nodeServices(runtime, options, options.real, signal)
     starting.push(
-      startReal(runtime, options, options.real, signal).then((started) => {
-        node = started
+      startReal(runtime, options, options.real, services, signal).then(async (started) => {
+        node = started.node
+        await started.further
       }),
     )
-  } else if (options.nodes > 0) {
-    progress(options.nodes === 1 ? 'starting a simulated node' : `starting ${options.nodes} simulated nodes`)
-    const { startNodes } = await import('./nodes.ts')
-    starting.push(startNodes(runtime, options.nodes, clientFor, signal))
+  } else if (options.nodes.length > 0) {
+    const { length } = options.nodes
+    progress(length === 1 ? 'starting a simulated node' : `starting ${length} simulated nodes`)
+    const { nodesToRun, simulatedNodesUser, startNodes } = await import('./nodes.ts')
+    startOnce('skiff-simulated-nodes', simulatedNodesUser, async (clients, ending) => {
+      const wanted = options.shared ? numberedNodes(await nodesToRun(length, clients)) : options.nodes
+      await startNodes(runtime, wanted, clients, ending, {
+        ...(options.kubelets === undefined ? {} : { here: options.kubelets }),
+        ...(options.simulation === undefined ? {} : { resources: options.simulation }),
+      })
+      return async () => {}
+    })
   }
   const failed = (await Promise.allSettled(starting)).find((result) => result.status === 'rejected')
   if (failed !== undefined) {
@@ -87,26 +137,71 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
   }
 }
 
-async function startReal(runtime: Runtime, options: ComponentsOptions, choice: RealNodeChoice, signal: AbortSignal) {
-  const { nodeName, nodeUser } = await import('./nodes.ts')
-  const { startNode } = await import('./real-node.ts')
-  const name = nodeName(0)
+async function startReal(
+  runtime: Runtime,
+  options: ComponentsOptions,
+  prepared: PreparedNode,
+  services: NodeServices,
+  signal: AbortSignal,
+) {
+  const { nodeUser } = await import('./nodes.ts')
+  const { fitRange, startNode } = await import('./real-node.ts')
   const own = { ...runtime, log: runtime.log.named('kubelet') }
-  return startNode(own, name, options.clientFor(nodeUser(name), 'kubelet'), choice, options.pki, signal)
+  const client = options.clientFor(nodeUser(prepared.nodeName), 'kubelet')
+  // A pod that starts finds the addresses of Services leading somewhere.
+  await services.start()
+  const { podCIDR, clusterRange } = prepared.network
+  if (podCIDR !== undefined && clusterRange !== undefined) {
+    const admin = options.clientFor(ADMIN, 'skiff')
+    for (const [i, { name }] of options.nodes.entries())
+      await fitRange(admin, name, clusterRange, i === 0 ? podCIDR : undefined)
+  }
+  const further = options.further?.start(services)
+  // It is waited for below.
+  further?.catch(() => {})
+  const node = await startNode(own, client, prepared, services.dnsServers, options.pki, signal)
+  return { node, further }
+}
+
+/** Nodes of real containers have ranges of the cluster's, but for those that this machine keeps for itself. */
+function nodeIpamOf({ real, network }: ComponentsOptions): Pick<ControllerSettings, 'nodeIpam'> {
+  const { podCIDR, clusterRange, nodeRange } = real?.network ?? {}
+  if (podCIDR === undefined || clusterRange === undefined || nodeRange === undefined) return {}
+  return { nodeIpam: { clusterCidr: clusterRange, reserved: [podCIDR, nodeRange, network.cidr] } }
 }
 
 async function startControllers(runtime: Runtime, options: ComponentsOptions, signal: AbortSignal) {
   const { startControllerManager, controllerManagerUser } = await import('../controllers/manager.ts')
-  const { startDebugServer } = await import('./debug-server.ts')
+  const { graphPage } = await import('../controllers/graph-page.ts')
+  const { createDelegatedAuth } = await import('../client/delegated-auth.ts')
+  const { certificateUsers, startComponentServer } = await import('./component-server.ts')
   const { clientFor, pki, identity } = options
   const own = { ...runtime, log: runtime.log.named('controllers') }
   const manager = await startControllerManager({
     runtime: own,
     clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
     rootCa: identity.servingCa,
+    settings: nodeIpamOf(options),
     signToken: (claims) => signJwt(identity.serviceAccounts.signingKey, claims),
     signCertificate: (request) => issueForRequest(own, request, pki.ca),
     signal,
   })
-  return startDebugServer(own, { manager, client: clientFor(controllerManagerUser, 'kube-controller-manager'), pki })
+  const reviewer = clientFor(controllerManagerUser, 'kube-controller-manager')
+  // On a free port: several clusters may run on one machine, and `skiff status` tells which it is.
+  return startComponentServer(own, {
+    admit: createDelegatedAuth({
+      clock: own.clock,
+      authentication: reviewer,
+      authorization: reviewer,
+      openPaths: ['/healthz', '/livez', '/readyz'],
+      certificateUser: certificateUsers(own.clock, { clientCa: pki.ca.cert }),
+    }),
+    // What runs is healthy: the process stops when a controller cannot go on.
+    checks: manager.names.map((name) => ({ name, check: () => {} })),
+    pages: [graphPage(() => manager.garbageCollector)],
+    host: DEFAULT_HOST,
+    port: 0,
+    serving: pki.serving,
+    clientCas: [pki.ca.cert],
+  })
 }

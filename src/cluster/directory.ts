@@ -1,4 +1,4 @@
-/** A cluster's directory: where things are, who holds it, and what whoever holds it says about itself. */
+/** A cluster's directory: where things are, which process holds it, and what that process says about itself. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -9,9 +9,13 @@ import { makeDirectory } from './make-directory.ts'
 export interface ClusterDirectory {
   readonly path: string
   readonly store: string
+  /** There while `skiff migrate` fills the store. */
+  readonly migration: string
   readonly pki: string
   readonly kubeconfig: string
   readonly log: string
+  /** Where a manual clock stands. */
+  readonly clock: string
   readonly pid: string
   /** What the running cluster says about itself, as JSON. */
   readonly state: string
@@ -21,27 +25,40 @@ export interface ClusterDirectory {
 export interface ClusterState {
   readonly pid: number
   readonly url: string
+  /** Where other machines reach it, when that is another URL. */
+  readonly advertised?: string
   readonly components: readonly string[]
   readonly nodes: number
   readonly version: string
   /** metav1.Time */
   readonly since: string
+  /** The clock is moved by hand. */
+  readonly clock?: 'manual'
   /** The controller manager's own port, where it runs. */
   readonly debugUrl?: string
   /** What runs the containers of a node that is real: name, version, endpoint. */
   readonly containerRuntime?: string
 }
 
-export const defaultDirectory = (): string => join(homedir(), '.skiff', 'default')
+/** Undefined where there is no home directory: there is no such user on the machine, and HOME is not set. */
+export function defaultDirectory(): string | undefined {
+  try {
+    return join(homedir(), '.skiff', 'default')
+  } catch {
+    return undefined
+  }
+}
 
 export function clusterDirectory(path: string): ClusterDirectory {
   const at = resolve(path)
   return {
     path: at,
     store: join(at, 'store'),
+    migration: join(at, 'migration.json'),
     pki: join(at, 'pki'),
     kubeconfig: join(at, 'kubeconfig'),
     log: join(at, 'log'),
+    clock: join(at, 'clock'),
     pid: join(at, 'pid'),
     state: join(at, 'state.json'),
   }

@@ -12,7 +12,7 @@ import { loadPki } from './pki.ts'
 describe('who an API server is', () => {
   const runtime = simulatedRuntime(1)
   const directory = mkdtempDisposableSync(join(tmpdir(), 'skiff-identity-'))
-  const pki = loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1')
+  const pki = loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1'])
   const other = issue(runtime, { commonName: 'other', usage: 'ca', validDays: 3 })
   const file = (name: string, text: string) => {
     const path = join(directory.path, name)

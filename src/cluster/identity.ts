@@ -1,11 +1,11 @@
 /**
- * Who this API server is to its clients, whom it believes, and how it signs tokens: the cluster's own keys (pki.ts), or what an
+ * The certificates of this API server, those that it trusts, and how it signs tokens: the cluster's own keys (pki.ts), or what an
  * administrator names instead, read from the files and refused with a reason.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { DEFAULT_FRONT_PROXIES, type FrontProxies } from '../apiserver/auth/front-proxies.ts'
 import { jwtKey, type VerificationKey, verificationKeys } from '../apiserver/auth/jwt.ts'
-import type { ServiceAccountKeys } from '../apiserver/auth/serviceaccounts.ts'
+import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
 import { certificatesOf } from '../apiserver/auth/x509.ts'
 import type { KeyAndCertificate } from './certificate.ts'
 import { StartError } from './errors.ts'
@@ -34,7 +34,7 @@ export interface IdentityFlags {
   readonly requestheaderUidHeaders?: readonly string[]
   readonly requestheaderGroupHeaders?: readonly string[]
   readonly requestheaderExtraHeadersPrefix?: readonly string[]
-  /** Who this server is to aggregated API servers and webhooks. Default: a front proxy of the cluster's own authority. */
+  /** This server's client certificate for aggregated API servers and webhooks. Default: a front proxy of the cluster's own authority. */
   readonly proxyClientCertFile?: string
   readonly proxyClientKeyFile?: string
 }

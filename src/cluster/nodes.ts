@@ -1,7 +1,10 @@
 /** The cluster's simulated nodes: one kubelet each, skiff-1 and up, under its own user. */
-import type { UserInfo } from '../api/request.ts'
+import type { Node, Pod } from '../api/generated/types.ts'
+import type { Handler, UserInfo } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
-import type { Client } from '../client/client.ts'
+import type { ContainerManner } from '../kubelet/runtimes/simulated/manner.ts'
+import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
+import type { ClientFor } from './elected.ts'
 
 export const nodeName = (index: number): string => `skiff-${index + 1}`
 
@@ -9,28 +12,86 @@ export function nodeUser(name: string): UserInfo {
   return { name: `system:node:${name}`, groups: ['system:nodes', 'system:authenticated'] }
 }
 
+/** As this user the nodes of one process watch all nodes and pods together; everything else each does as itself. */
+export const simulatedNodesUser: UserInfo = {
+  name: 'system:simulated-nodes',
+  groups: ['system:masters', 'system:authenticated'],
+}
+
+/** Objects of whose Events all nodes together remember what they told. */
+const TOLD_SUBJECTS = 16_384
+
+/** One to run. Without more than a name it is a new machine. */
+export interface SimulatedNode {
+  readonly name: string
+  /** The Node of which it takes the place: what that says of its machine stays. */
+  readonly as?: Node
+  /** Pods that run on it already: their containers go on as their statuses say. */
+  readonly pods?: readonly Pod[]
+  /** How its containers live and end, whatever pods ask of a simulation. */
+  readonly manner?: ContainerManner
+}
+
+export const numberedNodes = (count: number): readonly SimulatedNode[] =>
+  Array.from({ length: count }, (_, index) => ({ name: nodeName(index) }))
+
+/** The kubelets that run in this process, as their API server asks them. */
+export type KubeletsHere = Map<string, Handler>
+
 /** Resolves when all nodes are registered and Ready. */
 export async function startNodes(
   runtime: Runtime,
-  count: number,
-  clientFor: (user: UserInfo, userAgent?: string) => Client,
+  simulated: readonly SimulatedNode[],
+  clientFor: ClientFor,
   signal: AbortSignal,
+  { here, resources }: { readonly here?: KubeletsHere; readonly resources?: SimulationResources } = {},
 ): Promise<void> {
   const { startKubelet } = await import('../kubelet/kubelet.ts')
   const { nodeIPOf, podCIDROf } = await import('../kubelet/pod-addresses.ts')
+  const { createCorrelation } = await import('../client/event-correlation.ts')
+  const { sharedSources } = await import('../kubelet/sources.ts')
+  const { kubeletRoutes } = await import('../kubelet/server/routes.ts')
   const own = { ...runtime, log: runtime.log.named('kubelet') }
+  const sourcesOf =
+    simulated.length === 1 ? undefined : sharedSources(own, clientFor(simulatedNodesUser, 'kubelet'), signal)
+  const correlation = createCorrelation(runtime.clock, TOLD_SUBJECTS)
   await Promise.all(
-    Array.from({ length: count }, (_, index) => {
-      const name = nodeName(index)
+    simulated.map(async (node, index) => {
+      const { name } = node
       const client = clientFor(nodeUser(name), 'kubelet')
-      return startKubelet({
+      const kubelet = await startKubelet({
         runtime: own,
         client,
         nodeName: name,
         nodeIP: nodeIPOf(index),
         podCIDR: podCIDROf(index),
         signal,
+        correlation,
+        ...(resources === undefined ? {} : { resources }),
+        ...(sourcesOf === undefined ? {} : { sources: sourcesOf(name) }),
+        ...(node.as === undefined
+          ? {}
+          : (await import('../kubelet/adopted-node.ts')).adoptedNode(own, {
+              ...node,
+              as: node.as,
+              podCIDR: podCIDROf(index),
+            })),
       })
+      // Whoever adopts a node knows nothing of what its containers would answer.
+      if (here === undefined || node.as !== undefined) return
+      here.set(name, kubeletRoutes({ runtime: own, nodeName: name, kubelet: () => kubelet }))
+      signal.addEventListener('abort', () => here.delete(name), { once: true })
     }),
   )
+}
+
+/** So many that all simulated nodes are run that the cluster has: another process may have run more of them. */
+export async function nodesToRun(wanted: number, clientFor: ClientFor): Promise<number> {
+  const client = clientFor(simulatedNodesUser, 'kubelet')
+  const { items } = await client.resource({ group: '', version: 'v1', resource: 'nodes' }).list()
+  const numbers = items.map(({ metadata, status }) => {
+    const isSimulated = String(status?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
+    return isSimulated ? Number(/^skiff-(\d+)$/.exec(metadata.name ?? '')?.[1] ?? 0) : 0
+  })
+  return Math.max(wanted, ...numbers)
 }

@@ -1,6 +1,32 @@
-/** What can be chosen when a cluster starts, and what it is when nobody chooses. */
-export const COMPONENTS = ['apiserver', 'controllers', 'scheduler', 'kubelet'] as const
+import { StartError } from './errors.ts'
+
+/** What can be chosen when a cluster starts, and its defaults. */
+export const COMPONENTS = ['apiserver', 'controllers', 'scheduler', 'kubelet', 'proxy', 'dns'] as const
 export type Component = (typeof COMPONENTS)[number]
+
+/** They carry the traffic of real containers: a simulated node has no network. */
+const OF_A_REAL_NODE: readonly Component[] = ['proxy', 'dns']
+
+/** @throws StartError for components that would have nothing to do */
+export function chosenComponents(
+  asked: readonly Component[] | undefined,
+  containerRuntime: 'simulated' | 'cri' = 'simulated',
+): readonly Component[] {
+  const isReal = containerRuntime === 'cri'
+  if (asked === undefined) return COMPONENTS.filter((name) => isReal || !OF_A_REAL_NODE.includes(name))
+  const needy = asked.find((name) => OF_A_REAL_NODE.includes(name))
+  if (needy !== undefined && !(isReal && asked.includes('kubelet')))
+    throw new StartError(`component ${needy} is for a node of real containers: it needs --runtime cri and the kubelet`)
+  return asked
+}
+
+/** The cluster's time: the machine's own, or one that stands still until it is moved. */
+export const CLOCKS = ['real', 'manual'] as const
+export type ClockKind = (typeof CLOCKS)[number]
+
+/** What may be switched on under /skiff.dev/. */
+export const CONTROLS = ['snapshot', 'fork', 'faults'] as const
+export type ControlName = (typeof CONTROLS)[number]
 
 /** The port a kubeadm cluster's API server has. */
 export const DEFAULT_PORT = 6443

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { integer, objectIdentifier } from '../base/der.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { simulatedRuntime } from '../base/simulated.ts'
-import { integer, objectIdentifier } from './der.ts'
 import { loadPki } from './pki.ts'
 
 function temporary() {
@@ -22,7 +22,7 @@ function later(runtime: Runtime, days: number): Runtime {
 
 test('certificates are signed by the CA, name the server and the users, and keys are private', () => {
   using directory = temporary()
-  const pki = loadPki(simulatedRuntime(1), directory.path, '127.0.0.1', '10.96.0.1')
+  const pki = loadPki(simulatedRuntime(1), directory.path, '127.0.0.1', ['10.96.0.1'])
   const ca = new X509Certificate(pki.ca.cert)
   const serving = new X509Certificate(pki.serving.cert)
   const admin = new X509Certificate(pki.admin.cert)
@@ -44,7 +44,7 @@ test('certificates are signed by the CA, name the server and the users, and keys
 test('the keys of certificates name their algorithm, which clients in Java know it by', () => {
   using directory = temporary()
   assert.match(
-    loadPki(simulatedRuntime(1), directory.path, '127.0.0.1', '10.96.0.1').admin.key,
+    loadPki(simulatedRuntime(1), directory.path, '127.0.0.1', ['10.96.0.1']).admin.key,
     /^-----BEGIN EC PRIVATE KEY-----/,
   )
 })
@@ -52,20 +52,20 @@ test('the keys of certificates name their algorithm, which clients in Java know 
 test('the next start uses the same keys', () => {
   using directory = temporary()
   const runtime = simulatedRuntime(1)
-  const { client: _first, ...first } = loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1')
-  const { client: _second, ...second } = loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1')
+  const { client: _first, ...first } = loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1'])
+  const { client: _second, ...second } = loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1'])
   assert.deepEqual(second, first)
 })
 
 test('certificates are renewed before they end, and when the server gets another address', () => {
   using directory = temporary()
   const runtime = simulatedRuntime(1)
-  const first = loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1')
-  const renewed = loadPki(later(runtime, 340), directory.path, '127.0.0.1', '10.96.0.1')
+  const first = loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1'])
+  const renewed = loadPki(later(runtime, 340), directory.path, '127.0.0.1', ['10.96.0.1'])
   assert.equal(renewed.ca.cert, first.ca.cert)
   assert.notEqual(renewed.serving.cert, first.serving.cert)
   assert.notEqual(renewed.admin.cert, first.admin.cert)
-  const moved = loadPki(later(runtime, 340), directory.path, '192.0.2.7', '10.96.0.1')
+  const moved = loadPki(later(runtime, 340), directory.path, '192.0.2.7', ['10.96.0.1'])
   assert.ok(new X509Certificate(moved.serving.cert).checkIP('192.0.2.7'))
   assert.equal(moved.admin.cert, renewed.admin.cert)
 })
@@ -74,7 +74,7 @@ test('to kubelets the server is in no group, and a certificate that was made wit
   using directory = temporary()
   const runtime = simulatedRuntime(1)
   const subjectOf = ({ cert }: { readonly cert: string }) => new X509Certificate(cert).subject
-  const old = loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1')
+  const old = loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1'])
   const user = 'kube-apiserver-kubelet-client'
   assert.equal(subjectOf(old.kubeletClient), `CN=${user}`)
   for (const groups of [['system:masters'], ['a', 'b'], []]) {
@@ -83,15 +83,15 @@ test('to kubelets the server is in no group, and a certificate that was made wit
     assert.deepEqual(old.client('apiserver-kubelet-client', user, groups), made)
   }
   old.client('apiserver-kubelet-client', user, ['system:masters'])
-  assert.equal(subjectOf(loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1').kubeletClient), `CN=${user}`)
+  assert.equal(subjectOf(loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1']).kubeletClient), `CN=${user}`)
 })
 
 test('a broken CA or key is told, never replaced', () => {
   using directory = temporary()
   const runtime = simulatedRuntime(1)
-  loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1')
+  loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1'])
   writeFileSync(join(directory.path, 'ca.crt'), 'nonsense')
-  assert.throws(() => loadPki(runtime, directory.path, '127.0.0.1', '10.96.0.1'), /ca\.crt is not usable/)
+  assert.throws(() => loadPki(runtime, directory.path, '127.0.0.1', ['10.96.0.1']), /ca\.crt is not usable/)
   assert.equal(readFileSync(join(directory.path, 'ca.crt'), 'utf8'), 'nonsense')
 })
 

@@ -2,7 +2,7 @@
  * The cluster's keys and certificates in DIR/pki, under the names kubeadm gives them: made at the first start, read at the
  * next ones, renewed when they come near their end. Directory mode 0700, keys 0600.
  */
-import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
@@ -12,11 +12,11 @@ import { StartError } from './errors.ts'
 
 export interface Pki {
   readonly ca: KeyAndCertificate
-  /** Whom an authenticating proxy is known by: an authority of its own, so that nobody's client certificate is a proxy's. */
+  /** Whom an authenticating proxy is known by: an authority of its own, so that no user's client certificate is a proxy's. */
   readonly frontProxy: { readonly ca: KeyAndCertificate; readonly client: KeyAndCertificate }
   readonly serving: KeyAndCertificate
   readonly admin: KeyAndCertificate
-  /** Who the API server is to kubelets: KUBELET_CLIENT, in no group. */
+  /** The API server's client certificate for kubelets: KUBELET_CLIENT, in no group. */
   readonly kubeletClient: KeyAndCertificate
   /** Signs service account tokens: PEM. */
   readonly serviceAccount: { readonly privateKey: string; readonly publicKey: string }
@@ -30,20 +30,42 @@ const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 365
 const RENEW_DAYS = 30
 
-function servingHosts(host: string, serviceAddress: string): string[] {
+/** When the first of those ends that are judged by the server's time: milliseconds since the epoch. */
+export function firstEnd({ ca, frontProxy, admin, kubeletClient }: Pki): number {
+  const judged = [ca, frontProxy.ca, frontProxy.client, admin, kubeletClient]
+  return Math.min(...judged.map(({ cert }) => new X509Certificate(cert).validToDate.getTime()))
+}
+
+/** Servers and clients that judge certificates may have different times. */
+export interface CertificateTimes {
+  /** The latest of their times; the earliest is the runtime's. */
+  readonly latest?: () => number
+  readonly certificateDays?: number
+}
+
+/** What moves the time by which certificates are judged moves it far. */
+export const MOVED_CERTIFICATE_DAYS = 3600
+
+function servingHosts(host: string, addresses: readonly string[]): string[] {
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
-  const all = [...names, 'kubernetes.default.svc.cluster.local', '127.0.0.1', '::1', serviceAddress]
+  const all = [...names, 'kubernetes.default.svc.cluster.local', '127.0.0.1', '::1', ...addresses]
   return all.includes(host) || host === '0.0.0.0' || host === '::' ? all : [...all, host]
 }
 
 /**
- * `serviceAddress`: that of the kubernetes Service.
+ * Without a directory they are kept nowhere. `addresses`: that of the kubernetes Service, and those at which pods reach this server.
  * @throws StartError when a file is there but unreadable or not what its name says
  */
-export function loadPki(runtime: Runtime, directory: string, host: string, serviceAddress: string): Pki {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+export function loadPki(
+  runtime: Runtime,
+  directory: string | undefined,
+  host: string,
+  addresses: readonly string[],
+  { latest = runtime.clock.now, certificateDays = CERTIFICATE_DAYS }: CertificateTimes = {},
+): Pki {
+  if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 })
   const authority = (file: string, commonName: string, pathLength?: number) =>
-    pair(runtime, directory, file, undefined, { days: 1 }, () =>
+    pair(latest, directory, file, undefined, { days: 1 }, () =>
       issue(runtime, {
         commonName,
         usage: 'ca',
@@ -52,12 +74,12 @@ export function loadPki(runtime: Runtime, directory: string, host: string, servi
       }),
     )
   const ca = authority('ca', 'kubernetes')
-  // Whoever it speaks for is told by who signed, so nobody may sign in its name.
+  // What it may say is told by its signer, so no other authority may sign in its name.
   const frontProxyCa = authority('front-proxy-ca', 'front-proxy-ca', 0)
-  const hosts = servingHosts(host, serviceAddress)
+  const hosts = servingHosts(host, addresses)
   const clientOf = (signer: KeyAndCertificate, file: string, user: string, groups: readonly string[]) =>
-    pair(runtime, directory, file, signer, { days: RENEW_DAYS, groups }, () =>
-      issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: CERTIFICATE_DAYS }, signer),
+    pair(latest, directory, file, signer, { days: RENEW_DAYS, groups }, () =>
+      issue(runtime, { commonName: user, organizations: groups, usage: 'client', validDays: certificateDays }, signer),
     )
   const client: Pki['client'] = (file, user, groups) => clientOf(ca, file, user, groups)
   return {
@@ -66,8 +88,8 @@ export function loadPki(runtime: Runtime, directory: string, host: string, servi
       ca: frontProxyCa,
       client: clientOf(frontProxyCa, 'front-proxy-client', 'front-proxy-client', []),
     },
-    serving: pair(runtime, directory, 'apiserver', ca, { days: RENEW_DAYS, hosts }, () =>
-      issue(runtime, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: CERTIFICATE_DAYS }, ca),
+    serving: pair(latest, directory, 'apiserver', ca, { days: RENEW_DAYS, hosts }, () =>
+      issue(runtime, { commonName: 'kube-apiserver', usage: 'server', hosts, validDays: certificateDays }, ca),
     ),
     admin: client('admin', 'kubernetes-admin', ['system:masters']),
     kubeletClient: client('apiserver-kubelet-client', KUBELET_CLIENT, []),
@@ -77,19 +99,20 @@ export function loadPki(runtime: Runtime, directory: string, host: string, servi
 }
 
 function pair(
-  runtime: Runtime,
-  directory: string,
+  latest: () => number,
+  directory: string | undefined,
   name: string,
   ca: KeyAndCertificate | undefined,
   wanted: WantedCertificate,
   make: () => KeyAndCertificate,
 ): KeyAndCertificate {
+  if (directory === undefined) return make()
   const certFile = join(directory, `${name}.crt`)
   const keyFile = join(directory, `${name}.key`)
   if (existsSync(certFile) && existsSync(keyFile)) {
     const found = { cert: read(certFile), key: read(keyFile) }
     try {
-      if (stillGood(runtime, found, (ca ?? found).cert, wanted)) return found
+      if (stillGood(latest(), found, (ca ?? found).cert, wanted)) return found
     } catch (error) {
       throw new StartError(`${certFile} is not usable: ${messageOf(error)}`, { cause: error })
     }
@@ -101,9 +124,9 @@ function pair(
   return made
 }
 
-function serviceAccountKey(directory: string): Pki['serviceAccount'] {
-  const file = join(directory, 'sa.key')
-  if (existsSync(file)) {
+function serviceAccountKey(directory: string | undefined): Pki['serviceAccount'] {
+  const file = join(directory ?? '', 'sa.key')
+  if (directory !== undefined && existsSync(file)) {
     const privateKey = read(file)
     try {
       return { privateKey, publicKey: publicPem(privateKey) }
@@ -115,8 +138,10 @@ function serviceAccountKey(directory: string): Pki['serviceAccount'] {
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString()
   const publicKey = publicPem(privateKey)
-  write(file, privateKey, 0o600)
-  write(join(directory, 'sa.pub'), publicKey, 0o644)
+  if (directory !== undefined) {
+    write(file, privateKey, 0o600)
+    write(join(directory, 'sa.pub'), publicKey, 0o644)
+  }
   return { privateKey, publicKey }
 }
 

@@ -3,11 +3,16 @@ export async function loadRooms(): Promise<void> {
   await Promise.all([
     import('./cluster.ts'),
     import('./nodes.ts'),
-    import('./debug-server.ts'),
+    import('./component-server.ts'),
     import('../storage/lmdb/tables.ts'),
     import('../controllers/manager.ts'),
+    import('../controllers/graph-page.ts'),
+    import('../client/delegated-auth.ts'),
+    import('../client/event-correlation.ts'),
     import('../scheduler/scheduler.ts'),
     import('../kubelet/kubelet.ts'),
     import('../kubelet/pod-addresses.ts'),
+    import('../kubelet/server/routes.ts'),
+    import('../kubelet/sources.ts'),
   ])
 }

@@ -1,12 +1,15 @@
 /** The cluster's node of real containers: looked at before anything starts, started with the components, taken down with them. */
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { Node } from '../api/generated/types.ts'
+import { isWithin, parseIPv4Range } from '../api/objects/ipv4-range.ts'
+import { isNotFound } from '../api/status.ts'
 import { messageOf } from '../base/errors.ts'
 import { liveRuntime } from '../base/live.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { FoundRuntime } from '../kubelet/machine/machine-requirements.ts'
-import type { RealNode } from '../kubelet/machine/real-node.ts'
+import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
 import { issue } from './certificate.ts'
 import { StartError } from './errors.ts'
 import { nodeName } from './nodes.ts'
@@ -25,7 +28,7 @@ export interface RealNodeChoice {
 export const nodeDirectory = (dataDir: string, name: string): string => join(realPath(dataDir), 'kubelet', name)
 
 /** Also of what is not there yet. */
-function realPath(path: string): string {
+export function realPath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -36,44 +39,98 @@ function realPath(path: string): string {
 
 /** @throws StartError with a line for each thing that the machine lacks */
 export async function findContainerRuntime(endpoint: string | undefined, nodes: number): Promise<FoundRuntime> {
-  if (nodes > 1) throw new StartError(`--runtime cri runs one node on this machine, not ${nodes}`)
+  const { MOST_NODES } = await import('../kubelet/machine/node-links.ts')
+  if (nodes > MOST_NODES) throw new StartError(`--runtime cri runs ${MOST_NODES} nodes at most, not ${nodes}`)
   const { checkMachine } = await import('../kubelet/machine/machine-requirements.ts')
-  const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint)
+  const { runtime, problems } = await checkMachine(liveRuntime().clock, endpoint, nodes > 1)
   if (problems.length > 0 || runtime === undefined)
     throw new StartError(['this machine cannot run real containers yet:', ...problems].join('\n  '))
   return runtime
 }
 
-/** The node of a cluster whose process was killed: false where nothing of it is left. @throws StartError */
-export async function takeDownLeftNode(dataDir: string): Promise<boolean> {
-  const directory = nodeDirectory(dataDir, nodeName(0))
-  if (!existsSync(directory)) return false
-  const { takeDownNode } = await import('../kubelet/machine/real-node.ts')
-  // A live timer keeps no process alive by itself.
-  const awake = new BroadcastChannel('skiff down')
+/** The machine's network is there when it returns. `takeDownLeftNodes` ends it, whatever follows. @throws StartError */
+export async function prepareRealNode(
+  runtime: Runtime,
+  { found, directory }: RealNodeChoice,
+  serviceRange: string,
+  hasOtherNodes: boolean,
+): Promise<PreparedNode> {
+  const { prepareNode } = await import('../kubelet/machine/real-node.ts')
   try {
-    await takeDownNode(liveRuntime(), directory)
+    return prepareNode({ runtime, nodeName: nodeName(0), found, directory, serviceRange, hasOtherNodes })
   } catch (cause) {
-    throw new StartError(messageOf(cause), { cause })
-  } finally {
-    awake.close()
+    throw new StartError(`the node's network cannot be made: ${messageOf(cause)}`, { cause })
   }
+}
+
+/** The nodes of a cluster whose process was killed: false where nothing of them is left. @throws StartError */
+export async function takeDownLeftNodes(dataDir: string): Promise<boolean> {
+  const others = await endLeftNamespaces(dataDir, true)
+  const directory = nodeDirectory(dataDir, nodeName(0))
+  if (!existsSync(directory)) return others
+  const { takeDownNode } = await import('../kubelet/machine/real-node.ts')
+  await awake(() => takeDownNode(liveRuntime(), directory))
   return true
 }
 
-/** @throws StartError */
+/** Nodes in namespaces end with the process that started them: what is left of them runs no more. `forGood`: nor is it there. @throws StartError */
+export async function endLeftNamespaces(dataDir: string, forGood: boolean): Promise<boolean> {
+  const at = realPath(dataDir)
+  if (!existsSync(join(at, 'nodes'))) return false
+  const { endNode, namespacedNodes } = await import('./namespaced-nodes/left-nodes.ts')
+  const left = namespacedNodes(at)
+  await awake(async () => {
+    for (const one of left) await endNode(liveRuntime(), one, forGood)
+  })
+  return left.length > 0
+}
+
+/** A live timer keeps no process alive by itself. @throws StartError */
+async function awake(task: () => Promise<void>): Promise<void> {
+  const held = new BroadcastChannel('skiff down')
+  try {
+    await task()
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause })
+  } finally {
+    held.close()
+  }
+}
+
+const NODES = { group: '', version: 'v1', resource: 'nodes' }
+
+/**
+ * A Node's range is given once. One of an earlier life whose range is none of today's is deleted, to be registered anew; one that has none yet is
+ * given `own`. `admin`: an administrator's client.
+ */
+export async function fitRange(admin: Client, name: string, clusterRange: string, own?: string): Promise<void> {
+  const nodes = admin.resource<Node>(NODES)
+  try {
+    const { spec } = await nodes.get(name)
+    const range = parseIPv4Range(spec?.podCIDR ?? '')
+    const whole = parseIPv4Range(clusterRange)
+    if (range === undefined) {
+      if (own !== undefined) await nodes.patch(name, 'strategic', { spec: { podCIDR: own, podCIDRs: [own] } })
+    } else if (own === undefined ? whole === undefined || !isWithin(range, whole) : spec?.podCIDR !== own)
+      await nodes.delete(name)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+/** `dnsServers`: the cluster's own. @throws StartError */
 export async function startNode(
   runtime: Runtime,
-  name: string,
   client: Client,
-  { found, directory }: RealNodeChoice,
+  prepared: PreparedNode,
+  dnsServers: readonly string[],
   pki: Pick<Pki, 'ca'>,
   signal: AbortSignal,
 ): Promise<RealNode> {
   const { startRealNode } = await import('../kubelet/machine/real-node.ts')
   try {
     const certificate = (hosts: readonly string[]) => {
-      const commonName = `system:node:${name}`
+      const commonName = `system:node:${prepared.nodeName}`
       const serving = issue(
         runtime,
         { commonName, organizations: ['system:nodes'], usage: 'server', hosts, validDays: 365 },
@@ -81,7 +138,7 @@ export async function startNode(
       )
       return { ...serving, clientCa: pki.ca.cert }
     }
-    return await startRealNode({ runtime, client, nodeName: name, signal, found, directory, certificate })
+    return await startRealNode({ runtime, client, signal, prepared, dnsServers, certificate })
   } catch (cause) {
     throw new StartError(`the node cannot start: ${messageOf(cause)}`, { cause })
   }

@@ -2,7 +2,7 @@
 
 import type { Filter, UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
-import type { ServiceAccountKeys } from '../apiserver/auth/serviceaccounts.ts'
+import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Transformer } from '../storage/transform.ts'

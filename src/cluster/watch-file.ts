@@ -9,7 +9,7 @@ export function watchFile(runtime: Runtime, file: string, text: string, onChange
   let known = text
   let stamp = stampOf(file)
   const look = () => {
-    timer = runtime.clock.setTimer(EVERY_MS, 'watch file', look)
+    timer = runtime.machineClock.setTimer(EVERY_MS, 'watch file', look)
     const now = stampOf(file)
     if (now === undefined || now === stamp) return
     let found: string
@@ -23,7 +23,7 @@ export function watchFile(runtime: Runtime, file: string, text: string, onChange
     known = found
     onChange(found)
   }
-  let timer = runtime.clock.setTimer(EVERY_MS, 'watch file', look)
+  let timer = runtime.machineClock.setTimer(EVERY_MS, 'watch file', look)
   return () => timer.cancel()
 }
 

@@ -5,6 +5,11 @@
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { InformerFactory } from '../client/informer.ts'
+import type { CertificateSigningOptions } from './certificates/signing-controller.ts'
+import type { NodeIpamOptions } from './node-ipam/node-ipam-controller.ts'
+import type { NodeLifecycleOptions } from './node-lifecycle/node-lifecycle-controller.ts'
+import type { PodGarbageCollectorOptions } from './pod-garbage-collector/pod-gc-controller.ts'
+import type { PodAutoscalerOptions } from './podautoscaler/settings.ts'
 
 export interface ControllerContext {
   readonly runtime: Runtime
@@ -13,6 +18,21 @@ export interface ControllerContext {
   /** Shared by all controllers of the manager; their reads are made as system:kube-controller-manager. */
   readonly informers: InformerFactory
   readonly signal: AbortSignal
+  /** How many objects are worked on at a time. Default: as many as kube-controller-manager's. */
+  readonly concurrentSyncs?: number
+  readonly settings?: ControllerSettings
+}
+
+/** What an administrator may set; without it everything is as kube-controller-manager has it by default. */
+export interface ControllerSettings {
+  readonly certificateSigning?: CertificateSigningOptions
+  /** Without it no node is given a range of its own. */
+  readonly nodeIpam?: NodeIpamOptions
+  readonly nodeLifecycle?: NodeLifecycleOptions
+  readonly podGarbageCollector?: PodGarbageCollectorOptions
+  readonly podAutoscaler?: PodAutoscalerOptions
+  /** How long a token of the old kind may be unused before it is marked, and marked before it is deleted. */
+  readonly legacyTokenCleanUpMs?: number
 }
 
 export interface Controller {

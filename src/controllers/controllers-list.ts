@@ -1,4 +1,6 @@
 /** Which controllers the manager runs. */
+import { createBootstrapSigner } from './bootstrap-tokens/bootstrap-signer-controller.ts'
+import { createTokenCleaner } from './bootstrap-tokens/token-cleaner-controller.ts'
 import { createCertificateApprover } from './certificates/approving-controller.ts'
 import { createCertificateCleaner } from './certificates/expired-request-cleaner.ts'
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
@@ -20,6 +22,7 @@ import { createHpaController } from './podautoscaler/hpa-controller.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
 import { replicaSets, replicationControllers } from './replicaset/replicaset-and-replicationcontroller.ts'
 import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
+import { createLegacyTokenCleaner } from './serviceaccount/legacy-token-cleaner.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
 import { createStatefulSetController } from './statefulset/statefulset-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
@@ -28,6 +31,7 @@ import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after
 import { createPolicyStatusController } from './validatingadmissionpolicy-status/policy-status-controller.ts'
 import { createPvProtectionController } from './volume-protection/pv-protection-controller.ts'
 import { createPvcProtectionController } from './volume-protection/pvc-protection-controller.ts'
+import { createVacProtectionController } from './volume-protection/vac-protection-controller.ts'
 
 export interface ControllerEntry {
   /** As in --controllers. */
@@ -48,7 +52,9 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('replicationcontroller-controller', 'replication-controller', (context) =>
     createReplicaController(context, replicationControllers),
   ),
-  entry('node-lifecycle-controller', 'node-controller', createNodeLifecycleController),
+  entry('node-lifecycle-controller', 'node-controller', (context) =>
+    createNodeLifecycleController(context, context.settings?.nodeLifecycle),
+  ),
   entry('taint-eviction-controller', 'node-controller', createTaintEvictionController),
   entry(
     'clusterrole-aggregation-controller',
@@ -68,8 +74,13 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('persistentvolume-binder-controller', 'persistent-volume-binder', createPvBinderController),
   entry('persistentvolumeclaim-protection-controller', 'pvc-protection-controller', createPvcProtectionController),
   entry('persistentvolume-protection-controller', 'pv-protection-controller', createPvProtectionController),
+  entry(
+    'volumeattributesclass-protection-controller',
+    'volumeattributesclass-protection-controller',
+    createVacProtectionController,
+  ),
   entry('ephemeral-volume-controller', 'ephemeral-volume-controller', createEphemeralVolumeController),
-  entry('horizontal-pod-autoscaler-controller', 'horizontal-pod-autoscaler', createHpaController),
+  entry('horizontal-pod-autoscaler-controller', 'horizontal-pod-autoscaler', (context) => createHpaController(context)),
   entry('disruption-controller', 'disruption-controller', createDisruptionController),
   entry('daemonset-controller', 'daemon-set-controller', createDaemonSetController),
   entry('statefulset-controller', 'statefulset-controller', createStatefulSetController),
@@ -82,7 +93,14 @@ export const controllerEntries: readonly ControllerEntry[] = [
     createPolicyStatusController,
   ),
   entry('ttl-controller', 'ttl-controller', createTtlController),
-  entry('pod-garbage-collector-controller', 'pod-garbage-collector', createPodGarbageCollector),
+  entry('pod-garbage-collector-controller', 'pod-garbage-collector', (context) =>
+    createPodGarbageCollector(context, context.settings?.podGarbageCollector),
+  ),
+  entry('bootstrap-signer-controller', 'bootstrap-signer', createBootstrapSigner),
+  entry('token-cleaner-controller', 'token-cleaner', createTokenCleaner),
+  entry('legacy-serviceaccount-token-cleaner-controller', 'legacy-service-account-token-cleaner', (context) =>
+    createLegacyTokenCleaner(context, context.settings?.legacyTokenCleanUpMs),
+  ),
 ]
 
 function entry(

@@ -8,9 +8,10 @@ import type { Client } from '../client/client.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { serviceAccountUser } from '../client/transport.ts'
 import { createCertificateSigner, type SignCertificate } from './certificates/signing-controller.ts'
-import type { Controller, ControllerContext } from './controller.ts'
+import type { Controller, ControllerContext, ControllerSettings } from './controller.ts'
 import { controllerEntries } from './controllers-list.ts'
 import { createGarbageCollector, type GarbageCollector } from './garbage-collector/garbage-collector.ts'
+import { createNodeIpamController } from './node-ipam/node-ipam-controller.ts'
 import { createRootCaPublisher } from './serviceaccount/root-ca-publisher.ts'
 import { createTokenController, type SignToken } from './serviceaccount/token-controller.ts'
 
@@ -29,6 +30,9 @@ export interface ControllerManagerOptions {
   readonly signToken?: SignToken
   /** Names as in --controllers; default all. */
   readonly controllers?: readonly string[]
+  /** How many objects a controller works on at a time, by its name; default: as kube-controller-manager's. */
+  readonly concurrentSyncs?: ReadonlyMap<string, number>
+  readonly settings?: ControllerSettings
   readonly signal: AbortSignal
 }
 
@@ -45,19 +49,35 @@ export const controllerManagerUser: UserInfo = {
 }
 const userAgent = 'kube-controller-manager'
 
+const ROOT_CA_PUBLISHER = 'root-ca-certificate-publisher-controller'
+const CERTIFICATE_SIGNER = 'certificatesigningrequest-signing-controller'
+const TOKEN_CONTROLLER = 'serviceaccount-token-controller'
+const NODE_IPAM = 'node-ipam-controller'
+const GARBAGE_COLLECTOR = 'garbage-collector-controller'
+
+/** All that may run. */
+export const CONTROLLER_NAMES: readonly string[] = [
+  ...controllerEntries.map(({ name }) => name),
+  ROOT_CA_PUBLISHER,
+  CERTIFICATE_SIGNER,
+  TOKEN_CONTROLLER,
+  NODE_IPAM,
+  GARBAGE_COLLECTOR,
+]
+
 /** Resolves when every controller runs. Stopped by the signal. @throws what a controller cannot start from */
 export async function startControllerManager(options: ControllerManagerOptions): Promise<ControllerManager> {
   const { runtime, signal } = options
-  const informers = createInformerFactory(
-    runtime,
-    options.clientFor({ user: controllerManagerUser, userAgent }),
-    signal,
-  )
-  const contextOf = (serviceAccount: string): ControllerContext => ({
+  const ownClient = () => options.clientFor({ user: controllerManagerUser, userAgent })
+  const informers = createInformerFactory(runtime, ownClient(), signal, ownClient())
+  const { concurrentSyncs, settings } = options
+  const contextOf = (name: string, serviceAccount: string): ControllerContext => ({
     runtime,
     client: options.clientFor({ user: serviceAccountUser('kube-system', serviceAccount), userAgent }),
     informers,
     signal,
+    ...(concurrentSyncs?.has(name) ? { concurrentSyncs: concurrentSyncs.get(name) as number } : {}),
+    ...(settings === undefined ? {} : { settings }),
   })
   const names: string[] = []
   const controllers: Controller[] = []
@@ -69,27 +89,26 @@ export async function startControllerManager(options: ControllerManagerOptions):
     create: (context: ControllerContext) => T,
   ) => {
     if (options.controllers !== undefined && !options.controllers.includes(name)) return undefined
-    const controller = create(contextOf(serviceAccount))
+    const controller = create(contextOf(name, serviceAccount))
     names.push(name)
     controllers.push(controller)
     return controller
   }
   for (const { name, serviceAccount, create } of controllerEntries) add(name, serviceAccount, create)
   if (rootCa !== undefined)
-    add('root-ca-certificate-publisher-controller', 'root-ca-cert-publisher', (context) =>
-      createRootCaPublisher(context, rootCa),
-    )
+    add(ROOT_CA_PUBLISHER, 'root-ca-cert-publisher', (context) => createRootCaPublisher(context, rootCa))
   if (signCertificate !== undefined)
-    add('certificatesigningrequest-signing-controller', 'certificate-controller', (context) =>
-      createCertificateSigner(context, signCertificate),
-    )
+    add(CERTIFICATE_SIGNER, 'certificate-controller', (context) => createCertificateSigner(context, signCertificate))
   if (rootCa !== undefined && signToken !== undefined)
-    add('serviceaccount-token-controller', 'serviceaccount-token-controller', (context) => {
+    add(TOKEN_CONTROLLER, 'serviceaccount-token-controller', (context) => {
       // It hands out what others are known by: as the manager itself.
       const client = options.clientFor({ user: controllerManagerUser, userAgent })
       return createTokenController({ ...context, client }, rootCa, signToken)
     })
-  const garbageCollector = add('garbage-collector-controller', 'generic-garbage-collector', createGarbageCollector)
+  const nodeIpam = settings?.nodeIpam
+  if (nodeIpam !== undefined)
+    add(NODE_IPAM, 'node-controller', (context) => createNodeIpamController(context, nodeIpam))
+  const garbageCollector = add(GARBAGE_COLLECTOR, 'generic-garbage-collector', createGarbageCollector)
   informers.start()
   await Promise.all(controllers.map((controller) => controller.start()))
   return { names, garbageCollector, informers }

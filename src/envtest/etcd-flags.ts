@@ -1,5 +1,5 @@
 /** etcd's flags (3.7): type, and what becomes of each here (flags.ts). */
-import { flagTable } from './flags.ts'
+import { flagTable } from '../components/flags.ts'
 
 export const ETCD_FLAGS = flagTable(`
 advertise-client-urls string used

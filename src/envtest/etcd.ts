@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import { messageOf } from '../base/errors.ts'
 import { liveClock } from '../base/live-clock.ts'
+import { FlagError, parseFlags } from '../components/flags.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
-import { FlagError, parseFlags } from './flags.ts'
 import { watchParent } from './parent.ts'
 import { ATTACH_PATH, ATTACH_PROTOCOL } from './store-link.ts'
 

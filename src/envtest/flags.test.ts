@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { judgeFeatureGates } from '../components/feature-gates.ts'
+import { parseFlags } from '../components/flags.ts'
+import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
+import { judgeRuntimeConfig } from '../components/runtime-config.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
-import { judgeFeatureGates } from './feature-gates.ts'
-import { parseFlags } from './flags.ts'
-import { helpText } from './help.ts'
-import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
+import { executableHelp } from './executables.ts'
 import { apiServerFlags } from './options.ts'
-import { judgeRuntimeConfig } from './runtime-config.ts'
 
-const parse = (...args: readonly string[]) =>
-  parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args, (text) =>
-    text === '1h' || text === '1h0m0s' ? 1n : text === '5m' ? 2n : undefined,
-  )
+const parse = (...args: readonly string[]) => parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args)
 const why = (act: () => unknown): string => {
   try {
     act()
@@ -216,8 +213,8 @@ test('versions that are not here are refused, or warned of', () => {
 
 test('the launchers answer --help as the executables would', () => {
   for (const name of ['etcd', 'kube-apiserver'])
-    assert.equal(readFileSync(new URL(`../../bin/launch/${name}.help`, import.meta.url), 'utf8'), helpText(name))
-  assert.match(helpText('etcd'), /^\s*--unsafe-no-fsync\b/m)
-  assert.doesNotMatch(helpText('kube-apiserver'), /^\s*--insecure-port\b/m)
+    assert.equal(readFileSync(new URL(`../../bin/launch/${name}.help`, import.meta.url), 'utf8'), executableHelp(name))
+  assert.match(executableHelp('etcd'), /^\s*--unsafe-no-fsync\b/m)
+  assert.doesNotMatch(executableHelp('kube-apiserver'), /^\s*--insecure-port\b/m)
   assert.ok(ETCD_FLAGS.size > 100)
 })

@@ -5,12 +5,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseDuration } from '../api/cel/values.ts'
 import { messageOf } from '../base/errors.ts'
 import { holdProcess, liveClock } from '../base/live-clock.ts'
 import { KUBERNETES_VERSION } from '../cluster/version.ts'
-import { FlagError, parseFlags } from './flags.ts'
-import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
+import { FlagError, parseFlags } from '../components/flags.ts'
+import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
 import { apiServerFlags } from './options.ts'
 import { watchParent } from './parent.ts'
 import { attach } from './store-link.ts'
@@ -37,10 +36,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   const release = holdProcess()
   const clock = liveClock()
   watchParent(clock, env, () => process.exit(1))
-  const flags = apiServerFlags(
-    parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args, duration),
-    env['SKIFF_COMPONENTS'],
-  )
+  const flags = apiServerFlags(parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args), env['SKIFF_COMPONENTS'])
   for (const warning of flags.warnings) process.stderr.write(`Warning: ${warning}\n`)
   const [{ startCluster }, link] = await Promise.all([
     import('../cluster/cluster.ts'),
@@ -80,13 +76,5 @@ function ownDirectory(certDir: string): string {
     return mkdtempSync(join(certDir, 'skiff-'))
   } catch {
     return mkdtempSync(join(tmpdir(), 'skiff-'))
-  }
-}
-
-function duration(text: string): bigint | undefined {
-  try {
-    return parseDuration(text).nanos
-  } catch {
-    return undefined
   }
 }

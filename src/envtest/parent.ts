@@ -10,7 +10,7 @@ const INIT = 1
 
 /**
  * Calls `onGone` once. SKIFF_KEEP=1 switches it off, and so does a parent that was the init process from the beginning: a
- * daemon has no other. `SKIFF_PARENT`: who that was when the launcher began, since it may be gone by now.
+ * daemon has no other. `SKIFF_PARENT`: that process when the launcher began, since it may be gone by now.
  */
 export function watchParent(clock: Clock, env: Readonly<Record<string, string | undefined>>, onGone: () => void): void {
   if (env['SKIFF_KEEP'] === '1') return

@@ -1,6 +1,6 @@
 /**
- * Request bodies on their way. Nobody knows yet who sends them, so that each has a time to arrive in, and all together a size:
- * beyond it the one that has been on its way longest is given up, since who means well has sent his within moments.
+ * Request bodies on their way. Their senders are not yet authenticated, so that each has a time to arrive in, and all together a size:
+ * beyond it the one that has been on its way longest is given up, since a well-behaved client sends its body within moments.
  */
 import { StatusError, tooManyRequests } from '../api/status.ts'
 import type { Clock } from '../base/clock.ts'

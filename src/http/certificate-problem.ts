@@ -1,4 +1,4 @@
-/** What is wrong with a server's certificate, looked at in the order in which Go does: its time, its names, who signed it. */
+/** What is wrong with a server's certificate, looked at in the order in which Go does: its time, its names, its signer. */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 

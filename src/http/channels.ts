@@ -19,6 +19,8 @@ export interface MessagePeer {
   readonly closed: AbortSignal
   /** One binary message. Resolves when the socket takes more, or is gone. */
   send(...parts: readonly Uint8Array[]): Promise<void>
+  /** One message of text. */
+  sendText(text: string): Promise<void>
   /** Takes messages; while anything that it returned is pending no more is read from the socket. To be called at once. */
   onMessage(take: (bytes: Buffer) => void | Promise<void>): void
   /** The end, with code 1000. */
@@ -70,6 +72,11 @@ function peerOf(peer: WebSocket, socket: Duplex): MessagePeer {
     send: async (...parts) => {
       if (closed.signal.aborted) return
       peer.send(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts), { binary: true })
+      if (socket.writableNeedDrain) await drained(socket)
+    },
+    sendText: async (text) => {
+      if (closed.signal.aborted) return
+      peer.send(text)
       if (socket.writableNeedDrain) await drained(socket)
     },
     onMessage: (take) => {

@@ -1,15 +1,21 @@
 /** The client side of the room: requests over HTTPS with a pool of kept-alive connections, answers whole or as a flow. */
 
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Agent, request as httpsSend } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { checkServerIdentity, type PeerCertificate } from 'node:tls'
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  type PeerCertificate,
+  connect as secured,
+  type TLSSocket,
+} from 'node:tls'
 import { Agent as PlainAgent, request as plainSend } from './node-http.ts'
 
-/** Where an API server is and how to prove who asks. PEM texts. */
+/** Where an API server is, and the client's credentials. PEM texts. */
 export interface HttpsEndpoint {
-  /** `https://host:port` (`http:` where somebody asks for it), with or without a path to put before every request's. */
+  /** `https://host:port` (`http:` where it is asked for), with or without a path to put before every request's. */
   readonly server: string
   /** Authorities, and certificates of servers, each trusted as it is. Without it the machine's authorities. */
   readonly ca?: string
@@ -19,6 +25,8 @@ export interface HttpsEndpoint {
   readonly token?: string | (() => string)
   readonly serverName?: string
   readonly insecureSkipTlsVerify?: boolean
+  /** How its connections are made, where that is not by a socket to `server`. None is kept. */
+  readonly connect?: () => Promise<Duplex>
   /** Nothing listens there, and nothing is asked: each request fails as a refused connection does. */
   readonly refused?: boolean
 }
@@ -31,6 +39,8 @@ export interface HttpsRequest {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: Uint8Array | string
   readonly signal?: AbortSignal
+  /** Called when the connection is there and nothing of the request was sent; what it throws, the request fails with. */
+  readonly beforeItBegins?: () => void
 }
 
 export interface HttpsAnswer {
@@ -77,12 +87,16 @@ function refusing({ hostname, port }: URL): HttpsClient {
   return { send: refuse, upgrade: refuse, retire: () => {}, inUse: false, close: () => {} }
 }
 
+/** A client of a server that is never asked. */
+export const refusedClient = (endpoint: HttpsEndpoint): HttpsClient => refusing(new URL(endpoint.server))
+
 export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
   const url = new URL(endpoint.server)
   if (endpoint.refused === true) return refusing(url)
   const prefix = url.pathname.replace(/\/$/, '')
   const plain = url.protocol === 'http:'
-  const pool = { keepAlive: true, maxFreeSockets: 256 }
+  const { connect } = endpoint
+  const pool = connect === undefined ? { keepAlive: true, maxFreeSockets: 256 } : { keepAlive: false }
   const secureAgent = () =>
     new Agent({
       ...pool,
@@ -98,6 +112,15 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
       checkServerIdentity: namedAlternatively,
     })
   const agent = plain ? new PlainAgent(pool) : secureAgent()
+  if (connect !== undefined)
+    agent.createConnection = (options, made) => {
+      const given = (socket: Duplex) => (plain ? socket : secured({ ...(options as ConnectionOptions), socket }))
+      connect().then(
+        (socket) => made?.(null, given(socket)),
+        (error) => made?.(error, undefined as never),
+      )
+      return undefined
+    }
   const sendTo = plain ? plainSend : httpsSend
   const { token } = endpoint
   const authorization = (): Record<string, string> =>
@@ -105,7 +128,7 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
 
   const once = (request: HttpsRequest): Promise<HttpsAnswer> =>
     exchange(request, (socket, _incoming, _head, reject) => {
-      // Who switches protocols unasked has answered nothing.
+      // A server that switches protocols unasked has answered nothing.
       socket.destroy()
       reject(new Error('the server switched to another protocol unasked'))
       return undefined
@@ -121,7 +144,7 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
     ) => Upgraded | undefined,
   ): Promise<HttpsAnswer | Upgraded> =>
     new Promise((resolve, reject) => {
-      const { body, signal } = request
+      const { body, signal, beforeItBegins } = request
       const sent = sendTo({
         agent,
         host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -148,7 +171,17 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
         const local = sent.socket === null ? undefined : localEnds.get(sent.socket)
         reject(signal?.aborted === true ? signal.reason : Object.assign(error, { reusedSocket, local }))
       })
-      sent.end(body)
+      if (beforeItBegins === undefined) sent.end(body)
+      else
+        whenConnected(sent, () => {
+          try {
+            beforeItBegins()
+          } catch (error) {
+            sent.destroy(error as Error)
+            return
+          }
+          sent.end(body)
+        })
     })
 
   return {
@@ -176,6 +209,16 @@ export function createHttpsClient(endpoint: HttpsEndpoint): HttpsClient {
     },
     close: () => agent.destroy(),
   }
+}
+
+/** Calls `begin` when the request has a socket that is connected, by TLS where it is to be. */
+function whenConnected(sent: ClientRequest, begin: () => void): void {
+  sent.on('socket', (socket) => {
+    const isSecuring = (socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true
+    if (isSecuring) socket.once('secureConnect', begin)
+    else if (socket.connecting) socket.once('connect', begin)
+    else begin()
+  })
 }
 
 /** Sockets' own ends, noted while they have them. */

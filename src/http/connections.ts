@@ -1,4 +1,5 @@
-/** Which connections are open, who is at their other end, and how many requests each has in flight. */
+/** Which connections are open, the address at their other end, and how many requests each has in flight. */
+import type { X509Certificate } from 'node:crypto'
 import type { ServerHttp2Session } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import type { ConnectionInfo } from '../api/request.ts'
@@ -24,7 +25,12 @@ interface Entry {
   busy: number
 }
 
-export function createConnectionTable(): ConnectionTable {
+export interface ConnectionTableOptions {
+  /** The handler judges by a time of its own whether a certificate is valid now. */
+  readonly foreignTime?: boolean
+}
+
+export function createConnectionTable({ foreignTime = false }: ConnectionTableOptions = {}): ConnectionTable {
   const sockets = new Set<TLSSocket>()
   const sessions = new Set<ServerHttp2Session>()
   const entries = new WeakMap<Peer, Entry>()
@@ -32,7 +38,7 @@ export function createConnectionTable(): ConnectionTable {
   const entry = (peer: Peer): Entry => {
     let found = entries.get(peer)
     if (found === undefined) {
-      found = { info: describe('socket' in peer ? (peer.socket as TLSSocket) : peer), busy: 0 }
+      found = { info: describe('socket' in peer ? (peer.socket as TLSSocket) : peer, foreignTime), busy: 0 }
       entries.set(peer, found)
     }
     return found
@@ -80,14 +86,23 @@ function isSession(peer: Peer): peer is ServerHttp2Session {
 }
 
 /** A resumed TLS session can be `authorized` without a certificate, so the certificate itself is what counts. */
-function describe(socket: TLSSocket): ConnectionInfo {
+function describe(socket: TLSSocket, foreignTime: boolean): ConnectionInfo {
   const remoteAddress = socket.remoteAddress ?? ''
   const certificate = socket.getPeerX509Certificate?.()
   if (certificate === undefined) return { remoteAddress }
-  if (!socket.authorized) {
+  if (!socket.authorized && !(foreignTime && isOnlyUntimely(socket, certificate))) {
     return { remoteAddress, certificateError: String(socket.authorizationError ?? 'certificate not verified') }
   }
   return { remoteAddress, peerCertificate: certificate.raw, peerIssuers: () => issuersOf(socket) }
+}
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+
+/** Of several errors the last one counts, and that of a time comes late: what it may hide is looked at anew. */
+function isOnlyUntimely({ authorizationError }: TLSSocket, { keyUsage }: X509Certificate): boolean {
+  // Node's type says Error, its value is the code.
+  const isUntimely = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'].includes(String(authorizationError))
+  return isUntimely && (keyUsage === undefined || keyUsage.includes(CLIENT_AUTH))
 }
 
 function issuersOf(socket: TLSSocket): readonly Uint8Array[] {

@@ -29,7 +29,7 @@ export function peerCertificate({ server, serverName, signal }: Suspect): Promis
   })
 }
 
-/** What the server says first to who does not speak TLS; empty when nothing. */
+/** What the server says first to a client that does not speak TLS; empty when nothing. */
 export function firstWords({ server, signal }: Suspect): Promise<string> {
   return new Promise((resolve) => {
     const socket = connectTcp(placeOf(server), () => socket.write('HEAD / HTTP/1.0\r\n\r\n'))

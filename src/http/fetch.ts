@@ -72,5 +72,5 @@ export async function limitedText(chunks: AsyncIterable<Uint8Array>, maxBytes: n
   return (await limitedBytes(chunks, maxBytes)).toString('utf8')
 }
 
-/** Somebody answers with more than is read of him. */
+/** The server answers with more than is read of one answer. */
 export class AnswerTooLarge extends Error {}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Scheduler } from '../base/scheduler.ts'
+import { simulatedRuntime } from '../base/simulated.ts'
 import { createGathering } from './gather.ts'
 
 /** A later turn is `turn()`. */
@@ -10,6 +11,8 @@ function arrange(most = 100) {
   const scheduler: Scheduler = {
     handOver: () => assert.fail('behind the I/O that is ready, not before it'),
     later: (_label, task) => waiting.push(task),
+    soon: () => assert.fail('behind the I/O that is ready, no later'),
+    during: (work) => work,
   }
   const gathering = createGathering<number>(scheduler, {
     label: 'numbers',
@@ -60,7 +63,7 @@ for (const isCalm of [true, false])
     const order: number[] = []
     const tasks: (() => void)[] = []
     const gathering = createGathering<number>(
-      { handOver: () => {}, later: (_label, task) => tasks.push(task) },
+      { ...simulatedRuntime(1).scheduler, later: (_label, task) => tasks.push(task) },
       {
         label: 'numbers',
         act: (item) => {

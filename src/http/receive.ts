@@ -5,7 +5,7 @@ import type { ApiRequest, ConnectionInfo } from '../api/request.ts'
 import { badRequest, StatusError } from '../api/status.ts'
 import type { Bodies } from './bodies.ts'
 
-/** Requests without a query share it; nobody writes into a request's query. */
+/** Requests without a query share it; no handler writes into a request's query. */
 const NO_QUERY = new URLSearchParams()
 
 type Incoming = IncomingMessage | Http2ServerRequest

@@ -1,5 +1,6 @@
 /** An ApiResponse as bytes on a node:http or node:http2 response: back-pressure, list slices, compression, errors. */
 import type { OutgoingHttpHeaders } from 'node:http'
+import { constants as http2 } from 'node:http2'
 import { constants, createGzip } from 'node:zlib'
 import { encodeJson } from '../api/codec/json.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
@@ -7,7 +8,7 @@ import { internalError, StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createGathering } from './gather.ts'
 import { listPieces, sliced } from './slices.ts'
-import { createWatchWriter, type WatchWriter } from './watch.ts'
+import { createWatchWriter, type WatchTraffic, type WatchWriter } from './watch.ts'
 
 /** What node:http's ServerResponse and node:http2's Http2ServerResponse have in common. */
 export interface Outgoing {
@@ -31,7 +32,9 @@ export interface Outgoing {
   shouldKeepAlive?: boolean
   /** HTTP/1.1: whether node:http divides the body into chunks, as it does when it has no length. */
   chunkedEncoding?: boolean
-  readonly stream?: unknown
+  readonly stream?: { readonly writableLength?: number; close?(code: number): unknown }
+  readonly writableLength?: number
+  readonly socket?: { readonly writableLength?: number } | null
 }
 
 export interface Responder {
@@ -44,6 +47,7 @@ export interface Responder {
   closeAfter(outgoing: Outgoing): void
   /** Writes the answers that are ready. */
   flush(): void
+  readonly watches: WatchTraffic
   /** Ends all watches. */
   stop(): void
 }
@@ -51,6 +55,8 @@ export interface Responder {
 /** As kube-apiserver: smaller answers are not worth compressing. */
 const GZIP_FROM_BYTES = 128 * 1024
 const SLICE_BYTES = 128 * 1024
+/** Of what is made while it is sent, so that making one is short. */
+const PIECES_BYTES = 32 * 1024
 const NEWLINE = Buffer.from('\n')
 /** Over HTTP/1.1 node:http joins a text to its head and writes both as one, but bytes beside it: so these go as text. */
 const ONE_WRITE_BYTES = 16 * 1024
@@ -67,7 +73,7 @@ interface Answer {
 }
 
 export function createResponder(runtime: Runtime): Responder {
-  const watches = createWatchWriter()
+  const watches = createWatchWriter(runtime.clock)
   const answers = createGathering<Answer>(runtime.scheduler, {
     label: 'http answers',
     act: ({ outgoing, bytes }) => {
@@ -119,6 +125,8 @@ export function createResponder(runtime: Runtime): Responder {
     return sendSlices(outgoing, sliced(pieces, SLICE_BYTES))
   }
 
+  const otherTurn = () => new Promise<void>((resolve) => runtime.scheduler.later('http pieces', resolve))
+
   return {
     send: (request, response, outgoing) => {
       switch (response.kind) {
@@ -138,6 +146,14 @@ export function createResponder(runtime: Runtime): Responder {
             headersOf(request, 'application/json', response.headers),
             [encodeJson(response.object), NEWLINE],
           )
+        case 'pieces': {
+          const { status, contentType, headers: extra } = response
+          const headers = headersOf(request, contentType, extra)
+          const slices = sliced(response.pieces(), PIECES_BYTES)
+          if (acceptsGzip(request)) return sendGzip(request, outgoing, status, headers, slices)
+          outgoing.writeHead(status, headers)
+          return sendSlices(outgoing, slices, otherTurn)
+        }
         case 'list': {
           const headers = headersOf(request, 'application/json', response.headers)
           const slices = sliced(listPieces(response), SLICE_BYTES)
@@ -166,6 +182,9 @@ export function createResponder(runtime: Runtime): Responder {
           outgoing.writeHead(response.status, headersOf(request, response.contentType, response.headers))
           outgoing.flushHeaders?.()
           return sendStream(outgoing, response.chunks)
+        case 'cut':
+          cut(outgoing)
+          return undefined
         case 'upgrade':
           throw new Error('an upgrade is not sent, it is taken over')
       }
@@ -189,8 +208,15 @@ export function createResponder(runtime: Runtime): Responder {
     watchOverWebSocket: watches.overWebSocket,
     closeAfter,
     flush: answers.flush,
+    watches: watches.traffic,
     stop: watches.stop,
   }
+}
+
+/** Closes the socket where the answer stands; of HTTP/2 the stream, as a server that fails within it. */
+export function cut(outgoing: Outgoing): void {
+  if (outgoing.stream?.close === undefined) outgoing.destroy()
+  else outgoing.stream.close(http2.NGHTTP2_INTERNAL_ERROR)
 }
 
 /** HTTP/2 connections are told by GOAWAY instead. */
@@ -209,11 +235,15 @@ function* chain(head: readonly Uint8Array[], rest: Iterator<Uint8Array>): Genera
   for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value
 }
 
-/** Writes one slice after the other, each when the one before has left, so that other requests run in between. */
-async function sendSlices(outgoing: Outgoing, slices: Iterable<Uint8Array>): Promise<void> {
+/**
+ * Writes one slice after the other, each when the one before has left, so that other requests run in between; `turn` lets them
+ * where slices take time to be made.
+ */
+async function sendSlices(outgoing: Outgoing, slices: Iterable<Uint8Array>, turn?: () => Promise<void>): Promise<void> {
   for (const slice of slices) {
     if (outgoing.destroyed === true) return
     if (!outgoing.write(slice)) await drained(outgoing)
+    else if (turn !== undefined) await turn()
   }
   outgoing.end()
 }

@@ -1,7 +1,7 @@
 /**
  * http: the only room that knows node:http and node:http2, server and client side: sockets, TLS, HTTP/1.1 and HTTP/2,
  * upgrades, back-pressure, compression, draining. Called by cluster (server) and client (client.ts). It must never
- * know what a path means or who may do what: every request becomes an ApiRequest, every ApiResponse becomes bytes.
+ * know what a path means or what a user may do: every request becomes an ApiRequest, every ApiResponse becomes bytes.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -18,6 +18,7 @@ import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { answerOn, ServerResponse as PlainResponse } from './node-http.ts'
 import { hasBody, originForm, readBody, requestOf } from './receive.ts'
 import { createResponder, type Outgoing } from './respond.ts'
+import type { WatchTraffic } from './watch.ts'
 import { asksForWebSocket, type Upgrade } from './websocket.ts'
 
 export interface HttpServerOptions {
@@ -31,11 +32,13 @@ export interface HttpServerOptions {
   readonly maxBodyBytes?: number
   /** Bytes that all bodies on their way may have together. Default 256 MiB. */
   readonly maxHeldBytes?: number
+  /** Client certificates that verify but for their time are reported as verified: the handler judges that by a time of its own. */
+  readonly foreignTime?: boolean
 }
 
 interface HeldUpgrade extends Upgrade {
   readonly socket: TLSSocket
-  /** Has the socket until somebody takes it over. */
+  /** Has the socket until an upgrade takes it over. */
   readonly response: ServerResponse
 }
 
@@ -44,6 +47,7 @@ export interface HttpServer {
   readonly port: number
   /** Open TLS connections. */
   connections(): number
+  readonly watches: WatchTraffic
   /** Takes a renewed certificate for new connections. */
   setCertificate(tls: HttpServerOptions['tls']): void
   /**
@@ -69,7 +73,7 @@ const HTTP1 = {
 }
 
 /**
- * node:http stops reading from who sends request after request and takes no answers once answers wait for him; so some must be
+ * node:http stops reading from a client that sends request after request and takes no answers once answers wait for it; so some must be
  * there before all that he sent is read.
  */
 const REQUESTS_TOGETHER = 64
@@ -91,7 +95,7 @@ interface Exchange {
 
 /** @throws the listen error (EADDRINUSE, EACCES, …) as Node gives it */
 export async function startHttpServer(runtime: Runtime, options: HttpServerOptions): Promise<HttpServer> {
-  const connections = createConnectionTable()
+  const connections = createConnectionTable(options)
   const responder = createResponder(runtime)
   const arrivals = createGathering<Exchange>(runtime.scheduler, {
     label: 'http requests',
@@ -147,7 +151,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       outgoing.end()
     } else serve(incoming, outgoing, peerOf(incoming))
   })
-  // Who asks before he sends is told to go on only where something is to be sent, and taken.
+  // A client that sends Expect: 100-continue is told to go on only where something is to be sent, and taken.
   server.on('checkContinue', (incoming: Incoming, outgoing: Http2ServerResponse) => {
     if (!('stream' in incoming) && refusedHead(incoming)) return
     if (hasBody(incoming, incoming.method ?? '') && Number(incoming.headers['content-length'] ?? 0) <= maxBodyBytes)
@@ -256,6 +260,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     host: options.host,
     port: address.port,
     connections: () => connections.size,
+    watches: responder.watches,
     setCertificate: (tls) => server.setSecureContext(secureContext(tls)),
     stop: (graceMs) => {
       stopping = true

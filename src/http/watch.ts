@@ -1,14 +1,15 @@
 /**
  * Watches on sockets. What is ready together leaves in one write (the watch cache decides when many watchers are told); a
- * watcher whose socket is full is not read from until it drains, and who feeds it closes it when that takes too long.
+ * watcher whose socket is full is not read from until it drains, and its source closes it when that takes too long.
  *
  * Watchers that are told the same at the same time share the very bytes, chunk framing of HTTP/1.1 included: a thousand of
  * them cost a thousand writes of one buffer, and nothing else.
  */
 import { asKubeObject } from '../api/object.ts'
-import type { ApiResponse, WatchEvent } from '../api/request.ts'
+import { type ApiResponse, ConnectionCut, type WatchEvent } from '../api/request.ts'
 import { internalError, StatusError } from '../api/status.ts'
-import { drained, type Outgoing } from './respond.ts'
+import { type Clock, sleep } from '../base/clock.ts'
+import { cut, drained, type Outgoing } from './respond.ts'
 import { sliced } from './slices.ts'
 import { acceptWebSocket, type Upgrade } from './websocket.ts'
 
@@ -19,16 +20,31 @@ export interface WatchWriter {
   pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void>
   /** The same on an HTTP/1.1 connection whose client asks for a WebSocket. */
   overWebSocket(response: WatchResponse, upgrade: Upgrade, signal: AbortSignal): Promise<void>
+  readonly traffic: WatchTraffic
   /** Ends all watches, and those that still come. */
   stop(): void
+}
+
+/** What the watches of this server have been told. */
+export interface WatchTraffic {
+  /** How often something was written for one. */
+  readonly writes: number
+  /** undefined: what they were told has been given to the operating system. Otherwise resolves when it has, or after `mostMs`. */
+  written(clock: Clock, mostMs: number): Promise<void> | undefined
 }
 
 /** The first state of a large collection leaves in pieces, so that other requests run in between. */
 const WRITE_BYTES = 128 * 1024
 
-export function createWatchWriter(): WatchWriter {
+/** How long what was told before a cut may take to leave. */
+const CUT_PATIENCE_MS = 1000
+
+export function createWatchWriter(clock: Clock): WatchWriter {
   const open = new Set<WatchResponse['events']>()
   const together = createTogether()
+  /** Whether there is something that the operating system has not taken. */
+  const behind = new Map<object, () => boolean>()
+  let writes = 0
   let stopped = false
 
   /** Events that end with the signal and with stop(). What is given back ends them too, and forgets them. */
@@ -47,20 +63,31 @@ export function createWatchWriter(): WatchWriter {
   async function pump(response: WatchResponse, outgoing: Outgoing, signal: AbortSignal): Promise<void> {
     const { events, encode } = response
     const unfollow = follow(events, signal)
+    let isBusy = false
+    behind.set(events, () => !isGone(outgoing) && (isBusy || unsent(outgoing) > 0))
     const framed = outgoing.chunkedEncoding === true
     if (framed) outgoing.chunkedEncoding = false
     try {
       for (let event = await events.next(); event !== undefined; event = await events.next()) {
         const rest = events.drain()
         if (isGone(outgoing)) break
+        writes++
+        isBusy = true
         for (const bytes of together.writes(encodeEach(event, rest, encode), framed)) {
           if (!outgoing.write(bytes)) await drained(outgoing)
           if (isGone(outgoing)) break
         }
+        isBusy = false
       }
     } catch (error) {
+      if (error instanceof ConnectionCut) {
+        await untilNot(() => !isGone(outgoing) && unsent(outgoing) > 0, clock, CUT_PATIENCE_MS)
+        cut(outgoing)
+        return
+      }
       if (!isGone(outgoing)) outgoing.write(chunk([encode(errorEvent(error))], framed))
     } finally {
+      behind.delete(events)
       unfollow()
     }
     if (isGone(outgoing)) return
@@ -77,13 +104,22 @@ export function createWatchWriter(): WatchWriter {
       peer.closed.addEventListener('abort', () => events.close(), { once: true })
       try {
         for (let event = await events.next(); event !== undefined; event = await events.next()) {
+          writes++
+          behind.set(events, () => true)
           for (const bytes of encodeEach(event, events.drain(), encode)) await peer.send(bytes)
+          behind.delete(events)
         }
       } catch (error) {
+        if (error instanceof ConnectionCut) {
+          // Without the message that ends a WebSocket.
+          upgrade.socket.end()
+          return
+        }
         await peer.send(encode(errorEvent(error)))
       }
       peer.close()
     } finally {
+      behind.delete(events)
       unfollow()
     }
   }
@@ -91,12 +127,32 @@ export function createWatchWriter(): WatchWriter {
   return {
     pump,
     overWebSocket,
+    traffic: {
+      get writes() {
+        return writes
+      },
+      written(clock, mostMs) {
+        const isBehind = () => [...behind.values()].some((isSo) => isSo())
+        return isBehind() ? untilNot(isBehind, clock, mostMs) : undefined
+      },
+    },
     stop: () => {
       stopped = true
       for (const events of open) events.close()
     },
   }
 }
+
+/** Sockets tell when they have taken more, but not of what lies between: TLS, and the frames of HTTP/2. */
+const LOOK_MS = 1
+
+async function untilNot(isSo: () => boolean, clock: Clock, mostMs: number): Promise<void> {
+  for (const end = clock.monotonic() + mostMs; isSo() && clock.monotonic() < end; ) await sleep(clock, LOOK_MS)
+}
+
+/** Bytes that wait in this process: of the answer, and of the socket or session that carries it. */
+const unsent = ({ writableLength = 0, stream, socket }: Outgoing): number =>
+  writableLength + (stream?.writableLength ?? 0) + (socket?.writableLength ?? 0)
 
 const isGone = (outgoing: Outgoing): boolean => outgoing.destroyed === true
 

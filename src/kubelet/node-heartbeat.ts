@@ -5,7 +5,7 @@
 import type { Lease, Node, NodeStatus } from '../api/generated/types.ts'
 import { sameJson } from '../api/same.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../api/status.ts'
-import { formatMicroTime, sleep } from '../base/clock.ts'
+import { formatMicroTime, heartOf, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-status.ts'
@@ -141,22 +141,28 @@ export function createNodeReporter(
       // Its clock is the kubelet's, which ends with it.
       const arm = () => {
         const due = clock.monotonic() + RENEW_MS
-        clock.setTimer(RENEW_MS + ((TOGETHER_MS - (due % TOGETHER_MS)) % TOGETHER_MS), 'node heartbeat', beat)
+        const ms = RENEW_MS + ((TOGETHER_MS - (due % TOGETHER_MS)) % TOGETHER_MS)
+        clock.setTimer(ms, 'node heartbeat', beat, { everyMs: RENEW_MS, keeps: heartOf(name) })
       }
       arm()
     },
   }
 }
 
-/** Whether the Node's status differs in anything but heartbeats (somebody marked it not ready, or its capacity changed). */
+/** Whether the Node's status differs in anything but heartbeats (a controller marked it not ready, or its capacity changed). */
 function needsReport(node: Node, description: NodeDescription, now: number): boolean {
   const wanted = nodeStatus(description, now, node.status)
   const { conditions = [] } = wanted
   return (
-    !sameJson(node.status?.capacity ?? {}, wanted.capacity) ||
+    !sameAmounts(node.status?.capacity, wanted.capacity) ||
+    !sameAmounts(node.status?.allocatable, wanted.allocatable) ||
     conditions.some(({ type, status }) => node.status?.conditions?.find((one) => one.type === type)?.status !== status)
   )
 }
+
+const sameAmounts = (one: NodeStatus['capacity'] = {}, other: NodeStatus['capacity'] = {}): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([name, amount]) => other[name] === amount)
 
 /** Fields of the new status that are not what is there. */
 function changed(old: NodeStatus | undefined, status: NodeStatus): Partial<NodeStatus> {

@@ -1,5 +1,6 @@
 /** The Node object this kubelet keeps: what it registers, and the status it reports (API concept: node status). */
 import type { Node, NodeCondition, NodeStatus } from '../api/generated/types.ts'
+import { isExtendedResource } from '../api/validation/resource-names.ts'
 import { formatTime } from '../base/clock.ts'
 
 export interface NodeDescription {
@@ -14,6 +15,8 @@ export interface NodeDescription {
   /** Stable for a node's life. */
   readonly machineId: string
   readonly bootId: string
+  /** What a new Node is registered with, where the node knows it before the API does. */
+  readonly podCIDR?: string
   /** Of a real machine. */
   readonly real?: {
     readonly kernelVersion: string
@@ -43,9 +46,14 @@ export function nodeObject(node: NodeDescription, nowMs: number): Node {
       },
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
-    spec: {},
+    spec: node.podCIDR === undefined ? {} : { podCIDR: node.podCIDR, podCIDRs: [node.podCIDR] },
     status: nodeStatus(node, nowMs, undefined),
   }
+}
+
+/** Resources that others have written into the Node's capacity (API concept: extended resources): the kubelet leaves them there. */
+function extendedOf(status: NodeStatus | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(status?.capacity ?? {}).filter(([name]) => isExtendedResource(name)))
 }
 
 /** `old`: what was reported last; transition times are kept where nothing changed. */
@@ -56,9 +64,10 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
     const since = before?.status === status ? (before.lastTransitionTime ?? now) : now
     return { type, status, lastHeartbeatTime: now, lastTransitionTime: since, reason, message }
   }
+  const capacity = { ...extendedOf(old), ...node.capacity }
   return {
-    capacity: node.capacity,
-    allocatable: node.capacity,
+    capacity,
+    allocatable: capacity,
     conditions: [
       condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
       condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),

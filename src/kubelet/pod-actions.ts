@@ -41,7 +41,18 @@ export interface ContainerChecks {
   started(containerId: string, container: Container): boolean
 }
 
-export function computePodActions(pod: Pod, status: RuntimePodStatus, checks: ContainerChecks): PodActions {
+export interface ResizeChecks {
+  /** What has to be done for a running container to be held to what it is given. */
+  due(container: Container, status: RuntimeContainerStatus): 'update' | 'restart' | undefined
+}
+
+export function computePodActions(
+  pod: Pod,
+  status: RuntimePodStatus,
+  probes: ContainerChecks,
+  resizes: ResizeChecks = { due: () => undefined },
+): PodActions {
+  const checks = { ...probes, ...resizes }
   const sandbox = latestSandbox(status)
   const nothing = { killPod: false, createSandbox: false, attempt: 0, sandboxId: sandbox?.id, kill: [], start: [] }
   if (sandbox === undefined || sandbox.state !== 'ready') {
@@ -49,7 +60,7 @@ export function computePodActions(pod: Pod, status: RuntimePodStatus, checks: Co
     return fresh(pod, status, attempt, sandbox?.id)
   }
   const inits = initContainers(pod, status, checks)
-  // Whatever state the others are in: who looks into the pod wants to know.
+  // Whatever state the others are in: an ephemeral container is there to find that out.
   const ephemeral = ephemeralContainersOf(pod).filter(({ name }) => latestContainer(status, name) === undefined)
   if (!inits.initialized) return { ...nothing, kill: inits.kill, start: [...ephemeral, ...inits.start] }
 
@@ -101,13 +112,15 @@ function fresh(pod: Pod, status: RuntimePodStatus, attempt: number, sandboxId: s
   return { killPod: attempt > 0, createSandbox: true, attempt, sandboxId, kill: [], start }
 }
 
+type Checks = ContainerChecks & ResizeChecks
+
 interface InitActions {
   readonly initialized: boolean
   readonly kill: readonly ContainerToKill[]
   readonly start: readonly Container[]
 }
 
-function initContainers(pod: Pod, status: RuntimePodStatus, checks: ContainerChecks): InitActions {
+function initContainers(pod: Pod, status: RuntimePodStatus, checks: Checks): InitActions {
   const inits = initContainersOf(pod)
   if (inits.length === 0) return { initialized: true, kill: [], start: [] }
   // Once a regular container was made, only sidecars are looked after.
@@ -148,12 +161,14 @@ function initContainers(pod: Pod, status: RuntimePodStatus, checks: ContainerChe
 function problemOf(
   container: Container,
   latest: RuntimeContainerStatus,
-  checks: ContainerChecks,
+  checks: Checks,
 ): { reason: KillReason; message: string } | undefined {
   const { name } = container
   const image = latest.labels[IMAGE_LABEL]
   if (image !== undefined && image !== container.image)
     return { reason: 'changed', message: `Container ${name} definition changed` }
+  if (checks.due(container, latest) === 'restart')
+    return { reason: 'changed', message: `Container ${name} resize requires restart` }
   if (checks.livenessFailed(latest.id))
     return { reason: 'liveness', message: `Container ${name} failed liveness probe` }
   if (checks.startupFailed(latest.id)) return { reason: 'startup', message: `Container ${name} failed startup probe` }

@@ -30,6 +30,18 @@ test('a pod that asks for more than is left is refused, with what there is', () 
   assert.equal(refusalOf(asking('b', { cpu: '2' }), node, allocatable, taken), undefined)
 })
 
+test('extended resources count as the Node says, and not where it says nothing', () => {
+  const taken = createAllocations()
+  const with5 = { ...node, status: { allocatable: { 'example.com/foo': '5' } } } as Node
+  assert.equal(refusalOf(asking('a', { 'example.com/foo': '5' }), with5, allocatable, taken), undefined)
+  taken.add(asking('a', { 'example.com/foo': '4' }))
+  assert.equal(
+    refusalOf(asking('b', { 'example.com/foo': '2' }), with5, allocatable, taken)?.reason,
+    'OutOfexample.com/foo',
+  )
+  assert.equal(refusalOf(asking('b', { 'example.com/foo': '2' }), node, allocatable, taken), undefined)
+})
+
 test('a node takes so many pods and no more', () => {
   const taken = createAllocations()
   for (const uid of ['a', 'b', 'c']) taken.add(pod(uid))

@@ -3,11 +3,11 @@
  * with a node already chosen, or the scheduler's picture was old.
  */
 import type { Node } from '../api/generated/types.ts'
-import type { Fields } from '../api/object.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
 import { nanosOf } from '../api/objects/quantity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
+import { isExtendedResource } from '../api/validation/resource-names.ts'
 import { type Pod, specOf, uidOf } from './pod.ts'
 
 export interface Refusal {
@@ -19,6 +19,7 @@ export interface Refusal {
 export interface Allocations {
   add(pod: Pod): void
   remove(uid: string): void
+  has(uid: string): boolean
   readonly pods: number
   /** In nanos, by resource name. */
   used(resource: string): bigint
@@ -45,6 +46,7 @@ export function createAllocations(): Allocations {
       requests.delete(uid)
       ports.delete(uid)
     },
+    has: (uid) => requests.has(uid),
     get pods() {
       return requests.size
     },
@@ -66,7 +68,7 @@ export function refusalOf(
   others: Allocations,
 ): Refusal | undefined {
   return (
-    resourceRefusal(pod, allocatable, others) ??
+    resourceRefusal(pod, { ...node?.status?.allocatable, ...allocatable }, others) ??
     (node === undefined ? undefined : nodeRefusal(pod, node)) ??
     portRefusal(pod, others)
   )
@@ -84,6 +86,8 @@ function resourceRefusal(
   const pods = BigInt(others.pods) * ONE
   if (pods + ONE > most) return outOf('pods', ONE, pods, most)
   for (const [name, nanos] of requestsOf(pod)) {
+    // An extended resource that the Node does not have is not counted by it.
+    if (allocatable[name] === undefined && isExtendedResource(name)) continue
     const used = others.used(name)
     const capacity = nanosOf(allocatable[name] ?? '0')
     if (used + nanos > capacity) return outOf(name, nanos, used, capacity)
@@ -91,9 +95,31 @@ function resourceRefusal(
   return undefined
 }
 
-function outOf(name: string, requested: bigint, used: bigint, capacity: bigint): Refusal {
+/** Why a pod that runs here does not get what it asks for now; `others` are without it. */
+export function resizeRefusal(
+  pod: Pod,
+  allocatable: Readonly<Record<string, string>>,
+  others: Allocations,
+): Refusal | undefined {
+  for (const [name, nanos] of requestsOf(pod)) {
+    const capacity = nanosOf(allocatable[name] ?? '0')
+    if (nanos > capacity) {
+      const message = `Node didn't have enough capacity: ${name}, requested: ${amountOf(name, nanos)}, capacity: ${amountOf(name, capacity)}`
+      return { reason: 'Infeasible', message }
+    }
+  }
+  const refusal = resourceRefusal(pod, allocatable, others)
+  return refusal === undefined ? undefined : { reason: 'Deferred', message: refusal.message }
+}
+
+/** CPU in thousandths, everything else in whole units. */
+function amountOf(name: string, nanos: bigint): bigint {
   const unit = name === 'cpu' ? MILLI : ONE
-  const amount = (nanos: bigint) => (nanos + unit - 1n) / unit
+  return (nanos + unit - 1n) / unit
+}
+
+function outOf(name: string, requested: bigint, used: bigint, capacity: bigint): Refusal {
+  const amount = (nanos: bigint) => amountOf(name, nanos)
   return {
     reason: `OutOf${name}`,
     message: `Node didn't have enough resource: ${name}, requested: ${amount(requested)}, used: ${amount(used)}, capacity: ${amount(capacity)}`,
@@ -102,14 +128,14 @@ function outOf(name: string, requested: bigint, used: bigint, capacity: bigint):
 
 function nodeRefusal(pod: Pod, node: Node): Refusal | undefined {
   const spec = specOf(pod)
-  if (!selectsNode(spec as Fields, node))
+  if (!selectsNode(spec, node))
     return {
       reason: 'NodeAffinity',
       message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
     }
   const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
   const tolerations = spec.tolerations ?? []
-  if (taints.some((taint) => !tolerations.some((one) => toleratesTaint(one as Fields, taint as Fields))))
+  if (taints.some((taint) => !tolerations.some((one) => toleratesTaint(one, taint))))
     return {
       reason: 'TaintToleration',
       message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",

@@ -1,4 +1,4 @@
-/** The five conditions a kubelet keeps (API concept: pod conditions), in the order in which it writes them. */
+/** The five conditions a kubelet always keeps (API concept: pod conditions), in the order in which it writes them. */
 import type { ContainerStatus } from '../api/generated/types.ts'
 import { initContainersOf, isSidecar, specOf } from './pod.ts'
 import { latestSandbox, type RuntimePodStatus } from './pod-cache.ts'
@@ -10,6 +10,8 @@ export const KUBELET_CONDITIONS: ReadonlySet<string> = new Set([
   'Ready',
   'ContainersReady',
   'PodScheduled',
+  'PodResizePending',
+  'PodResizeInProgress',
 ])
 
 function condition(

@@ -1,8 +1,8 @@
 /** PodConfig: turns what the API server says about this node's pods into operations for the kubelet's main loop. */
 
 import { sameJson } from '../api/same.ts'
-import type { Informer } from '../client/informer.ts'
 import { type Pod, uidOf } from './pod.ts'
+import type { Source } from './sources.ts'
 
 /**
  * ADD: a new pod. UPDATE: its spec or metadata changed. DELETE: it is to end gracefully. RECONCILE: only its status changed.
@@ -17,7 +17,7 @@ export type PodConfigHandler = (operation: PodOperation, pod: Pod, observed: Pod
  * Until something but the status changes, the kubelet keeps to the object it first saw (its resourceVersion is in the pod's
  * Events) and takes over only the status.
  */
-export function watchPods(informer: Informer<Pod>, handler: PodConfigHandler): () => void {
+export function watchPods(source: Source<Pod>, handler: PodConfigHandler): () => void {
   const known = new Map<string, Pod>()
 
   const seen = (pod: Pod) => {
@@ -30,7 +30,7 @@ export function watchPods(informer: Informer<Pod>, handler: PodConfigHandler): (
   const removed = (pod: Pod) => {
     if (known.delete(uidOf(pod))) handler('REMOVE', pod, pod)
   }
-  return informer.addHandlers({
+  return source.addHandlers({
     added: seen,
     updated(old, pod) {
       if (uidOf(old) !== uidOf(pod)) removed(old)

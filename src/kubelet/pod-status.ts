@@ -2,7 +2,7 @@
  * The status a pod deserves, from its spec, what the runtime says, what probes found and why starts failed: container
  * statuses, phase, conditions. Pure functions; times come in as text.
  */
-import type { ContainerStatus, PodCondition, PodStatus } from '../api/generated/types.ts'
+import type { ContainerStatus, PodCondition, PodStatus, ResourceRequirements } from '../api/generated/types.ts'
 import { podLimits, podRequests, type ResourceList } from '../api/objects/pod-requests.ts'
 import { qosClass } from '../api/objects/qos.ts'
 import { formatTime } from '../base/clock.ts'
@@ -39,6 +39,10 @@ export interface StatusSources {
   ready(containerId: string, container: Container): boolean
   /** What the startup probe last found; true without one. */
   started(containerId: string, container: Container): boolean
+  /** What a container is held to. */
+  resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements
+  /** Of a resize that waits or is under way. */
+  resizeConditions(pod: Pod, runtime: RuntimePodStatus): readonly PodCondition[]
 }
 
 export interface StatusSituation {
@@ -87,7 +91,14 @@ export function podStatusOf(
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
-    conditions: [readyToStart(all, runtime), initialized(all), podReady(all, ready), ready, scheduled(all)],
+    conditions: [
+      ...sources.resizeConditions(pod, runtime),
+      readyToStart(all, runtime),
+      initialized(all),
+      podReady(all, ready),
+      ready,
+      scheduled(all),
+    ],
     ...(message === undefined ? {} : { message }),
     ...(reason === undefined ? {} : { reason }),
     hostIP: sources.hostIP,
@@ -177,7 +188,7 @@ function containerStatusOf(
     imageID: latest.imageId,
     containerID: `${sources.runtimeName}://${latest.id}`,
     started,
-    ...resourcesOf(container),
+    ...resourcesOf(container, running ? sources.resources(container, latest) : undefined),
     ...mountsOf(container),
   }
 }
@@ -242,11 +253,12 @@ function stateOf(status: RuntimeContainerStatus, sources: StatusSources): NonNul
   }
 }
 
-function resourcesOf({ resources }: Container): Partial<ContainerStatus> {
-  const requests = resources?.requests
+/** What it is given, and what it is held to until that has been done. */
+function resourcesOf({ resources = {} }: Container, held: ResourceRequirements = resources): Partial<ContainerStatus> {
+  const { requests } = resources
   return {
     ...(requests === undefined || Object.keys(requests).length === 0 ? {} : { allocatedResources: requests }),
-    resources: resources ?? {},
+    resources: held,
   }
 }
 

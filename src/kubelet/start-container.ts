@@ -28,6 +28,7 @@ import {
 import { IMAGE_LABEL } from './pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
+import { RESOURCES_LABEL } from './pod-resize.ts'
 import {
   CONTAINER_NAME_LABEL,
   type ContainerConfig,
@@ -112,6 +113,9 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       failed(messageOf(error))
       throw new StartContainerError('CreateContainerError', messageOf(error), undefined, { cause: error })
     })
+    const problems = containerRuntime.simulated?.problems(config)
+    if (problems !== undefined)
+      for (const problem of await problems) events.warning(pod, 'InvalidSimulation', problem, path)
     events.normal(pod, 'Created', 'Container created', path)
     await containerRuntime.startContainer(id, signal).catch((error) => {
       if (signal.aborted) throw error
@@ -146,9 +150,11 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
         [POD_NAMESPACE_LABEL]: namespaceOf(pod),
         [CONTAINER_NAME_LABEL]: container.name,
         [IMAGE_LABEL]: container.image ?? '',
+        ...(container.resources === undefined ? {} : { [RESOURCES_LABEL]: JSON.stringify(container.resources) }),
       },
       annotations: annotationsOf(pod),
       runsToCompletion: runsToCompletion(pod, container),
+      isInit: initContainersOf(pod).some(({ name }) => name === container.name),
     }
     if (machine === undefined) return config
     const imageUser = await containerRuntime.real?.imageUser(config.image)

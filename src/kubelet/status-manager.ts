@@ -149,8 +149,8 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
   }
 
   /**
-   * A pod marked without grace, which nothing holds, goes as soon as it was marked: nobody would read what is written about
-   * it. Should who marked it not have come to remove it, it is ended here like any other.
+   * A pod marked without grace, which nothing holds, goes as soon as it was marked: no client would read what is written about
+   * it. Should the component that marked it not have removed it, it is ended here like any other.
    */
   function awaitsRemoval(entry: Entry, { metadata }: Pod): boolean {
     if (metadata.deletionGracePeriodSeconds !== 0 || (metadata.finalizers ?? []).length > 0) return false

@@ -9,8 +9,9 @@ import type { Machine } from './machine/machine.ts'
 import type { Pleg } from './pleg.ts'
 import { type Container, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { computePodActions, type PodActions } from './pod-actions.ts'
-import type { PodCache, RuntimePodStatus } from './pod-cache.ts'
+import { latestContainer, type PodCache, type RuntimePodStatus } from './pod-cache.ts'
 import type { PodEvents } from './pod-events.ts'
+import { type PodResizes, resizable } from './pod-resize.ts'
 import { podStatusOf, type StatusSources } from './pod-status.ts'
 import type { ProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
@@ -33,6 +34,7 @@ export interface SyncParts {
   readonly killer: Killer
   readonly starter: ContainerStarter
   readonly deadlines: ActiveDeadlines
+  readonly resizes: PodResizes
   /** Of a real node. */
   readonly machine?: Machine
 }
@@ -64,7 +66,7 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   }
   if (signal.aborted) return false
   const runtimeStatus = cache.get(uid)
-  const actions = computePodActions(pod, runtimeStatus, probes)
+  const actions = computePodActions(pod, runtimeStatus, probes, parts.resizes)
   await perform(parts, pod, runtimeStatus, actions, signal)
   return false
 }
@@ -94,6 +96,7 @@ async function perform(
       actions.kill.map(({ status: one, reason, message }) => killer.killContainer(pod, one, reason, message)),
     )
   if (signal.aborted) return
+  await resize(parts, pod, current)
   const sandboxId = actions.createSandbox ? await createSandbox(parts, pod, actions.attempt, signal) : actions.sandboxId
   if (sandboxId === undefined) return
   // Containers are told the addresses that the new sandbox has.
@@ -101,6 +104,24 @@ async function perform(
     current = { ...current, ips: (await parts.pleg.relistPod(uidOf(pod))).ips }
   await startAll(parts, pod, actions.start, sandboxId, current, signal)
   await prune(containerRuntime, current)
+}
+
+/** Holds containers that run on to what the pod is given now. */
+async function resize(parts: SyncParts, pod: Pod, status: RuntimePodStatus): Promise<void> {
+  const { resizes, containerRuntime, machine, statuses } = parts
+  const due = resizable(pod).flatMap((container) => {
+    const latest = latestContainer(status, container.name)
+    return latest !== undefined && resizes.due(container, latest) === 'update' ? [{ container, id: latest.id }] : []
+  })
+  if (due.length === 0) return
+  // A group may not hold less than those below it: it grows before them, and shrinks after them.
+  machine?.resizePod(pod)
+  for (const { container, id } of due) {
+    if (machine !== undefined) await containerRuntime.real?.updateResources(id, machine.resources(pod, container))
+    resizes.done(uidOf(pod), id, container.resources ?? {})
+  }
+  machine?.resizePod(pod)
+  statuses.set(pod, currentStatus(parts, pod, false))
 }
 
 async function createSandbox(parts: SyncParts, pod: Pod, attempt: number, signal: AbortSignal): Promise<string> {

@@ -14,6 +14,7 @@ import type { References } from './configmaps-and-secrets.ts'
 import { type BackOff, createBackOff } from './crash-loop-backoff.ts'
 import { downwardFile } from './downward-api.ts'
 import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
+import type { PodCertificates } from './pod-certificates.ts'
 import type { PodEvents } from './pod-events.ts'
 import { SyncError } from './sync-error.ts'
 import { addKeys, type VolumeFiles } from './volume-files.ts'
@@ -61,7 +62,9 @@ export function createVolumes(
   client: Client,
   references: References,
   events: PodEvents,
+  /** Of a node that has files. */
   writer?: VolumeWriter,
+  certificates?: PodCertificates,
 ): Volumes {
   const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
   /** By pod: the volumes that are set up, and until when they need no other look. */
@@ -94,6 +97,16 @@ export function createVolumes(
         files.set(source.clusterTrustBundle.path, { bytes: Buffer.from(pem), mode })
       }
       for (const item of source.downwardAPI?.items ?? []) addField(pod, item, files, mode)
+      if (source.podCertificate !== undefined && certificates !== undefined) {
+        const { credentialBundlePath, keyPath, certificateChainPath } = source.podCertificate
+        const { key, chain } = await certificates.credentials(pod, `${volume.name}/${at}`, source.podCertificate)
+        const put = (path: string | undefined, text: string) => {
+          if (path) files.set(path, { bytes: Buffer.from(text), ...tokenOwner(pod, mode) })
+        }
+        put(credentialBundlePath, key + chain)
+        put(keyPath, key)
+        put(certificateChainPath, chain)
+      }
       const { serviceAccountToken } = source
       if (serviceAccountToken === undefined) continue
       const { audience, expirationSeconds = 3600, path } = serviceAccountToken
@@ -193,7 +206,8 @@ export function createVolumes(
     const name = specOf(pod).serviceAccountName ?? 'default'
     const answer = await accounts.namespace(namespaceOf(pod)).create(request, { subresource: 'token', name })
     const text: string = answer['status']?.token ?? ''
-    own.set(place, { text, until: clock.now() + expirationSeconds * 800 })
+    // Where nothing is written only the time counts until another one is asked for.
+    own.set(place, { text: writer === undefined ? '' : text, until: clock.now() + expirationSeconds * 800 })
     return text
   }
 
@@ -239,6 +253,7 @@ export function createVolumes(
     forget(uid) {
       mounted.delete(uid)
       tokens.delete(uid)
+      certificates?.forget(uid)
       backOff.delete(`${uid}_`)
     },
   }
@@ -286,7 +301,7 @@ async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise
   }
 }
 
-/** A token is its user's alone, where the pod's containers have one user, or a group that shares its volumes. */
+/** A token or key is its user's alone, where the pod's containers have one user, or a group that shares its volumes. */
 function tokenOwner(pod: Pod, mode: number): { readonly mode: number; readonly uid?: number } {
   const { securityContext, containers } = specOf(pod)
   const users = new Set(

@@ -31,32 +31,30 @@ export type NodeFilter = (info: PodInfo, node: NodeInfo, state: FilterState) => 
 const hard = (...reasons: string[]): Refusal => ({ reasons, hard: true })
 const soft = (...reasons: string[]): Refusal => ({ reasons, hard: false })
 
-const tolerations = (info: PodInfo) => (info.pod['spec'].tolerations ?? []) as readonly Fields[]
+const tolerations = (info: PodInfo) => info.pod.spec?.tolerations ?? []
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
 
 const nodeUnschedulable: NodeFilter = (info, node) =>
-  node.node?.['spec']?.unschedulable &&
-  !tolerations(info).some((toleration) => toleratesTaint(toleration, UNSCHEDULABLE))
+  node.node?.spec?.unschedulable && !tolerations(info).some((toleration) => toleratesTaint(toleration, UNSCHEDULABLE))
     ? hard('node(s) were unschedulable')
     : undefined
 
 const nodeName: NodeFilter = (info, node) =>
-  info.pod['spec'].nodeName && info.pod['spec'].nodeName !== node.name
+  info.pod.spec?.nodeName && info.pod.spec?.nodeName !== node.name
     ? hard("node(s) didn't match the requested node name")
     : undefined
 
 const taintToleration: NodeFilter = (info, node) => {
   const untolerated = taintsOf(node).some(
     (taint) =>
-      taint['effect'] !== 'PreferNoSchedule' &&
-      !tolerations(info).some((toleration) => toleratesTaint(toleration, taint)),
+      taint.effect !== 'PreferNoSchedule' && !tolerations(info).some((toleration) => toleratesTaint(toleration, taint)),
   )
   return untolerated ? hard('node(s) had untolerated taint(s)') : undefined
 }
 
 const nodeAffinity: NodeFilter = (info, node) =>
-  selectsNode(info.pod['spec'], node.node!) ? undefined : hard("node(s) didn't match Pod's node affinity/selector")
+  selectsNode(info.pod.spec ?? {}, node.node!) ? undefined : hard("node(s) didn't match Pod's node affinity/selector")
 
 const clash = (a: HostPort, b: HostPort) =>
   a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0')
@@ -168,7 +166,7 @@ export function prefilter(
       countByTopology(
         cluster,
         constraint.topologyKey,
-        (node) => selectsNode(info.pod['spec'], node.node!),
+        (node) => selectsNode(info.pod.spec ?? {}, node.node!),
         (other) =>
           other.pod.metadata.namespace === info.pod.metadata.namespace &&
           other.pod.metadata.deletionTimestamp === undefined &&

@@ -5,6 +5,7 @@
  */
 
 import type { Fields } from '../api/object.ts'
+import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { createLruMap } from '../base/lru.ts'
 import { type FilterState, type Refusal, refusalOf } from './filters.ts'
 import type { Cluster, NodeInfo } from './node-info.ts'
@@ -35,8 +36,7 @@ export function enoughOf(count: number): number {
 
 /** The nodes that alone can do for the pod, as a DaemonSet's pods name theirs; undefined when its affinity names none. */
 function namedNodes({ pod }: PodInfo): readonly string[] | undefined {
-  const required: Fields | undefined =
-    pod['spec'].affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const required: Fields | undefined = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   const terms: readonly Fields[] = required?.['nodeSelectorTerms'] ?? []
   const names = new Set<string>()
   for (const term of terms) {
@@ -63,12 +63,7 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
   /** Undefined where what is on other nodes has a say. */
   function rememberedFor({ shape }: PodInfo): Map<NodeInfo, Found> | undefined {
     if (shape === undefined || cluster.withAntiAffinity.size > 0 || cluster.withAffinity.size > 0) return undefined
-    let remembered = shapes.get(shape)
-    if (remembered === undefined) {
-      remembered = new Map()
-      shapes.set(shape, remembered)
-    }
-    return remembered
+    return getOrInsertComputed(shapes, shape, () => new Map())
   }
 
   function foundOf(info: PodInfo, node: NodeInfo, state: FilterState, remembered: Map<NodeInfo, Found> | undefined) {

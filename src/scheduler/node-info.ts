@@ -2,14 +2,14 @@
  * The scheduler's picture of its nodes: for each the pods on it, what they have asked for, and their host ports. Pods that
  * were just bound count at once (assumed), before their watch event comes.
  */
-import type { Fields, KubeObject } from '../api/object.ts'
+import type { Node, Taint } from '../api/generated/types.ts'
 import { addInt64, type Int64 } from '../api/objects/integers.ts'
 import { type Amounts, amountsOf, type HostPort, type PodInfo } from './pod-info.ts'
 
 export interface NodeInfo {
   readonly name: string
   /** undefined while only pods of that name are known. */
-  node: KubeObject | undefined
+  node: Node | undefined
   allocatable: Amounts
   readonly pods: Map<string, PodInfo>
   readonly requested: Map<string, Int64>
@@ -26,7 +26,7 @@ export interface Cluster {
   readonly nodes: ReadonlyMap<string, NodeInfo>
   /** Nodes that exist: of each zone in turn, in the order they came, so that any stretch of them is of all zones. */
   ready(): readonly NodeInfo[]
-  setNode(node: KubeObject): void
+  setNode(node: Node): void
   removeNode(name: string): void
   /** Adds the pod to its node, replacing what was known of the same key. */
   setPod(info: PodInfo, nodeName: string): void
@@ -87,7 +87,7 @@ export function createCluster(): Cluster {
       if (before === undefined || zoneOf(before) !== zoneOf(node)) existing = undefined
       if (before !== undefined && sameNode(before, node)) return
       info.generation++
-      info.allocatable = amountsOf(node['status']?.allocatable ?? node['status']?.capacity)
+      info.allocatable = amountsOf(node.status?.allocatable ?? node.status?.capacity)
     },
     removeNode(name) {
       const info = nodes.get(name)
@@ -110,14 +110,14 @@ export function createCluster(): Cluster {
 }
 
 /** By the labels of region and zone. */
-function zoneOf({ metadata: { labels = {} } }: KubeObject): string {
+function zoneOf({ metadata: { labels = {} } }: Node): string {
   return `${labels['topology.kubernetes.io/region'] ?? ''}/${labels['topology.kubernetes.io/zone'] ?? ''}`
 }
 
 function zonesInTurn(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
   const zones = new Map<string, NodeInfo[]>()
   for (const info of nodes) {
-    const zone = zoneOf(info.node as KubeObject)
+    const zone = zoneOf(info.node as Node)
     const inZone = zones.get(zone)
     if (inZone) inZone.push(info)
     else zones.set(zone, [info])
@@ -130,13 +130,13 @@ function zonesInTurn(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
 }
 
 /** Nothing that filters or scores look at has changed. */
-export function sameNode(a: KubeObject, b: KubeObject): boolean {
+export function sameNode(a: Node, b: Node): boolean {
   return (
-    same(a['status']?.allocatable, b['status']?.allocatable) &&
-    same(a['status']?.capacity, b['status']?.capacity) &&
-    same(a['spec']?.taints, b['spec']?.taints) &&
+    same(a.status?.allocatable, b.status?.allocatable) &&
+    same(a.status?.capacity, b.status?.capacity) &&
+    same(a.spec?.taints, b.spec?.taints) &&
     same(a.metadata.labels, b.metadata.labels) &&
-    a['spec']?.unschedulable === b['spec']?.unschedulable
+    a.spec?.unschedulable === b.spec?.unschedulable
   )
 }
 
@@ -171,4 +171,4 @@ function sum(into: Map<string, Int64>, amounts: Amounts, sign: 1 | -1): void {
 
 export const labelsOf = (node: NodeInfo): Readonly<Record<string, string>> => node.node?.metadata.labels ?? {}
 
-export const taintsOf = (node: NodeInfo): readonly Fields[] => node.node?.['spec']?.taints ?? []
+export const taintsOf = (node: NodeInfo): readonly Taint[] => node.node?.spec?.taints ?? []

@@ -1,5 +1,6 @@
 /** What scheduling needs to know of a pod, worked out once per revision. */
-import type { Fields, KubeObject } from '../api/object.ts'
+import type { Pod } from '../api/generated/types.ts'
+import type { Fields } from '../api/object.ts'
 import { addInt64, type Int64, toInt64 } from '../api/objects/integers.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
 import { podRequests } from '../api/objects/pod-requests.ts'
@@ -33,7 +34,7 @@ export interface SpreadConstraint {
 }
 
 export interface PodInfo {
-  readonly pod: KubeObject
+  readonly pod: Pod
   readonly key: string
   readonly uid: string
   readonly priority: number
@@ -61,8 +62,8 @@ export function amountsOf(list: Readonly<Record<string, string>> | undefined): A
   return amounts
 }
 
-export function podInfoOf(pod: KubeObject): PodInfo {
-  const spec: Fields = pod['spec']
+export function podInfoOf(pod: Pod): PodInfo {
+  const spec: Fields = pod.spec ?? {}
   const { namespace = '', name = '', uid = '' } = pod.metadata
   const affinity: Fields | undefined = spec['affinity']
   const requests = amountsOf(podRequests(spec))
@@ -152,7 +153,7 @@ function hostPorts(spec: Fields): readonly HostPort[] {
   )
 }
 
-function podTerm(term: Fields, pod: KubeObject, weight: number): PodTerm {
+function podTerm(term: Fields, pod: Pod, weight: number): PodTerm {
   const named = (term['namespaces'] ?? []) as readonly string[]
   const selector = term['namespaceSelector'] as Fields | undefined
   return {
@@ -169,7 +170,7 @@ function withLabelKeys(
   selector: Fields | undefined,
   match: readonly string[] | undefined,
   mismatch: readonly string[] | undefined,
-  pod: KubeObject,
+  pod: Pod,
 ): LabelSelector {
   if (!match?.length && !mismatch?.length) return labelSelectorOf(selector)
   const labels = pod.metadata.labels ?? {}
@@ -185,11 +186,7 @@ function withLabelKeys(
   })
 }
 
-export function termMatches(
-  term: PodTerm,
-  pod: KubeObject,
-  labelsOf: (namespace: string) => Fields | undefined,
-): boolean {
+export function termMatches(term: PodTerm, pod: Pod, labelsOf: (namespace: string) => Fields | undefined): boolean {
   const namespace = pod.metadata.namespace ?? ''
   const inNamespace = term.namespaces.has(namespace) || (term.namespaceSelector?.matches(labelsOf(namespace)) ?? false)
   return inNamespace && term.selector.matches(pod.metadata.labels)

@@ -1,5 +1,6 @@
 /** What the scheduler writes on a pod's status: why it has no node yet, and which node it is meant for. */
-import type { Fields, JsonObject, KubeObject } from '../api/object.ts'
+import type { Pod } from '../api/generated/types.ts'
+import type { Fields, JsonObject } from '../api/object.ts'
 import { isNotFound } from '../api/status.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
@@ -25,7 +26,7 @@ export interface PodStatusWriter {
 export function createPodStatusWriter(
   runtime: Runtime,
   client: Client,
-  latest: (key: string) => KubeObject | undefined,
+  latest: (key: string) => Pod | undefined,
   signal: AbortSignal,
 ): PodStatusWriter {
   const patch = async ({ pod }: PodInfo, status: JsonObject) => {
@@ -35,7 +36,7 @@ export function createPodStatusWriter(
 
   return {
     async unscheduled(info, { reason, message, nominatedNode }) {
-      const current = (latest(info.key) ?? info.pod)['status'] as Fields | undefined
+      const current = (latest(info.key) ?? info.pod).status as Fields | undefined
       const nominated: string | undefined = current?.['nominatedNodeName']
       const conditions = conditionsPatch(info, current?.['conditions'] ?? [], reason, message, runtime.clock.now())
       const nomination =
@@ -51,7 +52,7 @@ export function createPodStatusWriter(
       }
     },
     async nominate(info, node) {
-      if (latest(info.key)?.['status']?.nominatedNodeName === node) return
+      if (latest(info.key)?.status?.nominatedNodeName === node) return
       await patch(info, { nominatedNodeName: node })
     },
   }

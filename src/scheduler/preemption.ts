@@ -2,8 +2,11 @@
  * Preemption (API concept: pod priority and preemption): a pod that fits nowhere may take the place of pods of lower
  * priority. Of the nodes where that helps, the one whose victims matter least. Disruption budgets are kept where that is possible.
  */
-import type { Fields, KubeObject } from '../api/object.ts'
+
+import type { PodDisruptionBudget } from '../api/generated/types.ts'
+import type { Fields } from '../api/object.ts'
 import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { getOrInsertComputed } from '../base/get-or-insert.ts'
 import { type FilterState, refusalOf } from './filters.ts'
 import { type NodeInfo, putOn, takeOff } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
@@ -26,7 +29,7 @@ function victimsOn(
   info: PodInfo,
   node: NodeInfo,
   state: FilterState,
-  budgets: readonly KubeObject[],
+  budgets: readonly PodDisruptionBudget[],
 ): Candidate | undefined {
   const lower = [...node.pods.values()].filter((present) => present.priority < info.priority)
   if (lower.length === 0) return undefined
@@ -51,15 +54,15 @@ function victimsOn(
 }
 
 /** One that has not started yet comes after all that have. */
-const startOf = ({ pod }: PodInfo): number => Date.parse(pod['status']?.startTime ?? '') || Number.MAX_SAFE_INTEGER
+const startOf = ({ pod }: PodInfo): number => Date.parse(pod.status?.startTime ?? '') || Number.MAX_SAFE_INTEGER
 
 /** Those whose end would break a budget, were they to go in this order. A budget that selects all pods guards none here. */
-function guardedOf(pods: readonly PodInfo[], budgets: readonly KubeObject[]): ReadonlySet<PodInfo> {
+function guardedOf(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudget[]): ReadonlySet<PodInfo> {
   const guarded = new Set<PodInfo>()
   for (const budget of budgets) {
     const selector = selectorOf(budget)
     if (selector.requirements.length === 0) continue
-    const status: Fields = budget['status'] ?? {}
+    const status: Fields = budget.status ?? {}
     let allowed: number = status['disruptionsAllowed'] ?? 0
     for (const one of pods) {
       const { namespace, name = '', labels } = one.pod.metadata
@@ -72,15 +75,10 @@ function guardedOf(pods: readonly PodInfo[], budgets: readonly KubeObject[]): Re
   return new Set(pods.filter((one) => guarded.has(one)))
 }
 
-const selectors = new WeakMap<KubeObject, LabelSelector>()
+const selectors = new WeakMap<PodDisruptionBudget, LabelSelector>()
 
-function selectorOf(budget: KubeObject): LabelSelector {
-  let selector = selectors.get(budget)
-  if (selector === undefined) {
-    selector = labelSelectorOf(budget['spec'].selector)
-    selectors.set(budget, selector)
-  }
-  return selector
+function selectorOf(budget: PodDisruptionBudget): LabelSelector {
+  return getOrInsertComputed(selectors, budget, () => labelSelectorOf(budget.spec?.selector))
 }
 
 const highest = (victims: readonly PodInfo[]) => Math.max(...victims.map((victim) => victim.priority))
@@ -108,9 +106,9 @@ export function choosePreemption(
   info: PodInfo,
   candidates: readonly NodeInfo[],
   state: FilterState,
-  budgets: readonly KubeObject[],
+  budgets: readonly PodDisruptionBudget[],
 ): Preemption | undefined {
-  if (info.pod['spec'].preemptionPolicy === 'Never') return undefined
+  if (info.pod.spec?.preemptionPolicy === 'Never') return undefined
   let best: Candidate | undefined
   for (const node of candidates) {
     const candidate = victimsOn(info, node, state, budgets)

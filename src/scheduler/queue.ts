@@ -29,7 +29,7 @@ export interface SchedulingQueue {
   pop(): PodInfo | undefined
   /** It did not fit now. */
   failed(info: PodInfo): void
-  /** Something changed that may help: everyone who waits may try again (after its backoff). */
+  /** Something changed that may help: every pod that waits may be tried again (after its backoff). */
   moveAll(): void
   readonly ready: number
 }

@@ -155,3 +155,27 @@ test('a pod that was assumed on a node takes its room before the watch shows it'
     ['POST pods/a/binding'],
   )
 })
+
+test('what was made free for a pod is not taken by another of lower priority meanwhile', async () => {
+  const it = await started(node('n'))
+  await it.add(ours('first', { priority: 0 }, full))
+  await it.add(ours('urgent', { priority: 5 }, full))
+  assert.equal(it.of('pods').get('default/first'), undefined)
+  assert.equal(it.statusOf('urgent')['nominatedNodeName'], 'n')
+  await it.add(ours('next', { priority: 0 }, full))
+  assert.equal(it.nodeOf('next'), undefined)
+  await it.runtime.advance(20_000)
+  assert.deepEqual([it.nodeOf('urgent'), it.nodeOf('next')], ['n', undefined])
+  it.stop()
+})
+
+test('a pod drives out no more while those it drove out are going', async () => {
+  const it = await started(node('n'))
+  const going = { ...ours('first', { priority: 0, nodeName: 'n' }, { requests: { cpu: '1' } }) }
+  await it.add({ ...going, metadata: { ...going.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
+  await it.add(ours('second', { priority: 0, nodeName: 'n' }, { requests: { cpu: '1' } }))
+  await it.add({ ...ours('urgent', { priority: 5 }, { requests: { cpu: '1' } }), status: { nominatedNodeName: 'n' } })
+  assert.ok(it.of('pods').get('default/second'))
+  assert.match(it.events().join('\n'), /not eligible due to a terminating pod on the nominated node\./)
+  it.stop()
+})

@@ -4,6 +4,7 @@
  * cluster; knows the API only through the client room.
  */
 
+import type { Namespace, Node, Pod, PodDisruptionBudget } from '../api/generated/types.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { isNotFound } from '../api/status.ts'
 import { formatTime } from '../base/clock.ts'
@@ -13,9 +14,10 @@ import type { Client } from '../client/client.ts'
 import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
-import { type FilterState, prefilter, type Refusal } from './filters.ts'
+import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
+import { createNominations } from './nominations.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption } from './preemption.ts'
@@ -38,7 +40,7 @@ export interface SchedulerOptions {
   readonly signal: AbortSignal
   /** Shared with other components of the process; its own when left out. */
   readonly informers?: InformerFactory
-  /** Pods with another spec.schedulerName are somebody else's. */
+  /** Pods with another spec.schedulerName belong to another scheduler. */
   readonly schedulerName?: string
 }
 
@@ -50,10 +52,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1', USUAL_LIMITS)
   const cluster = createCluster()
   const search = createNodeSearch(cluster)
-  const pods = informers.informer(PODS)
-  const nodes = informers.informer(NODES)
-  const namespaces = informers.informer(NAMESPACES)
-  const budgets = informers.informer(BUDGETS)
+  const nominations = createNominations(cluster)
+  const pods = informers.informer<Pod>(PODS)
+  const nodes = informers.informer<Node>(NODES)
+  const namespaces = informers.informer<Namespace>(NAMESPACES)
+  const budgets = informers.informer<PodDisruptionBudget>(BUDGETS)
   const namespaceLabels = (namespace: string): Fields | undefined => namespaces.store.get(namespace)?.metadata.labels
   let running = false
   let scheduled = false
@@ -86,10 +89,14 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
 
   /** Pods that have a node and wait for their volumes there. */
   const onTheirWay = new Set<string>()
-  const isOurs = (pod: KubeObject) => pod['spec'].schedulerName === name
-  const isOver = (pod: KubeObject) => ['Succeeded', 'Failed'].includes(pod['status']?.phase)
-  const place = (pod: KubeObject) => {
-    const nodeName: string = pod['spec'].nodeName ?? ''
+  const isOurs = (pod: Pod) => pod.spec?.schedulerName === name
+  const isOver = (pod: Pod) => ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')
+  const place = (pod: Pod) => {
+    const nodeName: string = pod.spec?.nodeName ?? ''
+    const isWaiting = nodeName === '' && isOurs(pod) && !isOver(pod) && pod.metadata.deletionTimestamp === undefined
+    const hoped = pod.status?.nominatedNodeName
+    if (!isWaiting) nominations.remove(objectKey(pod))
+    else if (hoped) nominations.set(podInfoOf(pod), hoped)
     if (nodeName !== '' && !isOver(pod)) {
       queue.remove(objectKey(pod))
       cluster.setPod(podInfoOf(pod), nodeName)
@@ -101,7 +108,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       queue.moveAll()
       return
     }
-    const gated = pod['spec'].schedulingGates?.length > 0
+    const gated = (pod.spec?.schedulingGates?.length ?? 0) > 0
     if (!isOurs(pod) || isOver(pod) || gated || pod.metadata.deletionTimestamp !== undefined)
       queue.remove(objectKey(pod))
     else if (!onTheirWay.has(objectKey(pod))) queue.add(podInfoOf(pod))
@@ -110,16 +117,17 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     added: place,
     updated: (old, pod) => {
       // A pod on its node whose specification and labels are the same changes nothing here but when it ends.
-      const bound = pod['spec'].nodeName
-      if (bound && old['spec'].nodeName === bound && isOver(old) === isOver(pod) && sameForScheduling(old, pod)) return
+      const bound = pod.spec?.nodeName
+      if (bound && old.spec?.nodeName === bound && isOver(old) === isOver(pod) && sameForScheduling(old, pod)) return
       // Its own failure's condition is no reason to try again.
       if (!bound && sameForScheduling(old, pod) && !isOver(pod) && isDeleting(old) === isDeleting(pod)) return
       place(pod)
     },
     deleted: (pod) => {
       queue.remove(objectKey(pod))
+      nominations.remove(objectKey(pod))
       volumes.recheck()
-      if (!pod['spec'].nodeName) return
+      if (!pod.spec?.nodeName) return
       cluster.removePod(objectKey(pod))
       queue.moveAll()
     },
@@ -142,7 +150,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
 
   function scheduleOne(info: PodInfo): void {
     const current = pods.store.get(info.key)
-    if (current === undefined || current.metadata.uid !== info.uid || current['spec'].nodeName) {
+    if (current === undefined || current.metadata.uid !== info.uid || current.spec?.nodeName) {
       queue.remove(info.key)
       return
     }
@@ -156,15 +164,29 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       unschedulable(info, `0/${all.length} nodes are available: ${claims}. not found`, undefined)
       return
     }
-    const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as KubeObject, volumes.view))
-    const state = { ...prefilter(info, cluster, namespaceLabels), ...(volumesOn && { volumesOn }) }
-    const { fitting, refusals } = search.find(info, state)
+    const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view))
+    const stateNow = () => ({ ...prefilter(info, cluster, namespaceLabels), ...(volumesOn && { volumesOn }) })
+    const found = nominations.seenBy(info, (touched) => {
+      const state = stateNow()
+      const { fitting, refusals } = search.find(info, state)
+      if (fitting.length === 0) preempt(info, state, all.length, refusals)
+      return { fitting, touched }
+    })
+    const state = stateNow()
+    // A pod may not lean on others that are not there yet.
+    const alone = found.fitting.map(
+      (node) => [node, found.touched.has(node) ? refusalOf(info, node, state) : undefined] as const,
+    )
+    if (alone.length === 0) return
+    const fitting = alone.filter(([, refusal]) => refusal === undefined).map(([node]) => node)
     if (fitting.length === 0) {
-      preempt(info, state, all.length, refusals)
+      const reasons = summary(alone.flatMap(([, refusal]) => refusal ?? []))
+      unschedulable(info, `0/${all.length} nodes are available: ${reasons}.`, undefined)
       return
     }
     const best = search.best(info, fitting, state)
     const node = best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]!
+    nominations.remove(info.key)
     cluster.setPod(info, node.name)
     const plan = volumesOn?.(node) ?? nothingToDo
     void bind(info, node, 'length' in plan ? nothingToDo : plan)
@@ -191,7 +213,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       })
     } catch (error) {
       if (signal.aborted) return
-      if (pods.store.get(info.key)?.['spec'].nodeName !== node.name) cluster.removePod(info.key)
+      if (pods.store.get(info.key)?.spec?.nodeName !== node.name) cluster.removePod(info.key)
       if (isNotFound(error)) {
         queue.remove(info.key)
         return
@@ -223,6 +245,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
         return 'failed'
       }
       const message = `running PreBind plugin "VolumeBinding": binding volumes: ${messageOf(error)}`
+      nominations.remove(info.key)
       refused(info, { reason: 'SchedulerError', message, nominatedNode: null })
       queue.moveAll()
       return 'failed'
@@ -233,6 +256,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   }
 
   function preempt(info: PodInfo, state: FilterState, count: number, refusals: ReadonlyMap<NodeInfo, Refusal>): void {
+    const reasons = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
+    if (waitsForRoom(info)) {
+      const why = 'not eligible due to a terminating pod on the nominated node.'
+      unschedulable(info, `${reasons} preemption: ${why}`, undefined)
+      return
+    }
     const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
     const chosen = choosePreemption(info, candidates, state, budgets.store.list())
     const helpless = count - candidates.length
@@ -240,13 +269,21 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       ...(candidates.length ? [`${candidates.length} No preemption victims found for incoming pod`] : []),
       ...(helpless ? [`${helpless} Preemption is not helpful for scheduling`] : []),
     ]
-    const message = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
     if (chosen === undefined) {
-      unschedulable(info, `${message} preemption: 0/${count} nodes are available: ${why.join(', ')}.`, undefined)
+      unschedulable(info, `${reasons} preemption: 0/${count} nodes are available: ${why.join(', ')}.`, undefined)
       return
     }
     for (const victim of chosen.victims) void evict(victim, info, chosen.node)
-    unschedulable(info, message, chosen.node.name)
+    nominations.set(info, chosen.node.name)
+    unschedulable(info, reasons, chosen.node.name)
+  }
+
+  /** Pods of lower priority are going already where this one was nominated. */
+  function waitsForRoom(info: PodInfo): boolean {
+    const node = cluster.nodes.get(nominations.nodeOf(info.key) ?? '')
+    return [...(node?.pods.values() ?? [])].some(
+      ({ key, priority }) => priority < info.priority && pods.store.get(key)?.metadata.deletionTimestamp !== undefined,
+    )
   }
 
   async function evict(victim: PodInfo, preemptor: PodInfo, node: NodeInfo): Promise<void> {
@@ -307,14 +344,14 @@ function summary(refusals: readonly Refusal[]): string {
 
 const isDeleting = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined
 
-function sameForScheduling(a: KubeObject, b: KubeObject): boolean {
+function sameForScheduling(a: Pod, b: Pod): boolean {
   return a.metadata.uid === b.metadata.uid && sameSpec(a, b) && same(a.metadata.labels, b.metadata.labels)
 }
 
 /** The API server counts the changes of a specification (metadata.generation). */
-function sameSpec(a: KubeObject, b: KubeObject): boolean {
+function sameSpec(a: Pod, b: Pod): boolean {
   const { generation } = a.metadata
-  return generation === undefined ? same(a['spec'], b['spec']) : generation === b.metadata.generation
+  return generation === undefined ? same(a.spec, b.spec) : generation === b.metadata.generation
 }
 
 const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)

@@ -105,30 +105,25 @@ function softSpread(info: PodInfo, nodes: readonly NodeInfo[], cluster: Cluster)
 }
 
 function taints(info: PodInfo): Score {
-  const tolerations = (info.pod['spec'].tolerations ?? []) as readonly Fields[]
+  const tolerations = info.pod.spec?.tolerations ?? []
   return {
     weight: 3,
     normalize: 'reversed',
     raw: (node) =>
       taintsOf(node).filter(
         (taint) =>
-          taint['effect'] === 'PreferNoSchedule' &&
-          !tolerations.some((toleration) => toleratesTaint(toleration, taint)),
+          taint.effect === 'PreferNoSchedule' && !tolerations.some((toleration) => toleratesTaint(toleration, taint)),
       ).length,
   }
 }
 
 function preferredNodes(info: PodInfo): Score {
-  const preferred = (info.pod['spec'].affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ??
-    []) as readonly Fields[]
+  const preferred = info.pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
   return {
     weight: 2,
     normalize: 'to max',
     raw: (node) =>
-      preferred.reduce(
-        (sum, entry) => sum + (nodeTermMatches(entry['preference'], node.node!) ? entry['weight'] : 0),
-        0,
-      ),
+      preferred.reduce((sum, entry) => sum + (nodeTermMatches(entry.preference, node.node!) ? entry.weight : 0), 0),
   }
 }
 

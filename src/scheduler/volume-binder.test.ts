@@ -115,10 +115,10 @@ test('what is promised is offered to no other, until it is released', async () =
   const it = await started({ ...late, persistentvolumes: volume('n'), persistentvolumeclaims: claim({}) })
   const plan = it.planOn('n') as VolumePlan
   it.binder.reserve(plan, 'n')
-  assert.equal(it.binder.view.volume('v')?.['spec'].claimRef.name, 'c')
-  assert.equal(it.binder.view.volumes()[0]?.['spec'].claimRef.name, 'c')
+  assert.equal(it.binder.view.volume('v')?.spec?.claimRef?.name, 'c')
+  assert.equal(it.binder.view.volumes()[0]?.spec?.claimRef?.name, 'c')
   it.binder.release(plan)
-  assert.equal(it.binder.view.volume('v')?.['spec'].claimRef, undefined)
+  assert.equal(it.binder.view.volume('v')?.spec?.claimRef, undefined)
   assert.deepEqual(it.taken(), [])
 })
 

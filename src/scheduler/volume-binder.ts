@@ -2,7 +2,7 @@
  * Gives pods their volumes: remembers what was promised to whom, and before a pod is bound writes it down and waits until the
  * volume controller (or a provisioner outside) has done its part.
  */
-import type { KubeObject } from '../api/object.ts'
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../api/generated/types.ts'
 import { selectedNode, withClaim, withSelectedNode } from '../api/objects/volume-binding.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
@@ -18,7 +18,7 @@ const longestMs = 600_000
 
 export interface VolumeBinder {
   readonly view: VolumeView
-  /** From now on nobody else is offered what the plan takes. */
+  /** From now on no other pod is offered what the plan takes. */
   reserve(plan: VolumePlan, node: string): void
   /** The reservation is over: what has been done can be seen by everybody, the rest is free again. */
   release(plan: VolumePlan): void
@@ -36,11 +36,11 @@ export function createVolumeBinder(
   informers: InformerFactory,
   changed: () => void,
 ): VolumeBinder {
-  const claims = informers.informer(CLAIMS)
-  const volumes = informers.informer(VOLUMES)
-  const classes = informers.informer(CLASSES)
-  const promisedVolumes = new Map<string, KubeObject>()
-  const promisedClaims = new Map<string, KubeObject>()
+  const claims = informers.informer<PersistentVolumeClaim>(CLAIMS)
+  const volumes = informers.informer<PersistentVolume>(VOLUMES)
+  const classes = informers.informer<StorageClass>(CLASSES)
+  const promisedVolumes = new Map<string, PersistentVolume>()
+  const promisedClaims = new Map<string, PersistentVolumeClaim>()
   const waiting = new Set<() => void>()
   const recheck = () => {
     for (const look of [...waiting]) look()
@@ -49,12 +49,12 @@ export function createVolumeBinder(
     recheck()
     changed()
   }
-  // What has gone helps nobody.
+  // A volume that is gone helps no pod.
   for (const informer of [claims, volumes])
     informer.addHandlers({ added: noticed, updated: (old, next) => void (old !== next && noticed()), deleted: recheck })
   classes.addHandlers({ added: noticed, updated: (old, next) => void (old !== next && noticed()) })
 
-  const claimOf = (claim: KubeObject) => claims.store.get(objectKey(claim))
+  const claimOf = (claim: PersistentVolumeClaim) => claims.store.get(objectKey(claim))
 
   async function write(plan: VolumePlan, node: string): Promise<void> {
     for (const { volume, claim } of plan.bindings) {

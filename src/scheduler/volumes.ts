@@ -1,42 +1,44 @@
 /**
  * Where a pod can have its volumes (plugin VolumeBinding): what is bound must be reachable from the node, what waits for its
- * first consumer must find a volume there, or somebody who makes it. Pure.
+ * first consumer must find a volume there, or a provisioner that makes it. Pure.
  */
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../api/generated/types.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { isBindCompleted, selectedNode } from '../api/objects/volume-binding.ts'
 import { bestMatch, byRequest, classOf, reachesNode } from '../api/objects/volume-match.ts'
 
 /** What is known of claims and volumes, with what was promised to pods that are about to be bound. */
 export interface VolumeView {
-  claim(key: string): KubeObject | undefined
-  volume(name: string): KubeObject | undefined
-  volumes(): readonly KubeObject[]
-  storageClass(name: string): KubeObject | undefined
+  claim(key: string): PersistentVolumeClaim | undefined
+  volume(name: string): PersistentVolume | undefined
+  volumes(): readonly PersistentVolume[]
+  storageClass(name: string): StorageClass | undefined
 }
 
 /** A pod's claims. */
 export interface PodVolumes {
-  readonly bound: readonly KubeObject[]
-  readonly waiting: readonly KubeObject[]
+  readonly bound: readonly PersistentVolumeClaim[]
+  readonly waiting: readonly PersistentVolumeClaim[]
 }
 
 /** What is to be done before the pod may be bound to a node. */
 export interface VolumePlan {
-  readonly bindings: readonly { readonly volume: KubeObject; readonly claim: KubeObject }[]
-  readonly provisions: readonly KubeObject[]
+  readonly bindings: readonly { readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim }[]
+  readonly provisions: readonly PersistentVolumeClaim[]
 }
 
 export const nothingToDo: VolumePlan = { bindings: [], provisions: [] }
 
 const quoted = (text: string) => JSON.stringify(text)
 
-export const isFullyBound = (claim: KubeObject): boolean => Boolean(claim['spec'].volumeName) && isBindCompleted(claim)
+export const isFullyBound = (claim: PersistentVolumeClaim): boolean =>
+  Boolean(claim.spec?.volumeName) && isBindCompleted(claim)
 
 /** The claims that the pod needs; undefined for none, and why it cannot have them anywhere. */
-export function volumesOf(pod: KubeObject, view: VolumeView): PodVolumes | string | undefined {
-  const bound: KubeObject[] = []
-  const waiting: KubeObject[] = []
-  for (const volume of (pod['spec'].volumes ?? []) as readonly Fields[]) {
+export function volumesOf(pod: Pod, view: VolumeView): PodVolumes | string | undefined {
+  const bound: PersistentVolumeClaim[] = []
+  const waiting: PersistentVolumeClaim[] = []
+  for (const volume of (pod.spec?.volumes ?? []) as readonly Fields[]) {
     const ephemeral = volume['ephemeral'] !== undefined
     const name: string | undefined = ephemeral
       ? `${pod.metadata.name}-${volume['name']}`
@@ -53,13 +55,13 @@ export function volumesOf(pod: KubeObject, view: VolumeView): PodVolumes | strin
   return bound.length === 0 && waiting.length === 0 ? undefined : { bound, waiting: waiting.sort(byRequest) }
 }
 
-function refusalOf(pod: KubeObject, name: string, claim: KubeObject | undefined, ephemeral: boolean) {
+function refusalOf(pod: Pod, name: string, claim: PersistentVolumeClaim | undefined, ephemeral: boolean) {
   if (claim === undefined)
     return ephemeral
       ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted(name)}`
       : `persistentvolumeclaim ${quoted(name)} not found`
-  if (claim['status']?.phase === 'Lost')
-    return `persistentvolumeclaim ${quoted(name)} bound to non-existent persistentvolume ${quoted(claim['spec'].volumeName)}`
+  if (claim.status?.phase === 'Lost')
+    return `persistentvolumeclaim ${quoted(name)} bound to non-existent persistentvolume ${quoted(claim.spec?.volumeName ?? '')}`
   if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim ${quoted(name)} is being deleted`
   if (ephemeral && !isOwnedBy(claim, pod)) {
     const { namespace, name: podName } = pod.metadata
@@ -68,29 +70,25 @@ function refusalOf(pod: KubeObject, name: string, claim: KubeObject | undefined,
   return undefined
 }
 
-const isOwnedBy = (claim: KubeObject, pod: KubeObject): boolean =>
+const isOwnedBy = (claim: PersistentVolumeClaim, pod: Pod): boolean =>
   claim.metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === pod.metadata.uid) === true
 
-function waitsForConsumer(claim: KubeObject, view: VolumeView): boolean {
-  if (claim['spec'].volumeName) return false
-  return view.storageClass(classOf(claim))?.['volumeBindingMode'] === 'WaitForFirstConsumer'
+function waitsForConsumer(claim: PersistentVolumeClaim, view: VolumeView): boolean {
+  if (claim.spec?.volumeName) return false
+  return view.storageClass(classOf(claim))?.volumeBindingMode === 'WaitForFirstConsumer'
 }
 
 /** What is to be done for the pod to have its volumes on this node; the reasons why that is impossible. */
-export function planFor(
-  { bound, waiting }: PodVolumes,
-  node: KubeObject,
-  view: VolumeView,
-): VolumePlan | readonly string[] {
+export function planFor({ bound, waiting }: PodVolumes, node: Node, view: VolumeView): VolumePlan | readonly string[] {
   const reasons = new Set<string>()
   for (const claim of bound) {
-    const volume = view.volume(claim['spec'].volumeName)
+    const volume = view.volume(claim.spec?.volumeName ?? '')
     if (volume === undefined) reasons.add('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
     else if (!reachesNode(volume, node)) reasons.add("node(s) didn't match PersistentVolume's node affinity")
     else if (!isInZone(volume, node)) reasons.add('node(s) had no available volume zone')
   }
-  const bindings: { volume: KubeObject; claim: KubeObject }[] = []
-  const provisions: KubeObject[] = []
+  const bindings: { volume: PersistentVolume; claim: PersistentVolumeClaim }[] = []
+  const provisions: PersistentVolumeClaim[] = []
   for (const claim of waiting) {
     const chosen: string | undefined = claim.metadata.annotations?.[selectedNode]
     const free = view.volumes().filter((volume) => bindings.every((binding) => binding.volume !== volume))
@@ -104,7 +102,7 @@ export function planFor(
 }
 
 /** Volumes say by labels in which zone and region they are; several are joined by `__`. */
-function isInZone(volume: KubeObject, node: KubeObject): boolean {
+function isInZone(volume: PersistentVolume, node: Node): boolean {
   const labels = Object.entries(volume.metadata.labels ?? {})
   return labels.every(([name, value]) => {
     if (!zoneLabels.has(name)) return true
@@ -118,12 +116,12 @@ const zoneLabels = new Set(
 const hasZone = ({ metadata }: KubeObject): boolean =>
   Object.keys(metadata.labels ?? {}).some((name) => zoneLabels.has(name))
 
-/** Somebody makes volumes of the claim's class for this node. */
-function isProvidedOn(claim: KubeObject, node: KubeObject, view: VolumeView): boolean {
+/** A provisioner makes volumes of the claim's class for this node. */
+function isProvidedOn(claim: PersistentVolumeClaim, node: Node, view: VolumeView): boolean {
   const storageClass = view.storageClass(classOf(claim))
-  const provisioner: string = storageClass?.['provisioner'] ?? ''
+  const provisioner: string = storageClass?.provisioner ?? ''
   if (provisioner === '' || provisioner === 'kubernetes.io/no-provisioner') return false
-  const topologies: readonly Fields[] = storageClass?.['allowedTopologies'] ?? []
+  const topologies: readonly Fields[] = storageClass?.allowedTopologies ?? []
   const labels = node.metadata.labels ?? {}
   return (
     topologies.length === 0 ||

@@ -2,7 +2,7 @@
  * The engine: etcd's model over a driver's tables. Writes compare against the head (the newest state, queued writes
  * included) and so pipeline; they become durable in groups, one group in flight.
  *
- * Guarantees: nobody learns of a head that is not durable. A read and a watch see only flushed revisions; a compare that
+ * Guarantees: no caller learns of a head that is not durable. A read and a watch see only flushed revisions; a compare that
  * failed against a queued write is answered once that write is durable. When a flush fails the state on disk is
  * unknown: what was in flight and everything queued behind it fails. Where only room was missing, the engine finds out what
  * is on disk, goes on with reads and takes writes again once there is room; otherwise it answers nothing any more.
@@ -12,6 +12,8 @@ import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import { sweepStep } from './compaction-steps.ts'
 import { createExpirySweeper } from './expiry.ts'
+import { imageOf, type StoreImage } from './image.ts'
+import { createJournalBounds, JOURNAL_BOUNDS, type JournalBounds } from './journal.ts'
 import { rangeAt, valueAt } from './reads.ts'
 import { createRecovery, type PendingCompaction } from './recovery.ts'
 import {
@@ -47,6 +49,7 @@ interface Answer extends Rejectable {
 interface QueuedWrite extends Answer {
   readonly change: Change
   readonly expiry: Expiry | undefined
+  readonly journal: Uint8Array | undefined
 }
 
 /** Failed compares that wait until the write they failed against is durable. */
@@ -66,6 +69,8 @@ export type StoreState =
 export interface EngineOptions {
   /** Called each time that it changes. */
   readonly onState?: (state: StoreState) => void
+  /** Default JOURNAL_BOUNDS. */
+  readonly journal?: JournalBounds
 }
 
 export function createEngine(runtime: Runtime, tables: Tables, options: EngineOptions = {}): Storage {
@@ -87,7 +92,10 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   /** Whether something came while the group before was written. */
   let hasWaited = false
   let idle: (() => void)[] = []
+  /** The last one that was made: the next one shares what has not changed. */
+  let lastImage: WeakRef<StoreImage> | undefined
 
+  const journal = createJournalBounds(tables, options.journal ?? JOURNAL_BOUNDS)
   const watches = createWatches(runtime, tables, () => ({ durable, compacted }))
   const recovery = createRecovery(runtime, tables, {
     durable: () => durable,
@@ -154,9 +162,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       if (request.type === 'put' && request.thenDelete === true) {
         const removal = { ...change, revision: ++headRevision, previousRevision: revision, value: undefined }
         heads.set(key, { modRevision: removal.revision, createRevision: change.createRevision, deleted: true })
-        queue.push({ change, expiry: undefined, resolve: () => {}, reject: () => {} })
-        queue.push({ change: removal, expiry: undefined, resolve, reject })
-      } else queue.push({ change, expiry, resolve, reject })
+        queue.push({ change, expiry: undefined, journal: undefined, resolve: () => {}, reject: () => {} })
+        queue.push({ change: removal, expiry: undefined, journal: request.journal, resolve, reject })
+      } else queue.push({ change, expiry, journal: request.journal, resolve, reject })
       startFlush()
     })
   }
@@ -197,6 +205,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     if (queue.length === 0) endedExpiries = []
     const changes = group.map((queued) => queued.change)
     const newExpiries = group.flatMap((queued) => queued.expiry ?? [])
+    const journalled = group.flatMap((queued) =>
+      queued.journal === undefined ? [] : [{ revision: queued.change.revision, value: queued.journal }],
+    )
     const others = [...ended.map(({ done }) => done), ...(compacting ? [compacting.done] : [])]
     const whole: Group = {
       hasWaited,
@@ -204,8 +215,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       endedExpiries: ended.flatMap(({ expiries }) => expiries),
       changes,
       newExpiries,
+      ...(journalled.length === 0 ? {} : { journal: journal.step(journalled) }),
     }
-    tables.flush(whole).then(
+    scheduler.during(tables.flush(whole)).then(
       () => {
         complete(group)
         for (const done of others) done.resolve()
@@ -245,6 +257,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
 
   function fail(error: unknown, changes: readonly Change[], writers: readonly Rejectable[]): void {
     const { reload } = tables
+    journal.forget()
     if (!(error instanceof NoRoomError) || reload === undefined) {
       stop(error, writers)
       return
@@ -362,6 +375,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   }
 
   return {
+    isShared: false,
     get revision() {
       return durable
     },
@@ -378,10 +392,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     },
     range,
     write,
-    watch: (prefix, afterRevision, signal) => {
-      readable(undefined)
-      return watches.watch(prefix, afterRevision, signal)
-    },
+    fresh: () => undefined,
     async history(prefix, afterRevision) {
       await turn(scheduler, 'storage read')
       readable(undefined)
@@ -390,6 +401,18 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     subscribe: (prefix, afterRevision, subscriber) => {
       readable(undefined)
       return watches.subscribe(prefix, afterRevision, subscriber)
+    },
+    image() {
+      readable(undefined)
+      const image = imageOf(tables, durable, lastImage?.deref())
+      lastImage = new WeakRef(image)
+      return image
+    },
+    ...(tables.size === undefined ? {} : { size: async () => tables.size?.() ?? 0 }),
+    async journal(afterRevision) {
+      await turn(scheduler, 'storage read')
+      readable(undefined)
+      return [...tables.journal(afterRevision)]
     },
     compact,
     close,

@@ -27,7 +27,9 @@ export function createExpirySweeper(runtime: Runtime, tables: Tables, target: Ex
     if (stopped || at >= timerAt) return
     timer?.cancel()
     timerAt = at
-    timer = runtime.clock.setTimer(Math.max(0, at - runtime.clock.now()), 'storage expiry', () => void sweep())
+    const ms = Math.max(0, at - runtime.clock.now())
+    const recurrence = { everyMs: COARSE_MS, nothingBefore: () => at, goesOn: true }
+    timer = runtime.clock.setTimer(ms, 'storage expiry', () => void sweep(), recurrence)
   }
 
   async function sweep(): Promise<void> {

@@ -14,16 +14,20 @@ export interface Memory {
   readonly keys: InstanceType<typeof BTree<string, KeyEntry>>
   readonly log: Map<number, Change>
   readonly expiries: InstanceType<typeof BTree<Expiry, undefined>>
+  /** In the order of revisions. */
+  readonly journal: Map<number, Uint8Array>
   state: Tables['initial']
   /** On its way to the disk: whoever dies now may find all of it afterwards, or nothing. */
   writing: Group | undefined
 }
 
-export function createMemory(): Memory {
+/** `entries`: what is there from the beginning, in the order of the keys. */
+export function createMemory(entries?: [string, KeyEntry][]): Memory {
   return {
-    keys: new BTree<string, KeyEntry>(undefined, compareStrings),
+    keys: new BTree<string, KeyEntry>(entries, compareStrings),
     log: new Map(),
     expiries: new BTree<Expiry, undefined>(undefined, compareExpiries),
+    journal: new Map(),
     state: { revision: 1, compactedRevision: 0, sweptRevision: 0 },
     writing: undefined,
   }
@@ -49,6 +53,8 @@ function apply(memory: Memory, group: Group): void {
     })
   }
   for (const expiry of group.newExpiries) expiries.set(expiry, undefined)
+  for (const revision of group.journal?.dropped ?? []) memory.journal.delete(revision)
+  for (const { revision, value } of group.journal?.added ?? []) memory.journal.set(revision, value)
   memory.state = {
     revision: group.changes.at(-1)?.revision ?? memory.state.revision,
     compactedRevision: group.compaction?.compactedRevision ?? memory.state.compactedRevision,
@@ -75,6 +81,9 @@ export function memoryTables(runtime: Runtime, memory = createMemory()): Tables 
       }
     },
     expiries: () => expiries.keys(),
+    *journal(after) {
+      for (const [revision, value] of memory.journal) if (revision > after) yield { revision, value }
+    },
     async flush(group) {
       memory.writing = group
       await turn(runtime.scheduler, 'storage flush')

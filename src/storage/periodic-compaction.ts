@@ -26,14 +26,14 @@ export function startCompactor(runtime: Runtime, storage: Storage, options: Comp
     try {
       if (target > storage.compactedRevision) await storage.compact(target)
     } catch (error) {
-      // Somebody else compacted further.
+      // Another API server compacted further.
       if (!(error instanceof CompactedError) && !stopped) runtime.log.error('compaction failed', error)
     }
     if (!stopped) schedule()
   }
 
   function schedule(): void {
-    timer = runtime.clock.setTimer(everyMs, 'storage compaction', () => void tick())
+    timer = runtime.clock.setTimer(everyMs, 'storage compaction', () => void tick(), { everyMs })
   }
 
   marks.push({ time: runtime.clock.now(), revision: storage.revision })

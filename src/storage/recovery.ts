@@ -52,7 +52,7 @@ export function createRecovery(runtime: Runtime, tables: Tables, engine: Recover
 
   function lookForRoom(): void {
     if (hasEnded) return
-    retry = runtime.clock.setTimer(LOOK_FOR_ROOM_MS, 'storage room', () => {
+    retry = runtime.machineClock.setTimer(LOOK_FOR_ROOM_MS, 'storage room', () => {
       engine.setBusy(true)
       makeRoom().then(goOn, (error) => {
         if (!(error instanceof NoRoomError)) engine.stop(error)

@@ -3,11 +3,16 @@
  * write gets the next cluster-wide revision. Knows nothing of objects.
  *
  * Guarantees every driver gives (contract.ts tests them): a write's promise resolves only after the write is durable and
- * after its event was handed to the watcher registered with `watch` in this process; revisions never go back; a
- * compare that fails tells nothing that is not durable; after a failed flush every queued write fails with it, and `failure`
- * says why until the store can write again.
+ * after its event was handed to the subscribers of this process; writes to one key take effect in the order of their calls in
+ * this process; revisions never go back; a compare that fails tells nothing that is not durable; `failure` says why writes
+ * are refused until the store can write again.
+ *
+ * A store may be shared: other processes write to it too. Then this process sees their writes later than their writers are
+ * answered, and whoever must miss none of them asks `fresh` first.
  */
-import type { StreamReader } from '../base/stream.ts'
+
+import type { StoreImage } from './image.ts'
+import type { JournalEntry } from './journal.ts'
 
 export interface KeyValue {
   readonly key: string
@@ -23,6 +28,9 @@ export interface StorageEvent {
   readonly revision: number
   /** put: the new value; delete: undefined. */
   readonly value: Uint8Array | undefined
+}
+
+export interface HistoryEvent extends StorageEvent {
   /**
    * The value before this write, and its modRevision; undefined when the key was not there. Read when asked for: ask
    * before the event is older than the compaction.
@@ -40,41 +48,82 @@ export interface RangeResult {
   readonly remaining: number
 }
 
-export type Write =
+/** A key that every writer of some keys moves: what they decide by all of those keys holds only if it was not moved meanwhile. */
+export interface Guard {
+  readonly key: string
+  /** The modRevision that it must have; 0: it must not exist. */
+  readonly expectRevision: number
+}
+
+export type Write = {
+  /**
+   * What the journal keeps of this write, beside the keys, under the write's revision (that of the removal, with `thenDelete`). A store
+   * of this process's own makes it durable with the write; a shared one within a moment after it.
+   */
+  readonly journal?: Uint8Array
+} & (
   | {
       readonly type: 'put'
       readonly key: string
       readonly value: Uint8Array
       readonly expectRevision: number
       readonly leaseSeconds?: number
-      /** The key is deleted again by the next revision, which is the result's: watchers see both, and nothing comes between. */
+      /**
+       * The key is deleted again by a later revision, which is the result's: watchers see both. Where the store is this process's
+       * own nothing comes between. Where it is shared another process may write the key in between: then it stays, and the
+       * result is that of the delete's failed compare; or the process may end in between, and the key stays as it was put.
+       */
       readonly thenDelete?: boolean
+      /** Of a shared store, compared and moved with the write. A store of this process's own needs none, and looks at none. */
+      readonly guard?: Guard
     }
   /** expectRevision: the modRevision the key must have; 0 means the key must not exist; for delete it must exist. */
   | { readonly type: 'delete'; readonly key: string; readonly expectRevision: number }
+)
 
 export type WriteResult =
   | { readonly ok: true; readonly revision: number }
   /** The key's durable state when the compare failed. */
-  | { readonly ok: false; readonly current: KeyValue | undefined; readonly revision: number }
+  | {
+      readonly ok: false
+      readonly current: KeyValue | undefined
+      readonly revision: number
+      /** The key was as expected; the guard was not. */
+      readonly guardMoved?: boolean
+    }
 
 export interface StorageSubscriber {
   /** In revision order; `revision` is the newest durable one, also when the prefix has no events of it. Must not throw. */
   events(events: readonly StorageEvent[], revision: number): void
+  /**
+   * A shared store gave up history that this process had not seen. `items` is all there is under the prefix, at `revision`, and
+   * what was between is not told.
+   */
+  reset?(items: readonly KeyValue[], revision: number): void
   /** The storage has failed and will not go on. */
   failed?(error: unknown): void
 }
 
-/** Values given to write() and got from a read are shared: nobody may change their bytes. */
+/** Values given to write() and got from a read are shared: their bytes must not be changed. */
 export interface Storage {
-  /** Newest durable revision. */
+  /** Whether other processes write to it too. */
+  readonly isShared: boolean
+  /** Newest durable revision that this process has seen: its subscribers were told of everything up to it. */
   readonly revision: number
+  /** As far as this process knows; never more than the store has given up. */
   readonly compactedRevision: number
   /**
    * Why writes are refused: the disk has no room (NoRoomError; reads go on, and so do writes once there is room again), it has
    * failed, or the store is closed. undefined while all is well.
    */
   readonly failure: StoreError | undefined
+  /**
+   * Resolves when this process has seen (see `revision`) all that any process was answered before the call. undefined where that
+   * is so already, because the store is this process's own.
+   * @throws StoreError when the store cannot be asked, or the signal's reason
+   */
+  fresh(signal?: AbortSignal): Promise<void> | undefined
+  /** As every read: not older than what any process was answered before the call, or at the revision asked for. */
   get(key: string, revision?: number): Promise<{ item: KeyValue | undefined; revision: number }>
   /**
    * Keys k with start <= k < end, in byte order.
@@ -83,25 +132,32 @@ export interface Storage {
   range(start: string, end: string, options?: { revision?: number; limit?: number }): Promise<RangeResult>
   write(write: Write): Promise<WriteResult>
   /**
-   * Every event with revision > afterRevision under the prefix, in revision order, then live ones. Reads history as its
-   * reader asks for it, so a slow reader costs no memory; one that falls behind the compaction gets CompactedError.
+   * One page of events with revision > afterRevision under the prefix, in revision order. `revision` is the last one looked at,
+   * to ask for the next page with; not below the `revision` of this store when there is no more.
    * @throws CompactedError
    */
-  watch(prefix: string, afterRevision: number, signal: AbortSignal): StreamReader<readonly StorageEvent[]>
+  history(prefix: string, afterRevision: number): Promise<{ events: readonly HistoryEvent[]; revision: number }>
   /**
-   * One page of what a watch would give: events with revision > afterRevision under the prefix. `revision` is the last one
-   * looked at, to ask for the next page with; equal to the newest durable one when there is no more.
-   * @throws CompactedError
-   */
-  history(prefix: string, afterRevision: number): Promise<{ events: readonly StorageEvent[]; revision: number }>
-  /**
-   * As watch, but pushed: `subscriber.events` is called within the commit, before the writer is answered. What is
-   * newer than afterRevision already is delivered before subscribe returns. Returns the function that ends it.
+   * Events with revision > afterRevision under the prefix, in revision order: `subscriber.events` is called within the commit,
+   * before the writer is answered. What is newer than afterRevision already comes first, before subscribe returns where the
+   * store is this process's own. Returns the function that ends it.
    * @throws CompactedError
    */
   subscribe(prefix: string, afterRevision: number, subscriber: StorageSubscriber): () => void
   /** Whether the key's value is stored in another form than it would be today (another encryption key). */
   isStale?(key: string): Promise<boolean>
+  /**
+   * Bytes of disk: the store's file as far as it is filled, or what the member of an etcd takes that answers. One in memory has none.
+   * @throws StoreError
+   */
+  size?(): Promise<number>
+  /** All that there is now, without its history. An etcd has none: it makes snapshots of its own. */
+  image?(): StoreImage
+  /**
+   * What writes gave to the journal, in revision order, after a revision. It survives restarts and compaction; the oldest entries go
+   * where there are more than JOURNAL_BOUNDS allow.
+   */
+  journal(afterRevision: number): Promise<readonly JournalEntry[]>
   /** Drops history up to and including `revision` (latest values stay readable). */
   compact(revision: number): Promise<void>
   close(): Promise<void>

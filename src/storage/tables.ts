@@ -3,6 +3,8 @@
  * a key, each change pointing to the one before it) and one of expiries. Reads are synchronous and see only what was
  * flushed; everything above (compare-and-swap, groups, watches, compaction) is the engine's.
  */
+import type { JournalEntry } from './journal.ts'
+
 export interface KeyEntry {
   readonly modRevision: number
   /** Revision of the write that made the key. */
@@ -37,6 +39,15 @@ export interface Group {
   /** In revision order, without gaps, following the newest flushed. */
   readonly changes: readonly Change[]
   readonly newExpiries: readonly Expiry[]
+  /** Absent where the group has nothing for the journal. */
+  readonly journal?: JournalStep
+}
+
+export interface JournalStep {
+  /** In revision order, newer than all there are. */
+  readonly added: readonly JournalEntry[]
+  /** Revisions of the oldest entries. */
+  readonly dropped: readonly number[]
 }
 
 export interface CompactionStep {
@@ -63,6 +74,8 @@ export interface Tables {
   changes(after: number, upTo: number): Iterable<Change>
   /** Expiries in the order of their time. */
   expiries(): Iterable<Expiry>
+  /** Entries of the journal after a revision, in order. Consume before anything is awaited. */
+  journal(after: number): Iterable<JournalEntry>
   /**
    * Resolves when the group is durable. Called again only after that. A rejection means that the state is unknown, and a
    * NoRoomError that it may be found out.
@@ -78,6 +91,8 @@ export interface Tables {
    * @throws NoRoomError where there is none yet
    */
   makeRoom?(bytes: number, isFreed: boolean): Promise<void>
+  /** Bytes of disk. Absent where it takes none. */
+  size?(): number
   close(): Promise<void>
 }
 

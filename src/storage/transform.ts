@@ -1,9 +1,8 @@
 /**
  * Values changed on their way to the disk and back (encryption at rest). Everything above sees plain values; a value this
- * process wrote comes back as the very bytes that were given, so nobody parses it again.
+ * process wrote comes back as the very bytes that were given, so it is not parsed again.
  */
-import type { StreamReader } from '../base/stream.ts'
-import { type KeyValue, type Storage, type StorageEvent, StoreError } from './storage.ts'
+import { type HistoryEvent, type KeyValue, type Storage, type StorageEvent, StoreError } from './storage.ts'
 
 export interface Transformer {
   /** What to store for `plain`; the same bytes where the key's values are stored as they are. */
@@ -29,12 +28,14 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
     }
   }
   const item = (found: KeyValue): KeyValue => ({ ...found, value: plain(found.key, found.value) })
-  const event = (seen: StorageEvent): StorageEvent => ({
+  const event = (seen: StorageEvent): StorageEvent => ({ ...seen, value: seen.value && plain(seen.key, seen.value) })
+  const past = (seen: HistoryEvent): HistoryEvent => ({
     ...seen,
     value: seen.value && plain(seen.key, seen.value),
     previous: seen.previous && { ...seen.previous, value: plain(seen.key, seen.previous.value) },
   })
   return {
+    isShared: storage.isShared,
     get revision() {
       return storage.revision
     },
@@ -58,43 +59,28 @@ export function transformed(storage: Storage, transformer: Transformer): Storage
       if (value !== write.value) own.set(value, write.value)
       return withCurrent(await storage.write({ ...write, value }))
     },
-    watch: (prefix, afterRevision, signal) => mapped(storage.watch(prefix, afterRevision, signal), event),
+    fresh: (signal) => storage.fresh(signal),
     async history(prefix, afterRevision) {
       const page = await storage.history(prefix, afterRevision)
-      return { ...page, events: page.events.map(event) }
+      return { ...page, events: page.events.map(past) }
     },
     subscribe: (prefix, afterRevision, subscriber) =>
       storage.subscribe(prefix, afterRevision, {
-        ...subscriber,
         events: (events, revision) => subscriber.events(events.map(event), revision),
+        reset: (items, revision) => subscriber.reset?.(items.map(item), revision),
+        failed: (error) => subscriber.failed?.(error),
       }),
     async isStale(key) {
       const { item: found } = await storage.get(key)
       return found !== undefined && transformer.isStale(key, found.value)
     },
+    ...(storage.size === undefined ? {} : { size: async () => storage.size?.() ?? 0 }),
+    journal: (afterRevision) => storage.journal(afterRevision),
     compact: (revision) => storage.compact(revision),
     close: () => storage.close(),
   }
 
   function withCurrent(result: Awaited<ReturnType<Storage['write']>>) {
     return result.ok || result.current === undefined ? result : { ...result, current: item(result.current) }
-  }
-}
-
-function mapped(
-  reader: StreamReader<readonly StorageEvent[]>,
-  event: (seen: StorageEvent) => StorageEvent,
-): StreamReader<readonly StorageEvent[]> {
-  const one = (events: readonly StorageEvent[]) => events.map(event)
-  return {
-    next: async () => {
-      const events = await reader.next()
-      return events && one(events)
-    },
-    drain: () => reader.drain().map(one),
-    get closed() {
-      return reader.closed
-    },
-    close: (error) => reader.close(error),
   }
 }

@@ -19,7 +19,7 @@ const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap'
 async function served() {
   const runtime = liveRuntime()
   const directory = mkdtempSync(join(tmpdir(), 'skiff-https-'))
-  const pki = loadPki(runtime, directory, '127.0.0.1', '10.96.0.1')
+  const pki = loadPki(runtime, directory, '127.0.0.1', ['10.96.0.1'])
   const api = await startTestApi(runtime)
   await api.namespace('n')
   const server = await startHttpServer(runtime, {

@@ -15,6 +15,8 @@ version = 2
 root = "$PWD/containerd"
 [plugins."io.containerd.grpc.v1.cri"]
   restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".registry]
+  config_path = "$PWD/registries"
 [plugins."io.containerd.grpc.v1.cri".cni]
   bin_dir = "$2"
   conf_dir = "$PWD/cni"

@@ -98,7 +98,8 @@ describe('real containers', { skip: lacks.containers() }, () => {
   })
 
   test('a container that fails is started again, with what it left in its status', async () => {
-    machine.apply(pod('fails', [{ command: sh('echo bye; echo why > /dev/termination-log; exit 3') }]))
+    const securityContext = { runAsUser: 1000 }
+    machine.apply(pod('fails', [{ command: sh('echo bye; echo why > /dev/termination-log; exit 3'), securityContext }]))
     const path = '{.status.containerStatuses[0].lastState.terminated}'
     const last = await until('its second start', () => field('fails', path) || undefined)
     const { exitCode, message, reason } = JSON.parse(last)

@@ -2,7 +2,7 @@
  * A machine of its own for real containers: mount, network and process namespaces with a containerd in them (machine.sh), where a skiff
  * runs that knows nothing of it. Everything ends with it.
  */
-import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +24,8 @@ export interface ContainerMachine {
   readonly dataDir: string
   /** In the machine's namespaces. */
   run(command: string, ...args: readonly string[]): Said
+  /** The same, without waiting for its end. */
+  start(command: string, ...args: readonly string[]): ChildProcess
   skiff(...args: readonly string[]): Said
   kubectl(...args: readonly string[]): Said
   /** kubectl with objects to read. @throws Error when it fails */
@@ -40,8 +42,20 @@ export async function until<T>(what: string, look: () => T | undefined | false, 
   }
 }
 
-export async function startContainerMachine(): Promise<ContainerMachine> {
+export interface ContainerMachineOptions {
+  /** The URL that containerd asks for all images, whatever registry they are named by. Default: the registries themselves. */
+  readonly registry?: string
+}
+
+export async function startContainerMachine({ registry }: ContainerMachineOptions = {}): Promise<ContainerMachine> {
   const directory = mkdtempSync(join(tmpdir(), 'skiff-containers-'))
+  const mirrors = join(directory, 'registries/_default')
+  mkdirSync(mirrors, { recursive: true })
+  if (registry !== undefined)
+    writeFileSync(
+      join(mirrors, 'hosts.toml'),
+      `[host.${JSON.stringify(registry)}]\ncapabilities = ["pull", "resolve"]\n`,
+    )
   const script = join(root, 'test/containers/machine.sh')
   const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   const outer = spawn('unshare', [...namespaces, script, directory, '/usr/lib/cni'], {
@@ -60,9 +74,10 @@ export async function startContainerMachine(): Promise<ContainerMachine> {
     PATH: `${process.env['PATH']}:/usr/sbin:/sbin`,
     KUBECONFIG: join(dataDir, 'kubeconfig'),
   }
+  const inside = ['-t', inner, '-m', '-n', '-p', '--']
   const run = (command: string, ...args: readonly string[]): Said =>
     said(
-      spawnSync('nsenter', ['-t', inner, '-m', '-n', '-p', '--', command, ...args], {
+      spawnSync('nsenter', [...inside, command, ...args], {
         encoding: 'utf8',
         env,
         timeout: PATIENCE_MS,
@@ -74,6 +89,7 @@ export async function startContainerMachine(): Promise<ContainerMachine> {
     directory,
     dataDir,
     run,
+    start: (command, ...args) => spawn('nsenter', [...inside, command, ...args], { env }),
     skiff: (...args) => run(process.execPath, join(root, 'bin/skiff.js'), ...args, '--data-dir', dataDir),
     kubectl,
     apply(...objects) {

@@ -1,7 +1,7 @@
 /** The garbage collector against an API server that does not tell it everything. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fields, KubeObject } from '../../src/api/object.ts'
+import type { Fields, KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { simulatedRuntime } from '../../src/base/simulated.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
@@ -80,4 +80,41 @@ test('a kind that comes is looked after at once, not at the next resync', async 
   await runtime.advance(2_000)
 
   assert.deepEqual((await runtime.complete(things.list())).items, [])
+})
+
+test('a cluster-scoped object that names a namespaced owner is left alone, and the owner counts for the others it owns', async () => {
+  for (let seed = 1; seed <= 5; seed++) {
+    const runtime = simulatedRuntime(seed)
+    const api = await runtime.complete(startTestApi(runtime))
+    await runtime.complete(api.namespace('n'))
+    const client = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
+    const maps = client.resource({ group: '', version: 'v1', resource: 'configmaps' }).namespace('n')
+    const classes = client.resource({ group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' })
+    const apiVersion = 'scheduling.k8s.io/v1'
+    const owner: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner' } }
+    const { uid = '' } = (await runtime.complete(maps.create(owner))).metadata
+    const ofOwner: OwnerReference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }
+    const ofNone: OwnerReference = { ...ofOwner, name: 'none', uid: '11111111-1111-4111-8111-111111111111' }
+    for (const reference of [ofOwner, ofNone]) {
+      const metadata = { name: reference.name, ownerReferences: [reference] }
+      await runtime.complete(classes.create({ apiVersion, kind: 'PriorityClass', metadata, value: 1 }))
+    }
+    const metadata = { name: 'dependent', ownerReferences: [ofOwner] }
+    await runtime.complete(maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata }))
+
+    const { signal } = new AbortController()
+    const informers = createInformerFactory(runtime, client, signal)
+    informers.start()
+    await runtime.complete(createGarbageCollector({ runtime, client, informers, signal }).start())
+    await runtime.advance(60_000)
+
+    const names = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.name)
+    assert.deepEqual(names((await runtime.complete(maps.list())).items), ['dependent', 'owner'], `seed ${seed}`)
+    const left = names((await runtime.complete(classes.list())).items)
+    assert.deepEqual(
+      left.filter((name) => !name?.startsWith('system-')),
+      ['none', 'owner'],
+      `seed ${seed}`,
+    )
+  }
 })

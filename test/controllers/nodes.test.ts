@@ -3,14 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
 import { simulatedRuntime } from '../../src/base/simulated.ts'
+import type { ControllerSettings } from '../../src/controllers/controller.ts'
 import { namespace, type Stage, startStage } from '../scenarios/stage.ts'
 
 const podsResource = { group: '', version: 'v1', resource: 'pods' }
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
 
-async function stageOf(nodes: number) {
+async function stageOf(nodes: number, settings: ControllerSettings = {}) {
   const runtime = simulatedRuntime(1)
-  const stage = await startStage(runtime, { nodes })
+  const stage = await startStage(runtime, { nodes, settings })
   const pods = stage.user.resource(podsResource).namespace(namespace)
   const all = stage.user.resource(nodesResource)
   return {
@@ -113,6 +114,26 @@ test('pods of a node that is gone are collected, and one that is deleted before 
   await advance(120)
   assert.equal(await pod('p'), undefined)
   assert.equal(await pod('nowhere'), undefined)
+  await stage.stop()
+})
+
+test('each node is given a range of the cluster’s, what is reserved is none’s, and one waits until another is gone', async () => {
+  const nodeIpam = { clusterCidr: '10.244.0.0/22', reserved: ['10.244.3.0/24'] }
+  const { stage, advance, node, deleteNode } = await stageOf(4, { nodeIpam })
+  await advance(1)
+  const names = ['kwok-1', 'kwok-2', 'kwok-3', 'kwok-4']
+  const ranges = async () => Promise.all(names.map(async (name) => (await node(name))['spec'].podCIDRs?.join()))
+  assert.deepEqual(await ranges(), ['10.244.0.0/24', '10.244.1.0/24', '10.244.2.0/24', undefined])
+  stage.nodes.silence('kwok-2')
+  await deleteNode('kwok-2')
+  await advance(5)
+  assert.equal((await node('kwok-4'))['spec'].podCIDR, '10.244.1.0/24')
+  await stage.stop()
+})
+
+test('where no range is given to the controllers, nodes have none', async () => {
+  const { stage, node } = await stageOf(1)
+  assert.equal((await node('kwok-1'))['spec'].podCIDR, undefined)
   await stage.stop()
 })
 

@@ -52,3 +52,48 @@ test('a volume that is bound stays until it is not; a bound claim says whether i
   await assert.rejects(done(volumes.get('v')), { code: 404 })
   await stop()
 })
+
+test('a VolumeAttributesClass stays while a claim asks for it, has it or is given it, or a volume has it', async () => {
+  const runtime = simulatedRuntime(1)
+  const { user, stop } = await startStage(runtime, { nodes: 1 })
+  const done = <T>(promise: Promise<T>) => runtime.complete(promise)
+  const classes = user.resource({ group: 'storage.k8s.io', version: 'v1', resource: 'volumeattributesclasses' })
+  const claims = user.resource(resource('persistentvolumeclaims')).namespace(namespace)
+  const volumes = user.resource(resource('persistentvolumes'))
+  const left = async () => {
+    await runtime.advance(1000)
+    return (await done(classes.list())).items.map(({ metadata }) => metadata.name).sort()
+  }
+  const names = ['asked', 'given', 'had', 'kept', 'unused']
+  for (const name of names) {
+    const one = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttributesClass', metadata: { name } }
+    await done(classes.create({ ...one, driverName: 'd', parameters: { a: 'b' } } as unknown as KubeObject))
+  }
+  const own = { ...spec, storageClassName: 'none' }
+  const asking = { ...own, volumeAttributesClassName: 'asked', resources: { requests: { storage: '1Gi' } } }
+  const keeping = { ...own, volumeAttributesClassName: 'kept', capacity: { storage: '1Gi' } }
+  const object = (kind: string, body: Fields) =>
+    ({ apiVersion: 'v1', kind, metadata: { name: 'x' }, spec: body }) as unknown as KubeObject
+  await done(claims.create(object('PersistentVolumeClaim', asking)))
+  await done(
+    volumes.create(
+      object('PersistentVolume', { ...keeping, storageClassName: 'other', csi: { driver: 'd', volumeHandle: 'h' } }),
+    ),
+  )
+  const tell = (status: Fields) => done(claims.patch('x', 'merge', { status }, { subresource: 'status' }))
+  await tell({
+    currentVolumeAttributesClassName: 'had',
+    modifyVolumeStatus: { targetVolumeAttributesClassName: 'given', status: 'Pending' },
+  })
+  for (const name of names) await done(classes.delete(name))
+  assert.deepEqual(await left(), ['asked', 'given', 'had', 'kept'])
+  await tell({ currentVolumeAttributesClassName: null })
+  assert.deepEqual(await left(), ['asked', 'given', 'kept'])
+  await tell({ modifyVolumeStatus: null })
+  assert.deepEqual(await left(), ['asked', 'kept'])
+  await done(claims.delete('x'))
+  assert.deepEqual(await left(), ['kept'])
+  await done(volumes.delete('x'))
+  assert.deepEqual(await left(), [])
+  await stop()
+})

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { storeOfTest } from '../etcd/over-etcd.ts'
 import { type Any, type Ended, type Kubectl, kubectlFor } from '../kubectl.ts'
 
 const bin = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
@@ -23,8 +24,10 @@ export interface E2eCluster {
 
 export async function startE2eCluster(...args: string[]): Promise<E2eCluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'skiff-e2e-'))
+  const store = await storeOfTest()
   const up = async (args: readonly string[]) => {
-    const { code, err } = await skiff('up', '--detach', '--data-dir', dataDir, '--port', '0', ...args)
+    const usual = ['up', '--detach', '--data-dir', dataDir, '--port', '0', ...store.args]
+    const { code, err } = await skiff(...usual, ...args)
     if (code !== 0) throw new Error(`skiff up ended with ${code}: ${err}`)
   }
   const down = () => skiff('down', '--data-dir', dataDir)
@@ -33,6 +36,7 @@ export async function startE2eCluster(...args: string[]): Promise<E2eCluster> {
   const kubectl = kubectlFor(kubeconfig)
   const stop = async () => {
     await down()
+    await store.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
   return {

@@ -1,4 +1,4 @@
-/** The everyday commands: rollouts, scaling, draining a node, ending a namespace, and what a simulated node cannot do. */
+/** The everyday commands: rollouts, scaling, draining a node, ending a namespace. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Any, withoutKubectl } from '../kubectl.ts'
@@ -122,18 +122,5 @@ describe('everyday commands', { skip: withoutKubectl, concurrency: true }, () =>
     assert.equal(first, 'MODIFIED metadata.deletionTimestamp status.phase')
     assert.match(rest.at(-1) ?? '', /^DELETED/)
     for (const line of rest.slice(0, -1)) assert.match(line, /^MODIFIED (status|spec)/)
-  })
-
-  test('what a simulated container cannot do is said in words', async () => {
-    const kubectl = await cluster.namespace('unsupported')
-    await kubectl.send('create', pod('p'))
-    using pods = kubectl.watch('pods', 'p')
-    await pods.until(({ object }) => isReady(object))
-    const [logs, exec] = await Promise.all([kubectl.run(['logs', 'p']), kubectl.run(['exec', 'p', '--', 'ls'])])
-    assert.equal(logs.code, 1)
-    // A reason on which no client asks again by itself.
-    assert.match(logs.err, /\(NotImplemented\).*simulated/)
-    assert.equal(exec.code, 1)
-    assert.match(exec.err, /no node can be reached|simulated/)
   })
 })

@@ -1,5 +1,6 @@
 /** What a store must hold after a fault, given what was answered before it. */
 import assert from 'node:assert/strict'
+import type { JournalRecord } from '../../src/api/journal.ts'
 import { liveRuntime } from '../../src/base/live.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import type { Storage } from '../../src/storage/storage.ts'
@@ -47,11 +48,33 @@ export async function checkAnswers(
       assert.ok(valid(key, Buffer.from(item.value).toString('utf8')), `${key} has another value`)
     }
     assert.ok(storage.revision >= newest, `the revision went back from ${newest} to ${storage.revision}`)
+    await checkJournal(storage, answers)
     await checkHistory(storage)
     return storage.revision
   } finally {
     await storage.close()
   }
+}
+
+/** It has each delete that was answered, and none that was not done. */
+async function checkJournal(storage: Storage, answers: ReadonlyMap<string, number>): Promise<void> {
+  const removed = new Set<string>()
+  for (const { revision, value } of await storage.journal(0)) {
+    assert.ok(revision <= storage.revision, `the journal is at ${revision}, the store at ${storage.revision}`)
+    const key = removedBy(Buffer.from(value).toString())
+    removed.add(key)
+    assert.equal((await storage.get(key)).item, undefined, `${key} is in the journal and in the store`)
+  }
+  for (const [key, answered] of answers)
+    if (answered < 0) assert.ok(removed.has(key), `the journal has not the removal of ${key}`)
+}
+
+/** The entry of a writer to the store is the key itself; a server's is a record. */
+function removedBy(entry: string): string {
+  if (entry.startsWith('/')) return entry
+  const { resource, namespace, name, after }: JournalRecord = JSON.parse(entry)
+  assert.equal(after, undefined)
+  return `/registry/${resource}/${namespace}/${name}`
 }
 
 /** Above the compaction each revision is there, and a compaction that goes on where one was cut off takes no key's value. */

@@ -10,7 +10,7 @@ import { CompactedError, type Write } from '../../src/storage/storage.ts'
 
 const [dir = '', atOnce = '4', total = '0', disk = ''] = process.argv.slice(2)
 const live = liveRuntime()
-const runtime = disk === 'quick' ? { ...live, clock: { ...live.clock, monotonic: () => 0 } } : live
+const runtime = disk === 'quick' ? { ...live, machineClock: { ...live.clock, monotonic: () => 0 } } : live
 const storage = await openStorage({ runtime, driver: 'lmdb', dir })
 const run = storage.revision
 let count = 0
@@ -35,7 +35,7 @@ async function writeOn(writer: number): Promise<void> {
     else if (i % 3 === 1) counter = await put(`/registry/counters/${run}/${writer}`, counter)
     else {
       const key = `/registry/gone/${run}/${writer}/${i}`
-      await answered({ type: 'delete', key, expectRevision: await put(key) })
+      await answered({ type: 'delete', key, expectRevision: await put(key), journal: Buffer.from(key) })
     }
     if (count % COMPACT_EVERY === 0) await compact()
   }

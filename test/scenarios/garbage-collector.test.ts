@@ -5,97 +5,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { KubeObject } from '../../src/api/object.ts'
-import type { Handler } from '../../src/api/request.ts'
-import { type SimulatedRuntime, simulatedRuntime } from '../../src/base/simulated.ts'
-import type { ResourceClient } from '../../src/client/client.ts'
-import { createInformerFactory } from '../../src/client/informer.ts'
-import { createClient, inProcessTransport, serviceAccountUser } from '../../src/client/transport.ts'
-import { createGarbageCollector } from '../../src/controllers/garbage-collector/garbage-collector.ts'
-import { ADMIN, startTestApi } from '../harness.ts'
-
-interface Write {
-  readonly verb: string
-  readonly uri: string
-  readonly code: number
-  readonly body: { readonly [field: string]: unknown }
-}
-type State = readonly [type: string, name: string, finalizers: readonly string[], owners: readonly unknown[]]
-interface Recording {
-  readonly scenario: string
-  readonly writes: readonly Write[]
-  readonly states: readonly State[]
-}
+import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { graphPlays, playGraph, type Recording, type State, type Write } from './owner-graphs.ts'
 
 const recordings: readonly Recording[] = JSON.parse(
   readFileSync(new URL('./garbage-collector.json', import.meta.url), 'utf8'),
 )
-const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
-const never = '11111111-2222-4333-8444-555555555555'
-
-interface Stage {
-  readonly maps: ResourceClient
-  readonly elsewhere: ResourceClient
-  make(name: string, metadata?: object, maps?: ResourceClient): Promise<KubeObject>
-  own(owner: KubeObject, more?: object): object
-  remove(name: string, policy: 'Background' | 'Foreground'): Promise<unknown>
-  /** From here on it is recorded. */
-  mark(): Promise<void>
-  rest(): Promise<void>
-}
-const unknownOwner = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: never })
-
-const plays: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
-  'S8-virtual-owner': async ({ make, mark }) => {
-    await mark()
-    await make('child', { ownerReferences: [unknownOwner('never')] })
-  },
-  'S8-owner-uid-differs': async ({ make, mark }) => {
-    await mark()
-    await make('owner')
-    await make('child', { ownerReferences: [unknownOwner('owner')] })
-  },
-  'S8-owner-in-other-namespace': async ({ make, own, mark, elsewhere }) => {
-    const owner = await make('xns-$NS', {}, elsewhere)
-    await mark()
-    await make('child', { ownerReferences: [own(owner)] })
-  },
-  'S8-two-owners-one-goes': async ({ make, own, mark, remove }) => {
-    const [a, b] = [await make('a'), await make('b')]
-    await make('child', { ownerReferences: [own(a), own(b)] })
-    await mark()
-    await remove('a', 'Background')
-  },
-  'S8-two-owners-one-foreground': async ({ make, own, mark, remove }) => {
-    const [a, b] = [await make('a'), await make('b')]
-    await make('child', { ownerReferences: [own(a, { blockOwnerDeletion: true }), own(b)] })
-    await mark()
-    await remove('a', 'Foreground')
-  },
-  'S8-cycle-foreground': async ({ make, own, mark, remove, maps }) => {
-    const a = await make('a')
-    const b = await make('b', { ownerReferences: [own(a, { blockOwnerDeletion: true })] })
-    await maps.patch('a', 'merge', { metadata: { ownerReferences: [own(b, { blockOwnerDeletion: true })] } } as never)
-    await mark()
-    await remove('a', 'Foreground')
-  },
-  'S8-non-blocking-foreground': async ({ make, own, mark, remove }) => {
-    const a = await make('a')
-    await make('b', { finalizers: ['example.com/f'], ownerReferences: [own(a)] })
-    await mark()
-    await remove('a', 'Foreground')
-  },
-  'S8-blocking-with-finalizer': async ({ make, own, mark, remove, rest, maps }) => {
-    const a = await make('a')
-    const b = { finalizers: ['example.com/f'], ownerReferences: [own(a, { blockOwnerDeletion: true })] }
-    await make('b', b)
-    await mark()
-    await remove('a', 'Foreground')
-    await rest()
-    await maps.patch('b', 'merge', { metadata: { finalizers: null } })
-  },
-}
-
 /** The first order of hand-overs that is tried, and then as many others as it takes. */
 const seedsTried = 60
 
@@ -104,9 +19,9 @@ for (const recording of recordings) {
     const names = new Set(recording.states.map(([, name]) => name))
     const byObject = (states: readonly State[]) => [...names].map((name) => states.filter((state) => state[1] === name))
     const wanted = JSON.stringify(byObject(recording.states))
-    let played = await play(plays[recording.scenario]!, simulatedRuntime(0, { order: 'fifo' }))
+    let played = await playGraph(graphPlays[recording.scenario]!, simulatedRuntime(0, { order: 'fifo' }))
     for (let seed = 1; seed <= seedsTried && JSON.stringify(byObject(played.states)) !== wanted; seed++)
-      played = await play(plays[recording.scenario]!, simulatedRuntime(seed))
+      played = await playGraph(graphPlays[recording.scenario]!, simulatedRuntime(seed))
     assert.deepEqual(byObject(played.states), byObject(recording.states))
     const kinds = new Set(recording.writes.map(kindOfWrite))
     for (const write of played.writes) assert.ok(kinds.has(kindOfWrite(write)), `recorded: ${kindOfWrite(write)}`)
@@ -119,74 +34,4 @@ function kindOfWrite({ verb, uri, body }: Write): string {
     key === 'uid' || key === 'resourceVersion' ? '*' : value === undefined ? null : value,
   )
   return `${verb} ${uri} ${shape}`
-}
-
-async function play(scenario: (stage: Stage) => Promise<void>, runtime: SimulatedRuntime) {
-  const api = await runtime.complete(startTestApi(runtime))
-  for (const name of ['$NS', 'other']) await runtime.complete(api.namespace(name.replace('$NS', 'ns')))
-  const states: State[] = []
-  const writes: Write[] = []
-  let marked = false
-  const spying: Handler = async (request) => {
-    const response = await api.handler(request)
-    if (request.method !== 'GET' && marked && request.body?.kind === 'object') {
-      const { kind: _, apiVersion: __, ...body } = request.body.object
-      writes.push({ verb: request.method.toLowerCase(), uri: request.path, code: response.status, body })
-    }
-    return response
-  }
-  const admin = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
-  const user = serviceAccountUser('kube-system', 'generic-garbage-collector')
-  const own = createClient(runtime, inProcessTransport(spying), { user, userAgent: 'kube-controller-manager' })
-  const stop = new AbortController()
-  const watching = createInformerFactory(runtime, admin, stop.signal)
-  const saw = (type: string) => (object: KubeObject) => {
-    const { name = '', finalizers = [], ownerReferences = [] } = object.metadata
-    const owners = ownerReferences.map((owner) => [
-      owner.name === 'xns-ns' ? 'xns-$NS' : owner.name,
-      owner.blockOwnerDeletion ?? null,
-    ])
-    if (marked) states.push([type, name, finalizers, owners])
-  }
-  watching
-    .informer(configMaps, { namespace: 'ns' })
-    .addHandlers({ added: saw('ADDED'), updated: (_, object) => saw('MODIFIED')(object), deleted: saw('DELETED') })
-  watching.start()
-  const informers = createInformerFactory(runtime, own, stop.signal)
-  informers.start()
-  const collector = createGarbageCollector({ runtime, client: own, informers, signal: stop.signal })
-  await runtime.complete(collector.start())
-
-  const maps = admin.resource(configMaps).namespace('ns')
-  const elsewhere = admin.resource(configMaps).namespace('other')
-  const done = scenario({
-    maps,
-    elsewhere,
-    make: (name, metadata = {}, where = maps) =>
-      where.create({
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: name.replace('$NS', 'ns'), ...metadata },
-      }),
-    own: ({ apiVersion, kind, metadata: { name, uid } }, more = {}) => ({ apiVersion, kind, name, uid, ...more }),
-    remove: (name, propagationPolicy) => maps.delete(name, { propagationPolicy }),
-    mark: async () => {
-      await pause(2000)
-      marked = true
-    },
-    rest: () => pause(3000),
-  })
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      runtime.clock.setTimer(ms, 'pause', resolve)
-    })
-  }
-  await runtime.complete(done)
-  await runtime.advance(5000)
-  stop.abort()
-  await runtime.complete(api.stop())
-  const recorded = writes
-    .filter(({ uri }) => uri.includes('/configmaps/'))
-    .map((write) => ({ ...write, uri: write.uri.replace('/namespaces/ns/', '/namespaces/$NS/') }))
-  return { states, writes: recorded }
 }

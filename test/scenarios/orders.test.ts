@@ -4,14 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/api/object.ts'
 import type { Play } from './acts.ts'
+import { endOf } from './ending.ts'
 import { exceptions } from './exceptions.ts'
 import { perform } from './perform.ts'
 import { plays } from './plays.ts'
-import { readRecording, type State, sorted } from './recording.ts'
+import { readRecording } from './recording.ts'
 import { contradictions, factsOf, recordedFacts } from './times.ts'
-import { kindOf, partsOf, unlikeRecorded, withoutGenerated } from './variation.ts'
+import { kindOf, partsOf, unlikeRecorded } from './variation.ts'
 
 /** There are many brief plays. */
 const seedsOf = (play: Play): readonly number[] => (play.restMs === undefined ? [1, 2, 3] : [1, 2])
@@ -56,23 +56,3 @@ test('every exception has occurred in one of them, or does in more orders of tho
   const left = exceptions.flatMap(partsOf).filter((part) => !used.has(part))
   assert.deepEqual(left, [])
 })
-
-/** What is left of everything that changed: which objects, and all that they say. */
-function endOf(states: readonly State[]): readonly string[] {
-  const last = new Map<string, State>()
-  for (const state of states) {
-    const { name } = state.object['metadata'] as { name: string }
-    last.set(`${state.resource} ${name}`, state)
-  }
-  return [...last]
-    .map(([key, { type, object }]) => `${key} ${type === 'DELETED' ? 'gone' : JSON.stringify(sorted(ending(object)))}`)
-    .map(withoutGenerated)
-    .sort()
-}
-
-/** The generation of a slice tells how often it was written, as pods' changes fell together. */
-function ending(object: JsonObject): JsonObject {
-  if (object['kind'] !== 'EndpointSlice') return object
-  const { generation: _, ...metadata } = object['metadata'] as JsonObject
-  return { ...object, metadata }
-}

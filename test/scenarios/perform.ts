@@ -1,10 +1,10 @@
-/** Plays a scenario in the order of hand-overs that a seed chooses. */
+/** Plays a scenario in the order of hand-overs that a seed chooses, or that a runtime of its own has. */
 import type { Json, JsonObject, KubeObject } from '../../src/api/object.ts'
 import { simulatedRuntime } from '../../src/base/simulated.ts'
 import type { Play } from './acts.ts'
 import { createNormalizer } from './normalize.ts'
 import type { State, Write } from './recording.ts'
-import { namespace, startStage } from './stage.ts'
+import { namespace, type StageRuntime, startStage } from './stage.ts'
 
 export interface Performance {
   readonly writes: readonly Write[]
@@ -13,8 +13,9 @@ export interface Performance {
   readonly objects: readonly KubeObject[]
 }
 
-export async function perform(play: Play, seed: number): Promise<Performance> {
-  const runtime = simulatedRuntime(seed)
+export const perform = (play: Play, seed: number): Promise<Performance> => performIn(play, simulatedRuntime(seed))
+
+export async function performIn(play: Play, runtime: StageRuntime): Promise<Performance> {
   const normalizer = createNormalizer(namespace)
   const staged = await startStage(runtime, {
     nodes: play.nodes,

@@ -1,4 +1,5 @@
 /** Plays a recorded scenario again, guided into the order of the recording. */
+import type { KeptRecord } from '../../src/api/journal.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import { type SimulatedRuntime, simulatedRuntime } from '../../src/base/simulated.ts'
 import type { Play } from './acts.ts'
@@ -11,6 +12,8 @@ export interface Replay {
   readonly guide: Guide
   readonly states: readonly State[]
   readonly events: readonly SeenEvent[]
+  /** Normalized as states and writes are; only the time is as it was. */
+  readonly journal: readonly KeptRecord[]
 }
 
 /** Which of several equal pods goes first is decided by their uids: the names are dealt out until it is the recorded one. */
@@ -58,8 +61,11 @@ async function replayWith(recording: Recording, play: Play, names: readonly stri
       object: normalizer.json(object as unknown as Json) as JsonObject,
     }))
   const events = staged.events.map(normalizer.event)
+  const journal = (await staged.journal()).map(
+    (record) => normalizer.json(record as unknown as Json) as unknown as KeptRecord,
+  )
   await staged.stop()
-  return { guide, states, events }
+  return { guide, states, events, journal }
 }
 
 /**

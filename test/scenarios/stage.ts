@@ -4,19 +4,22 @@
  */
 import { decodeBody } from '../../src/api/codec/decode.ts'
 import { applyDefaults } from '../../src/api/defaults/defaults.ts'
+import type { KeptRecord } from '../../src/api/journal.ts'
 import type { Json, JsonObject, KubeObject } from '../../src/api/object.ts'
 import type { ApiRequest, ApiResponse, Handler, UserInfo } from '../../src/api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../src/api/scheme/resource.ts'
 import { builtinScheme } from '../../src/api/scheme/scheme.ts'
 import { StatusError } from '../../src/api/status.ts'
 import type { Clock } from '../../src/base/clock.ts'
+import type { Runtime } from '../../src/base/runtime.ts'
 import type { SimulatedRuntime } from '../../src/base/simulated.ts'
 import type { Client, GroupVersionResource } from '../../src/client/client.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
+import type { ControllerSettings } from '../../src/controllers/controller.ts'
 import { startControllerManager } from '../../src/controllers/manager.ts'
 import { startScheduler } from '../../src/scheduler/scheduler.ts'
-import { ADMIN, startTestApi } from '../harness.ts'
+import { ADMIN, journalOf, startTestApi } from '../harness.ts'
 import { type NodeStandIn, startNodeStandIn } from './node-stand-in.ts'
 import type { RawEvent, RawWrite } from './normalize.ts'
 import { rawEvent } from './normalize.ts'
@@ -36,6 +39,7 @@ export interface StageOptions {
   readonly gatesNodes?: boolean
   /** Random ends of generated names, in the order in which the names are given; then they are random. */
   readonly suffixes?: readonly string[]
+  readonly settings?: ControllerSettings
   /** Asked about every write in the scenario's namespace, and about nodes, once `mark` has been called. */
   gate?(write: RawWrite): Promise<Verdict>
   /** Told of every state of every object, from the beginning. */
@@ -51,14 +55,19 @@ export interface Scene {
   readonly user: Client
 }
 
+/** Time passes in it when it is told to. */
+export type StageRuntime = Runtime & Pick<SimulatedRuntime, 'complete' | 'advance'>
+
 export interface Stage extends Scene {
-  readonly runtime: SimulatedRuntime
+  readonly runtime: StageRuntime
   readonly nodes: NodeStandIn
   readonly writes: readonly RawWrite[]
   readonly states: readonly { readonly type: string; readonly resource: string; readonly object: KubeObject }[]
   readonly events: readonly RawEvent[]
   /** From here on it is recorded and the gate is asked. */
   mark(): void
+  /** What the store keeps of the ends of objects. */
+  journal(): Promise<readonly KeptRecord[]>
   stop(): Promise<void>
 }
 
@@ -94,7 +103,7 @@ export const clusterWide: readonly GroupVersionResource[] = ['namespaces', 'node
 )
 
 /** Resolves when all components run and the namespace with its first contents is there. */
-export async function startStage(runtime: SimulatedRuntime, options: StageOptions): Promise<Stage> {
+export async function startStage(runtime: StageRuntime, options: StageOptions): Promise<Stage> {
   const suffixes = [...(options.suffixes ?? [])]
   const api = await runtime.complete(startTestApi(runtime))
   const scheme = builtinScheme()
@@ -212,7 +221,13 @@ export async function startStage(runtime: SimulatedRuntime, options: StageOption
   }
   watching.start()
   const many = { maxSteps: 2_000_000 }
-  const manager = startControllerManager({ runtime, clientFor, rootCa, signal })
+  const manager = startControllerManager({
+    runtime,
+    clientFor,
+    rootCa,
+    signal,
+    ...(options.settings === undefined ? {} : { settings: options.settings }),
+  })
   await runtime.complete(manager, many)
   const client = clientFor({ user: SCHEDULER, userAgent: 'kube-scheduler' })
   await runtime.complete(startScheduler({ runtime, client, signal }), many)
@@ -234,6 +249,7 @@ export async function startStage(runtime: SimulatedRuntime, options: StageOption
     mark() {
       marked = true
     },
+    journal: () => runtime.complete(journalOf(api.storage)),
     async stop() {
       stopping.abort()
       await runtime.complete(api.stop())

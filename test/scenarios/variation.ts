@@ -104,7 +104,8 @@ function differingCounts(
 ): readonly string[] | undefined {
   const own: Fields = JSON.parse(textOf(write)) ?? {}
   const others = recorded.map((one): Fields => JSON.parse(textOf(one)) ?? {})
-  const highest = Math.max(0, ...others.flatMap((other) => counts.map((field) => other[field] ?? 0)))
+  const numbers = others.flatMap((other) => Object.values(other).filter((value) => typeof value === 'number'))
+  const highest = Math.max(0, ...numbers)
   if (counts.some((field) => (own[field] ?? 0) > highest)) return undefined
   return others
     .map((other) =>

@@ -9,7 +9,7 @@ import {
   set,
   tagged,
   utf8String,
-} from '../../src/cluster/der.ts'
+} from '../../src/base/der.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 

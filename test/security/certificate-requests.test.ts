@@ -4,9 +4,9 @@ import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { certificateRequestParts } from '../../src/api/validation/certificate-request.ts'
 import { certificateIdentity } from '../../src/apiserver/auth/x509.ts'
+import { type Der, der, sequence, set, utf8String } from '../../src/base/der.ts'
 import { liveRuntime } from '../../src/base/live.ts'
 import { issue, issueForRequest } from '../../src/cluster/certificate.ts'
-import { type Der, der, sequence, set, utf8String } from '../../src/cluster/der.ts'
 import { COMMON_NAME, ORGANIZATION, requestOf } from './certificate-request.ts'
 
 const runtime = liveRuntime()

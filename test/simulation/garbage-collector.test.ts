@@ -35,6 +35,7 @@ async function simulate(runtime: SimulatedRuntime): Promise<void> {
   const failures: string[] = []
   const orphaned = new Set<string>()
   const waited = new Set<string>()
+  const leftAlone = new Set<string>()
   const watches = new Set<StreamReader<WatchEvent>>()
   let faults = 0
 
@@ -91,7 +92,12 @@ async function simulate(runtime: SimulatedRuntime): Promise<void> {
   /** The server's own view, as of each write. */
   function follow(client: Client) {
     for (const gvr of [configMaps, clusterRoles]) {
-      const keep = (object: KubeObject) => state.set(object.metadata.uid as string, object)
+      const keep = (object: KubeObject) => {
+        const { uid = '', ownerReferences = [] } = object.metadata
+        state.set(uid, object)
+        if (object.kind === 'ClusterRole' && ownerReferences.some(({ kind }) => kind !== 'ClusterRole'))
+          leftAlone.add(uid)
+      }
       const informers = createInformerFactory(runtime, client, stateStop.signal)
       informers.informer(gvr).addHandlers({
         added: keep,
@@ -124,39 +130,52 @@ async function simulate(runtime: SimulatedRuntime): Promise<void> {
     const isWrite = request.method !== 'GET'
     if (isWrite && random.float() < faults)
       throw new StatusError(oneOf([409, 500]), oneOf(['Conflict', 'InternalError']), 'made up')
-    if (isWrite) await look(request)
+    const said = isWrite ? await look(request) : []
     const response = await api.handler(request)
+    // What is refused, as by its preconditions, has decided nothing.
+    failures.push(...said)
+    if (request.method === 'DELETE' && request.body?.kind === 'object') overrule(request.body.object)
     if (response.kind === 'watch') watches.add(response.events)
     return response
   }
 
-  async function look(request: Parameters<Handler>[0]) {
+  /**
+   * The last DELETE of an object decides about its dependents: where the collector looked at a dependent before its user deleted it
+   * with Orphan, its own DELETE comes second and takes the finalizer `orphan` off again.
+   */
+  function overrule(options: KubeObject): void {
+    const { propagationPolicy, preconditions } = options
+    if (propagationPolicy !== undefined && propagationPolicy !== 'Orphan') orphaned.delete(preconditions?.uid ?? '')
+  }
+
+  /** What would be wrong with this write now. */
+  async function look(request: Parameters<Handler>[0]): Promise<readonly string[]> {
+    const wrong: string[] = []
     const answer = await api.handler({ ...request, method: 'GET', query: new URLSearchParams() }).catch(() => undefined)
     const object = answer?.kind === 'object' ? answer.object : undefined
-    if (object === undefined || request.body?.kind !== 'object') return
+    if (object === undefined || request.body?.kind !== 'object') return wrong
     const body = request.body.object
     if (request.method === 'DELETE') {
       const { uid, resourceVersion } = body['preconditions'] ?? {}
       // Refused by its preconditions: it decides nothing.
-      if (uid !== object.metadata.uid) return
-      if (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion) return
+      if (uid !== object.metadata.uid) return wrong
+      if (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion) return wrong
       for (const owner of object.metadata.ownerReferences ?? []) {
-        if (await isSolid(object, owner))
-          failures.push(`${describe(object)} is collected although ${owner.name} owns it`)
-        if (orphaned.has(owner.uid))
-          failures.push(`${describe(object)} is collected with its orphaning owner's reference`)
+        if (await isSolid(object, owner)) wrong.push(`${describe(object)} is collected although ${owner.name} owns it`)
+        if (orphaned.has(owner.uid)) wrong.push(`${describe(object)} is collected with its orphaning owner's reference`)
       }
     } else if (body.metadata.finalizers !== undefined || 'finalizers' in body.metadata) {
       const { finalizers = [], resourceVersion } = object.metadata
-      if (!finalizers.includes('foregroundDeletion') || body.metadata.resourceVersion !== resourceVersion) return
+      if (!finalizers.includes('foregroundDeletion') || body.metadata.resourceVersion !== resourceVersion) return wrong
       waited.add(object.metadata.uid as string)
       for (const other of await everything()) {
         const blocks = other.metadata.ownerReferences?.some(
           (owner) => owner.uid === object.metadata.uid && owner.blockOwnerDeletion === true,
         )
-        if (blocks) failures.push(`${describe(object)} goes before its blocking dependent ${describe(other)}`)
+        if (blocks) wrong.push(`${describe(object)} goes before its blocking dependent ${describe(other)}`)
       }
     }
+    return wrong
   }
 
   async function live(kind: string, namespace: string | undefined, name: string): Promise<KubeObject | undefined> {
@@ -261,8 +280,8 @@ async function simulate(runtime: SimulatedRuntime): Promise<void> {
 
   /**
    * As seen on a real cluster: owners of each other that were all deleted in the foreground wait for each other for ever (the
-   * collector breaks a cycle only at a member that is not waiting itself), and so does a namespaced owner for a cluster-scoped
-   * dependent, which cannot have it and is never collected.
+   * collector breaks a cycle only at a member that is not waiting itself), and so does an owner for a cluster-scoped dependent that
+   * is left alone.
    */
   function waitsForEver(object: KubeObject, path: ReadonlySet<string> = new Set()): boolean {
     const uid = object.metadata.uid as string
@@ -273,10 +292,16 @@ async function simulate(runtime: SimulatedRuntime): Promise<void> {
         (owner) => owner.uid === uid && owner.blockOwnerDeletion === true,
       )
       if (!blocks) return false
-      return (
-        (other.kind === 'ClusterRole' && object.kind !== 'ClusterRole') || waitsForEver(other, new Set([...path, uid]))
-      )
+      return isLeftAlone(other) || waitsForEver(other, new Set([...path, uid]))
     })
+  }
+
+  /**
+   * A cluster-scoped object cannot have a namespaced owner. As seen on a real cluster the collector leaves one that names such an
+   * owner alone, also when its other owners go; and when that reference is taken away later, it does not look at it again.
+   */
+  function isLeftAlone({ metadata }: KubeObject): boolean {
+    return leftAlone.has(metadata.uid as string)
   }
 
   /** Nothing is left half done: what lives has an owner that lives, or never had one, and names no other. */
@@ -289,8 +314,7 @@ async function simulate(runtime: SimulatedRuntime): Promise<void> {
         continue
       }
       const owners = object.metadata.ownerReferences ?? []
-      // A cluster-scoped object cannot have a namespaced owner; the collector leaves such a one alone.
-      if (object.kind === 'ClusterRole' && owners.some(({ kind }) => kind !== 'ClusterRole')) continue
+      if (isLeftAlone(object)) continue
       for (const owner of owners) {
         const found = state.get(owner.uid)
         const valid =

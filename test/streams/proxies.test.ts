@@ -60,8 +60,9 @@ describe('proxies', { skip: lacks.address() }, () => {
       await made('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } })
       await status(`/api/v1/nodes/${name}`, {
         addresses: [{ type: 'InternalIP', address }],
-        daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
-        ...(name === 'real' ? {} : { nodeInfo: { containerRuntimeVersion: 'simulated://1' } }),
+        ...(name === 'real'
+          ? { daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } } }
+          : { nodeInfo: { containerRuntimeVersion: 'simulated://1' } }),
       })
       const spec = { nodeName: name, containers: [{ name: 'c', image: 'i', ports: [{ containerPort: port }] }] }
       await made(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec })

@@ -6,8 +6,11 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { parse } from 'yaml'
 import { createAsker } from '../../conformance/ask.ts'
 import type { StartedCluster } from '../../conformance/server.ts'
 import { kubectlPath, withoutKubectl } from '../kubectl.ts'
@@ -60,6 +63,29 @@ describe('a kubelet behind the API server', { skip: withoutKubectl }, () => {
     assert.equal(first.toString(), 'asked follow=true\n')
     child.kill()
     await once(child, 'close')
+  })
+
+  test('a log comes by WebSocket too, in bytes or as base64', async () => {
+    const { clusters, users } = parse(readFileSync(cluster.kubeconfig, 'utf8'))
+    const { server } = clusters[0].cluster
+    const { 'client-certificate-data': cert, 'client-key-data': key } = users[0].user
+    const identity = { cert: Buffer.from(cert, 'base64'), key: Buffer.from(key, 'base64'), rejectUnauthorized: false }
+    const path = '/api/v1/namespaces/default/pods/p/log?container=c'
+    const logBy = async (protocols: string[]) => {
+      const socket = new WebSocket(`${server.replace('https', 'wss')}${path}`, protocols, identity)
+      const messages: string[] = []
+      socket.on('message', (data: Buffer) => messages.push(data.toString()))
+      await once(socket, 'close')
+      assert.equal(messages[0], '')
+      return [socket.protocol, messages.join('')]
+    }
+    const said = 'asked \nthe end\n'
+    assert.deepEqual(await logBy([]), ['', said])
+    assert.deepEqual(await logBy(['binary.k8s.io']), ['binary.k8s.io', said])
+    const [protocol, coded = ''] = await logBy(['base64.binary.k8s.io'])
+    assert.equal(protocol, 'base64.binary.k8s.io')
+    assert.ok(coded.startsWith(Buffer.from(said.slice(0, 6)).toString('base64').slice(0, 8)))
+    await assert.rejects(logBy(['v9.example.com']), /Unexpected server response: 400/)
   })
 
   test('what the kubelet refuses about a log is said in its words', async () => {

@@ -15,11 +15,36 @@ const SEEDS_EACH = 1000
 const SIMULATIONS = 10
 const FAULT_ROUNDS = 500
 
+/** Who answers for Kubernetes' conformance tests: the first word of their names. */
+const GROUPS = [
+  'api-machinery',
+  'apps',
+  'architecture',
+  'auth',
+  'cli',
+  'instrumentation',
+  'network',
+  'node',
+  'scheduling',
+  'storage',
+]
+const CONFORMANCE = 'test/containers/kubernetes-conformance.long.ts'
+
 /** `firstSeed` is where the seeds of the simulation begin; CI's are 1 to 1,000. */
 export function pieces(firstSeed: number): readonly Piece[] {
   const long = globSync(['src/**/*.long.ts', 'test/**/*.long.ts', 'conformance/**/*.long.ts']).toSorted()
   return [
-    ...long.map((file) => ({ name: file, files: [file], env: {} })),
+    {
+      name: "Kubernetes' conformance tests, those of quick.txt",
+      files: [CONFORMANCE],
+      env: { SKIFF_CONFORMANCE: 'quick' },
+    },
+    ...GROUPS.map((group) => ({
+      name: `Kubernetes' conformance tests of sig-${group}`,
+      files: [CONFORMANCE],
+      env: { SKIFF_CONFORMANCE: `^\\[sig-${group}\\]` },
+    })),
+    ...long.filter((file) => file !== CONFORMANCE).map((file) => ({ name: file, files: [file], env: {} })),
     // A full disk has no rounds.
     ...globSync('test/faults/{kill*,power}.test.ts')
       .toSorted()

@@ -1,6 +1,6 @@
 /**
  * The authorizer library of Kubernetes' CEL: `authorizer.group('apps').resource('deployments').namespace('x').check('get')`.
- * A value carries the question as it is put together; who answers comes with the first of them.
+ * A value carries the question as it is put together; what answers comes with the first of them.
  */
 import { dns1123Label, dns1123Subdomain } from '../validation/names.ts'
 import { define, method } from './functions.ts'

@@ -5,7 +5,7 @@ import { wrongFormat } from './format.ts'
 import type { Functions, Overload } from './functions.ts'
 import type { Issue } from './issues.ts'
 import { mixedLiterals } from './literal-types.ts'
-import type { Node } from './parse.ts'
+import type { SyntaxNode } from './parse.ts'
 import {
   assignable,
   type Bindings,
@@ -34,15 +34,15 @@ import {
   UINT,
 } from './types.ts'
 
-export interface Checked {
-  readonly node: Node
+export interface CheckedExpression {
+  readonly node: SyntaxNode
   readonly type: Type
-  readonly types: ReadonlyMap<Node, Type>
+  readonly types: ReadonlyMap<SyntaxNode, Type>
   /** By call node: the overloads whose types fit, and the function's full name (`optional.of`) when it is qualified. */
-  readonly calls: ReadonlyMap<Node, Call>
+  readonly calls: ReadonlyMap<SyntaxNode, Call>
   readonly issues: readonly Issue[]
   /** Selections that are no selections but one name with dots in it: a variable's. */
-  readonly names: ReadonlyMap<Node, string>
+  readonly names: ReadonlyMap<SyntaxNode, string>
   /** Types of objects that stand where a value should. */
   readonly typesRead: ReadonlySet<string>
   /** Names of variables that are read. */
@@ -51,7 +51,7 @@ export interface Checked {
 
 export interface Call {
   readonly name: string
-  readonly args: readonly Node[]
+  readonly args: readonly SyntaxNode[]
   readonly overloads: readonly Overload[]
   /** Some argument's type is known only when it is there. */
   readonly dynamic: boolean
@@ -86,12 +86,15 @@ interface Scope {
   readonly outer: Scope | undefined
 }
 
-export function check(node: Node, { variables, functions, messages, mixed = false }: Environment): Checked {
-  const types = new Map<Node, Type>()
-  const calls = new Map<Node, Call>()
+export function typeCheck(
+  node: SyntaxNode,
+  { variables, functions, messages, mixed = false }: Environment,
+): CheckedExpression {
+  const types = new Map<SyntaxNode, Type>()
+  const calls = new Map<SyntaxNode, Call>()
   const issues: Issue[] = []
   const reads = new Set<string>()
-  const names = new Map<Node, string>()
+  const names = new Map<SyntaxNode, string>()
   const typesRead = new Set<string>()
 
   function lookup(name: string, scope: Scope | undefined): Type | undefined {
@@ -121,13 +124,13 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
   }
   const undeclared = (at: number, name: string) => report(at, `undeclared reference to '${name}' (in container '')`)
 
-  function typeOf(one: Node, scope: Scope | undefined): Type {
+  function typeOf(one: SyntaxNode, scope: Scope | undefined): Type {
     const type = find(one, scope)
     types.set(one, type)
     return type
   }
 
-  function find(one: Node, scope: Scope | undefined): Type {
+  function find(one: SyntaxNode, scope: Scope | undefined): Type {
     switch (one.kind) {
       case 'const':
         return { int: INT, uint: UINT, double: DOUBLE, string: STRING, bytes: BYTES, bool: BOOL, null: NULL }[
@@ -167,7 +170,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     }
   }
 
-  function struct(one: Node & { kind: 'struct' }, scope: Scope | undefined): Type {
+  function struct(one: SyntaxNode & { kind: 'struct' }, scope: Scope | undefined): Type {
     const type = messages?.(one.name)
     if (type === undefined) {
       return Object.hasOwn(TYPE_NAMES, one.name)
@@ -189,7 +192,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
   }
 
   /** A variable or a type whose name has dots. */
-  function dotted(one: Node & { kind: 'select' }, scope: Scope | undefined): Type | undefined {
+  function dotted(one: SyntaxNode & { kind: 'select' }, scope: Scope | undefined): Type | undefined {
     const name = qualified(one, scope, true)
     if (name === undefined) return undefined
     const variable = variables.get(name)
@@ -199,7 +202,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     return known
   }
 
-  function select(one: Node & { kind: 'select' }, scope: Scope | undefined): Type {
+  function select(one: SyntaxNode & { kind: 'select' }, scope: Scope | undefined): Type {
     const whole = dotted(one, scope)
     if (whole !== undefined) return whole
     const operand = typeOf(one.operand, scope)
@@ -219,7 +222,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
   }
 
   /** Names with dots between them; those of a variable's fields only when `shadowing` allows what begins like a variable. */
-  function qualified(one: Node, scope: Scope | undefined, shadowing = false): string | undefined {
+  function qualified(one: SyntaxNode, scope: Scope | undefined, shadowing = false): string | undefined {
     if (one.kind === 'ident') {
       if (shadowing) return scope !== undefined && isLocal(one.name, scope) ? undefined : one.name
       return lookup(one.name, scope) === undefined ? one.name : undefined
@@ -229,11 +232,11 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     return outer === undefined ? undefined : `${outer}.${one.field}`
   }
 
-  function call(one: Node & { kind: 'call' }, scope: Scope | undefined): Type {
+  function call(one: SyntaxNode & { kind: 'call' }, scope: Scope | undefined): Type {
     const prefix = one.target === undefined ? undefined : qualified(one.target, scope)
     const full = prefix === undefined ? undefined : functions.get(`${prefix}.${one.name}`)
     const isMethod = one.target !== undefined && full === undefined
-    const args = isMethod ? [one.target as Node, ...one.args] : one.args
+    const args = isMethod ? [one.target as SyntaxNode, ...one.args] : one.args
     const given = args.map((arg) => typeOf(arg, scope))
     const name = full === undefined ? one.name : `${prefix}.${one.name}`
     const known = full ?? functions.get(name)
@@ -267,13 +270,13 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
     return result
   }
 
-  function macro(one: Node & { kind: 'macro' }, scope: Scope | undefined): Type {
+  function macro(one: SyntaxNode & { kind: 'macro' }, scope: Scope | undefined): Type {
     const target = typeOf(one.target, scope)
     const names = new Map<string, Type>()
     const inner: Scope = { names, outer: scope }
     if (one.name === 'optMap' || one.name === 'optFlatMap') {
       names.set(one.vars[0] as string, target.kind === 'optional' ? target.of : DYN)
-      const type = typeOf(one.args[0] as Node, inner)
+      const type = typeOf(one.args[0] as SyntaxNode, inner)
       return one.name === 'optMap' ? optionalOf(type) : type
     }
     const two = one.vars.length === 2
@@ -299,10 +302,10 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
       case 'exists':
       case 'exists_one':
       case 'existsOne':
-        wantsBool(result, (one.args[0] as Node).at)
+        wantsBool(result, (one.args[0] as SyntaxNode).at)
         return BOOL
       case 'filter':
-        wantsBool(result, (one.args[0] as Node).at)
+        wantsBool(result, (one.args[0] as SyntaxNode).at)
         return target.kind === 'list' ? listOf(target.items) : listOf(names.get(one.vars[0] as string) ?? DYN)
       case 'transformMapEntry':
         return result.kind === 'map' ? result : mapOf(DYN, DYN)
@@ -311,7 +314,7 @@ export function check(node: Node, { variables, functions, messages, mixed = fals
       case 'transformMap':
         return mapOf(target.kind === 'map' ? target.key : INT, result)
       default:
-        if (args.length === 2) wantsBool(args[0] as Type, (one.args[0] as Node).at)
+        if (args.length === 2) wantsBool(args[0] as Type, (one.args[0] as SyntaxNode).at)
         return listOf(result)
     }
   }

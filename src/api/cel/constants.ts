@@ -1,7 +1,7 @@
 /** Constants that a function of them can never take: told before anything is evaluated. */
-import type { Checked } from './check.ts'
+import type { CheckedExpression } from './check.ts'
 import type { Issue } from './issues.ts'
-import type { Node } from './parse.ts'
+import type { SyntaxNode } from './parse.ts'
 import { timestampOf } from './times.ts'
 import { CelError, parseDuration, type Value } from './values.ts'
 
@@ -11,7 +11,7 @@ const PARSERS: Readonly<Record<string, (value: Value) => unknown>> = Object.assi
 })
 
 /** A time or duration that is none. */
-export function wrongConstant(name: string, [arg]: readonly Node[]): Issue | undefined {
+export function wrongConstant(name: string, [arg]: readonly SyntaxNode[]): Issue | undefined {
   if (arg?.kind !== 'const' || PARSERS[name] === undefined) return undefined
   return fails(() => PARSERS[name]?.(arg.value.value as Value)) === undefined
     ? undefined
@@ -21,7 +21,7 @@ export function wrongConstant(name: string, [arg]: readonly Node[]): Issue | und
 const CONVERSIONS = new Set(['int', 'uint', 'double', 'bool', 'string'])
 
 /** Why a constant cannot be converted, which Kubernetes finds when it prepares the expression; undefined when all can. */
-export function wrongConversion({ calls }: Checked): string | undefined {
+export function wrongConversion({ calls }: CheckedExpression): string | undefined {
   for (const { name, args, overloads } of calls.values()) {
     const [arg] = args
     if (!CONVERSIONS.has(name) || args.length !== 1 || arg?.kind !== 'const') continue

@@ -1,7 +1,7 @@
 /** From one type to another: numbers within their ranges, and what texts may say of them. */
 import { isUtf8 } from 'node:buffer'
 import { floored } from './times.ts'
-import { CelError, Duration, numeric, Timestamp, Uint, type Value } from './values.ts'
+import { CelDuration, CelError, numeric, Timestamp, Uint, type Value } from './values.ts'
 
 /** @throws CelError beyond 64 bits */
 export const int = (value: bigint): bigint => {
@@ -35,7 +35,7 @@ export function toInt(value: Value): bigint {
   }
   if (typeof value === 'string' && /^[+-]?\d{1,1000}$/.test(value)) return int(BigInt(value.replace(/^\+/, '')))
   if (value instanceof Timestamp) return floored(value.nanos, 1_000_000_000n)
-  if (value instanceof Duration) return value.nanos
+  if (value instanceof CelDuration) return value.nanos
   throw new CelError('type conversion error')
 }
 

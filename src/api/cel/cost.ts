@@ -2,8 +2,8 @@
  * What an expression costs: one point for a name, a field or a call, more where work grows with the size of what is worked
  * on. The same table serves the estimate, made from the most that types allow, and the count while evaluating.
  */
-import type { Checked } from './check.ts'
-import type { Node } from './parse.ts'
+import type { CheckedExpression } from './check.ts'
+import type { SyntaxNode } from './parse.ts'
 import type { Type } from './types.ts'
 
 /** From the least to the most. */
@@ -128,7 +128,7 @@ export function callCost(name: string, sizes: readonly Range[], items?: Range): 
 const atLeastOne = (range: Range): Range => ({ min: Math.max(1, range.min), max: Math.max(1, range.max) })
 
 /** The least and the most that evaluating may cost. */
-export function estimateCost({ node, types, calls }: Checked): Range {
+export function estimateCost({ node, types, calls }: CheckedExpression): Range {
   const scope = new Map<string, Range>()
 
   function sizeByType(type: Type | undefined): Range {
@@ -142,7 +142,7 @@ export function estimateCost({ node, types, calls }: Checked): Range {
     return exactly(1)
   }
 
-  function walk(one: Node): Work {
+  function walk(one: SyntaxNode): Work {
     switch (one.kind) {
       case 'const': {
         const { value } = one.value
@@ -177,7 +177,7 @@ export function estimateCost({ node, types, calls }: Checked): Range {
     }
   }
 
-  function callWork(one: Node & { kind: 'call' }): Work {
+  function callWork(one: SyntaxNode & { kind: 'call' }): Work {
     const { name, args } = calls.get(one) ?? { name: one.name, args: one.target ? [one.target, ...one.args] : one.args }
     const works = args.map(walk)
     const costs = works.map(({ cost }) => cost)
@@ -191,7 +191,7 @@ export function estimateCost({ node, types, calls }: Checked): Range {
       const [, a, b] = works.map(({ size }) => size ?? { min: 0, max: MOST }) as [Range, Range, Range]
       return { cost: plus(condition, either), size: { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) } }
     }
-    const target = types.get(args[0] as Node)
+    const target = types.get(args[0] as SyntaxNode)
     const items =
       target?.kind === 'list' && target.items.kind === 'simple' && ['string', 'bytes'].includes(target.items.name)
         ? sizeByType(target.items)
@@ -205,7 +205,7 @@ export function estimateCost({ node, types, calls }: Checked): Range {
     return { cost, size: own.size ?? sizeByType(types.get(one)) }
   }
 
-  function macroWork(one: Node & { kind: 'macro' }): Work {
+  function macroWork(one: SyntaxNode & { kind: 'macro' }): Work {
     const target = walk(one.target)
     const count = target.size ?? { min: 0, max: MOST }
     const loop = one.args.map((arg) => walk(arg).cost).reduce(plus, exactly(0))

@@ -1,6 +1,6 @@
 /** The reader's place among the tokens, and how it goes on behind a token that should not be there (as cel-go's parser does). */
 import { CelSyntaxError, type Issue } from './issues.ts'
-import type { Node } from './parse.ts'
+import type { SyntaxNode } from './parse.ts'
 import type { Token } from './tokens.ts'
 import { KEYWORDS } from './words.ts'
 
@@ -12,7 +12,7 @@ export interface Parser {
   readonly issues: Issue[]
   /** What may end the expression that is being read, from the outside in. */
   readonly ends: (readonly string[])[]
-  readonly expression: (parser: Parser) => Node
+  readonly expression: (parser: Parser) => SyntaxNode
 }
 
 const STARTS = [
@@ -126,7 +126,7 @@ export function expectEnd(parser: Parser, text: string): void {
 }
 
 /** An expression inside something that one of the tokens ends. */
-export function inside(parser: Parser, ends: readonly string[]): Node {
+export function inside(parser: Parser, ends: readonly string[]): SyntaxNode {
   parser.ends.push(ends)
   const node = parser.expression(parser)
   parser.ends.pop()

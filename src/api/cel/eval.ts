@@ -2,15 +2,15 @@
  * Evaluation under a budget: every step costs, and an expression that has cost too much ends. Errors are values on the way of
  * `&&`, `||` and the quantifiers, which may not need the side that failed.
  */
-import type { Checked } from './check.ts'
+import type { CheckedExpression } from './check.ts'
 import { callCost, MOST, STRUCT_COST } from './cost.ts'
 import { type Overload, show } from './functions.ts'
-import { sorted } from './lists.ts'
-import type { Node } from './parse.ts'
+import { sortedValues } from './lists.ts'
+import type { SyntaxNode } from './parse.ts'
 import { STRING, type Type } from './types.ts'
 import {
+  CelDuration,
   CelError,
-  Duration,
   isMapLike,
   keyOf,
   MapValue,
@@ -46,7 +46,7 @@ interface Frame {
 }
 
 /** @throws CelError for what goes wrong in the expression, BudgetExceeded */
-export function evaluate(checked: Checked, variables: Variables, budget: Budget): Value {
+export function evaluateExpression(checked: CheckedExpression, variables: Variables, budget: Budget): Value {
   const { calls, names } = checked
 
   function spend(cost: number): void {
@@ -54,7 +54,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     if (budget.used > budget.limit) throw new BudgetExceeded('operation cancelled: actual cost limit exceeded')
   }
 
-  function walk(node: Node, frame: Frame | undefined): Value {
+  function walk(node: SyntaxNode, frame: Frame | undefined): Value {
     switch (node.kind) {
       case 'const':
         return node.value.type === 'uint' ? new Uint(node.value.value) : node.value.value
@@ -94,7 +94,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     }
   }
 
-  function struct(node: Node & { kind: 'struct' }, frame: Frame | undefined): Value {
+  function struct(node: SyntaxNode & { kind: 'struct' }, frame: Frame | undefined): Value {
     spend(STRUCT_COST)
     const type = checked.types.get(node)
     if (type?.kind !== 'object') throw new CelError(`unknown type: ${node.name}`)
@@ -124,7 +124,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     throw new CelError(`no such attribute(s): ${name}`)
   }
 
-  function select(node: Node & { kind: 'select' }, frame: Frame | undefined): Value {
+  function select(node: SyntaxNode & { kind: 'select' }, frame: Frame | undefined): Value {
     const name = names.get(node)
     if (name !== undefined) {
       spend(1)
@@ -157,22 +157,22 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     throw new CelError(`no such key: ${name}`)
   }
 
-  function call(node: Node & { kind: 'call' }, frame: Frame | undefined): Value {
+  function call(node: SyntaxNode & { kind: 'call' }, frame: Frame | undefined): Value {
     const found = calls.get(node)
     if (found === undefined) throw new CelError(`no such overload: ${node.name}`)
     const { name, args, overloads, dynamic } = found
     if (name === '_&&_') return logical(args, frame, false)
     if (name === '_||_') return logical(args, frame, true)
     if (name === '_?_:_') {
-      const condition = walk(args[0] as Node, frame)
+      const condition = walk(args[0] as SyntaxNode, frame)
       if (typeof condition !== 'boolean') throw new CelError('no such overload')
-      return walk(args[condition ? 1 : 2] as Node, frame)
+      return walk(args[condition ? 1 : 2] as SyntaxNode, frame)
     }
     if (name === 'orValue' || name === 'or') {
-      const first = walk(args[0] as Node, frame)
+      const first = walk(args[0] as SyntaxNode, frame)
       spend(1)
       if (first instanceof Optional && first.value !== undefined) return name === 'or' ? first : first.value
-      return walk(args[1] as Node, frame)
+      return walk(args[1] as SyntaxNode, frame)
     }
     const values = args.map((arg) => walk(arg, frame))
     const { cost } = callCost(
@@ -186,10 +186,10 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
   }
 
   /** `stop` decides whatever the other side says; otherwise a side that failed is told. */
-  function logical(args: readonly Node[], frame: Frame | undefined, stop: boolean): Value {
-    const left = attempt(args[0] as Node, frame)
+  function logical(args: readonly SyntaxNode[], frame: Frame | undefined, stop: boolean): Value {
+    const left = attempt(args[0] as SyntaxNode, frame)
     if (left === stop) return stop
-    const right = attempt(args[1] as Node, frame)
+    const right = attempt(args[1] as SyntaxNode, frame)
     if (right === stop) return stop
     for (const side of [left, right]) {
       if (side instanceof CelError) throw side
@@ -198,7 +198,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     return !stop
   }
 
-  function attempt(node: Node, frame: Frame | undefined): Value | CelError {
+  function attempt(node: SyntaxNode, frame: Frame | undefined): Value | CelError {
     try {
       return walk(node, frame)
     } catch (error) {
@@ -207,7 +207,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
     }
   }
 
-  function macro(node: Node & { kind: 'macro' }, frame: Frame | undefined): Value {
+  function macro(node: SyntaxNode & { kind: 'macro' }, frame: Frame | undefined): Value {
     const target = walk(node.target, frame)
     spend(1)
     const names = new Map<string, Value>()
@@ -217,7 +217,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
       const value = target instanceof Optional ? target.value : undefined
       if (value === undefined) return new Optional(undefined)
       names.set(first, value)
-      const result = walk(node.args[0] as Node, inner)
+      const result = walk(node.args[0] as SyntaxNode, inner)
       return node.name === 'optMap' ? new Optional(result) : result
     }
     const pairs = pairsOf(target, second !== undefined)
@@ -227,7 +227,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
       names.set(first, pair[0])
       if (second !== undefined) names.set(second, pair[1])
     }
-    const holds = (one: Node): boolean => {
+    const holds = (one: SyntaxNode): boolean => {
       const value = walk(one, inner)
       if (typeof value !== 'boolean') throw new CelError('no such overload')
       return value
@@ -239,7 +239,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         let failed: CelError | undefined
         for (const pair of pairs) {
           bind(pair)
-          const value = attempt(node.args[0] as Node, inner)
+          const value = attempt(node.args[0] as SyntaxNode, inner)
           if (value === stop) return stop
           if (value instanceof CelError) failed ??= value
           else if (typeof value !== 'boolean') failed ??= new CelError('no such overload')
@@ -252,7 +252,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         let count = 0
         for (const pair of pairs) {
           bind(pair)
-          if (holds(node.args[0] as Node)) count++
+          if (holds(node.args[0] as SyntaxNode)) count++
         }
         return count === 1
       }
@@ -260,7 +260,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         const kept: Value[] = []
         for (const pair of pairs) {
           bind(pair)
-          if (holds(node.args[0] as Node)) kept.push(pair[0])
+          if (holds(node.args[0] as SyntaxNode)) kept.push(pair[0])
         }
         return kept
       }
@@ -268,9 +268,9 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         const keys: Value[] = []
         for (const pair of pairs) {
           bind(pair)
-          keys.push(walk(node.args[0] as Node, inner))
+          keys.push(walk(node.args[0] as SyntaxNode, inner))
         }
-        return sorted(
+        return sortedValues(
           pairs.map(([item]) => item),
           keys,
         )
@@ -280,7 +280,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         for (const pair of pairs) {
           bind(pair)
           if (condition !== undefined && !holds(condition)) continue
-          const made = walk(result as Node, inner)
+          const made = walk(result as SyntaxNode, inner)
           if (!isMapLike(made)) throw new CelError('no such overload')
           for (const [key, entry] of mapEntries(made)) {
             if (entries.has(key)) throw new CelError(`insert failed: key ${show(entry[0])} already exists`)
@@ -294,7 +294,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         for (const pair of pairs) {
           bind(pair)
           if (condition !== undefined && !holds(condition)) continue
-          entries.set(keyOf(pair[0]), [pair[0], walk(result as Node, inner)])
+          entries.set(keyOf(pair[0]), [pair[0], walk(result as SyntaxNode, inner)])
         }
         return new MapValue(entries)
       }
@@ -302,7 +302,7 @@ export function evaluate(checked: Checked, variables: Variables, budget: Budget)
         const made: Value[] = []
         for (const pair of pairs) {
           bind(pair)
-          if (condition === undefined || holds(condition)) made.push(walk(result as Node, inner))
+          if (condition === undefined || holds(condition)) made.push(walk(result as SyntaxNode, inner))
         }
         return made
       }
@@ -367,7 +367,7 @@ function fits(value: Value, type: Type): boolean {
         case 'google.protobuf.Timestamp':
           return value instanceof Timestamp
         case 'google.protobuf.Duration':
-          return value instanceof Duration
+          return value instanceof CelDuration
         default:
           return value instanceof Opaque && value.type === type.name
       }

@@ -4,9 +4,9 @@
  */
 import { show } from './functions.ts'
 import type { Issue } from './issues.ts'
-import type { Node } from './parse.ts'
+import type { SyntaxNode } from './parse.ts'
 import { isDyn, type Type } from './types.ts'
-import { CelError, Duration, isMapLike, mapEntries, Timestamp, TypeValue, Uint, type Value } from './values.ts'
+import { CelDuration, CelError, isMapLike, mapEntries, Timestamp, TypeValue, Uint, type Value } from './values.ts'
 
 interface Clause {
   readonly verb: string
@@ -172,15 +172,15 @@ function printed(value: Value, typeName: (value: Value) => string, inside = fals
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'number') return Number.isFinite(value) ? rounded(value, DIGITS) : JSON.stringify(show(value))
   if (value instanceof Timestamp) return `timestamp(${JSON.stringify(show(value))})`
-  if (value instanceof Duration) return `duration(${JSON.stringify(show(value))})`
+  if (value instanceof CelDuration) return `duration(${JSON.stringify(show(value))})`
   if (value instanceof Uint8Array) return `b${JSON.stringify(show(value))}`
   return show(value)
 }
 
 /** A constant template that is wrong, or that asks of its arguments what their types are not. */
 export function wrongFormat(
-  [template, list]: readonly Node[],
-  types: ReadonlyMap<Node, Type>,
+  [template, list]: readonly SyntaxNode[],
+  types: ReadonlyMap<SyntaxNode, Type>,
   at: number,
 ): Issue | undefined {
   if (template?.kind !== 'const' || template.value.type !== 'string' || list?.kind !== 'list') return undefined
@@ -202,7 +202,7 @@ export function wrongFormat(
   return { at, message: `too many arguments supplied to string.format (expected ${wanted}, got ${given})` }
 }
 
-function wrongType(item: Node, types: ReadonlyMap<Node, Type>, verb: string): Issue | undefined {
+function wrongType(item: SyntaxNode, types: ReadonlyMap<SyntaxNode, Type>, verb: string): Issue | undefined {
   const type = types.get(item)
   if (type === undefined || isDyn(type) || type.kind === 'param') return undefined
   if (verb === 's' && item.kind === 'list') return firstOf(item.items, (one) => wrongType(one, types, verb))

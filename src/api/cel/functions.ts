@@ -20,8 +20,8 @@ import {
   UINT,
 } from './types.ts'
 import {
+  CelDuration,
   CelError,
-  Duration,
   equals,
   isMapLike,
   keyOf,
@@ -97,7 +97,7 @@ export function compare(a: Value, b: Value): number {
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
   if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
-  if (a instanceof Duration && b instanceof Duration) return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
+  if (a instanceof CelDuration && b instanceof CelDuration) return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
   throw new CelError('no such overload')
 }
 
@@ -149,7 +149,7 @@ export function show(value: Value): string {
   if (value === null) return 'null'
   if (value instanceof Uint) return String(value.value)
   if (value instanceof Timestamp) return timestampText(value)
-  if (value instanceof Duration) return durationText(value)
+  if (value instanceof CelDuration) return durationText(value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (value instanceof Opaque) return value.text
   if (value instanceof TypeValue) return value.name
@@ -185,7 +185,7 @@ export function timestampText({ nanos }: Timestamp): string {
 }
 
 /** Seconds as the nearest double has them, never with an exponent. */
-export function durationText({ nanos }: Duration): string {
+export function durationText({ nanos }: CelDuration): string {
   const seconds = Number(nanos) / 1e9
   const text = String(seconds)
   return `${text.includes('e') ? seconds.toFixed(9).replace(/0+$/, '') : text}s`
@@ -227,7 +227,7 @@ function accessor(of: (date: Date) => number): readonly Overload[] {
 }
 
 const dayOfYear = (date: Date) => Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000)
-const durationIn = (unit: bigint) => method([DURATION], INT, (duration: Duration) => duration.nanos / unit)
+const durationIn = (unit: bigint) => method([DURATION], INT, (duration: CelDuration) => duration.nanos / unit)
 
 export function typeName(value: Value): string {
   if (value === null) return 'null_type'
@@ -241,7 +241,7 @@ export function typeName(value: Value): string {
   if (value instanceof MapValue) return 'map'
   if (value instanceof ObjectValue || value instanceof MessageValue) return value.type.name
   if (value instanceof Timestamp) return 'google.protobuf.Timestamp'
-  if (value instanceof Duration) return 'google.protobuf.Duration'
+  if (value instanceof CelDuration) return 'google.protobuf.Duration'
   if (value instanceof Optional) return 'optional_type'
   return value instanceof Opaque ? value.type : 'type'
 }
@@ -281,9 +281,9 @@ export const standard = define({
     fn([STRING, STRING], STRING, (a: string, b: string) => a + b),
     fn([BYTES, BYTES], BYTES, (a: Uint8Array, b: Uint8Array) => Buffer.concat([a, b])),
     fn([listOf(A), listOf(A)], listOf(A), (a: Value[], b: Value[]) => [...a, ...b]),
-    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => timestampAt(a.nanos + b.nanos)),
-    fn([DURATION, TIMESTAMP], TIMESTAMP, (a: Duration, b: Timestamp) => timestampAt(a.nanos + b.nanos)),
-    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => durationOf(a.nanos + b.nanos)),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: CelDuration) => timestampAt(a.nanos + b.nanos)),
+    fn([DURATION, TIMESTAMP], TIMESTAMP, (a: CelDuration, b: Timestamp) => timestampAt(a.nanos + b.nanos)),
+    fn([DURATION, DURATION], DURATION, (a: CelDuration, b: CelDuration) => durationOf(a.nanos + b.nanos)),
   ],
   '_-_': [
     ...arithmetic(
@@ -291,8 +291,8 @@ export const standard = define({
       (a, b) => a - b,
     ),
     fn([TIMESTAMP, TIMESTAMP], DURATION, (a: Timestamp, b: Timestamp) => durationOf(a.nanos - b.nanos)),
-    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: Duration) => timestampAt(a.nanos - b.nanos)),
-    fn([DURATION, DURATION], DURATION, (a: Duration, b: Duration) => durationOf(a.nanos - b.nanos)),
+    fn([TIMESTAMP, DURATION], TIMESTAMP, (a: Timestamp, b: CelDuration) => timestampAt(a.nanos - b.nanos)),
+    fn([DURATION, DURATION], DURATION, (a: CelDuration, b: CelDuration) => durationOf(a.nanos - b.nanos)),
   ],
   '_*_': arithmetic(
     (a, b) => a * b,
@@ -339,7 +339,7 @@ export const standard = define({
       DURATION,
       converting('google.protobuf.Duration', (text) => parseDuration(text as string)),
     ),
-    fn([DURATION], DURATION, (value: Duration) => value),
+    fn([DURATION], DURATION, (value: CelDuration) => value),
   ],
   startsWith: [method([STRING, STRING], BOOL, (text: string, part: string) => text.startsWith(part))],
   endsWith: [method([STRING, STRING], BOOL, (text: string, part: string) => text.endsWith(part))],
@@ -356,7 +356,7 @@ export const standard = define({
   getSeconds: [...accessor((date) => date.getUTCSeconds()), durationIn(1_000_000_000n)],
   getMilliseconds: [
     ...accessor((date) => date.getUTCMilliseconds()),
-    method([DURATION], INT, (value: Duration) => (value.nanos / 1_000_000n) % 1000n),
+    method([DURATION], INT, (value: CelDuration) => (value.nanos / 1_000_000n) % 1000n),
   ],
   'optional.of': [fn([A], optionalOf(A), (value: Value) => new Optional(value))],
   'optional.ofNonZeroValue': [

@@ -28,7 +28,7 @@ import {
   UINT,
   URL_TYPE,
 } from './types.ts'
-import { CelError, Duration, equals, MapValue, Opaque, Optional, Uint, type Value } from './values.ts'
+import { CelDuration, CelError, equals, MapValue, Opaque, Optional, Uint, type Value } from './values.ts'
 
 const T = param('T')
 
@@ -111,7 +111,7 @@ function sum(list: readonly Value[]): Value {
   if (typeof first === 'bigint') return (list as readonly bigint[]).reduce((a, b) => a + b, 0n)
   if (typeof first === 'number') return (list as readonly number[]).reduce((a, b) => a + b, 0)
   if (first instanceof Uint) return new Uint((list as readonly Uint[]).reduce((a, b) => a + b.value, 0n))
-  return new Duration((list as readonly Duration[]).reduce((a, b) => a + b.nanos, 0n))
+  return new CelDuration((list as readonly CelDuration[]).reduce((a, b) => a + b.nanos, 0n))
 }
 
 const isSorted = (list: readonly Value[]) =>

@@ -45,7 +45,7 @@ function flatten(list: Values, depth = 1n): Values {
 }
 
 /** @throws CelError for values that have no order */
-export const sorted = (list: Values, keys: Values = list): Values => {
+export const sortedValues = (list: Values, keys: Values = list): Values => {
   const first = keys[0]
   if (keys.some((key) => typeof key !== typeof first)) throw new CelError('list elements must have the same type')
   return list
@@ -67,7 +67,7 @@ export const lists = define({
     method([listOf(LIST)], LIST, (list: Values) => flatten(list)),
     method([listOf(DYN), INT], listOf(DYN), flatten),
   ],
-  sort: SORTABLE.map((type) => method([listOf(type)], listOf(type), (list: Values) => sorted(list))),
+  sort: SORTABLE.map((type) => method([listOf(type)], listOf(type), (list: Values) => sortedValues(list))),
   distinct: [method([LIST], LIST, distinct)],
   reverse: [method([LIST], LIST, (list: Values) => list.toReversed())],
   first: [method([LIST], optionalOf(T), (list: Values) => new Optional(list[0]))],

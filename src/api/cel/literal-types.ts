@@ -1,14 +1,14 @@
 /** Literals hold values of one type: what does not is told once everything else is right. What is printed may be mixed. */
 import type { Issue } from './issues.ts'
-import type { Node } from './parse.ts'
+import type { SyntaxNode } from './parse.ts'
 import { closed, DYN, printType, type Type } from './types.ts'
 
-export function mixedLiterals(root: Node, types: ReadonlyMap<Node, Type>): readonly Issue[] {
+export function mixedLiterals(root: SyntaxNode, types: ReadonlyMap<SyntaxNode, Type>): readonly Issue[] {
   const issues: Issue[] = []
   walk(root, false)
   return issues
 
-  function walk(node: Node, mayMix: boolean): void {
+  function walk(node: SyntaxNode, mayMix: boolean): void {
     switch (node.kind) {
       case 'const':
       case 'ident':
@@ -50,7 +50,7 @@ export function mixedLiterals(root: Node, types: ReadonlyMap<Node, Type>): reado
   }
 
   /** The items that are not like the first of all. */
-  function unlike(items: readonly Node[], optional: (index: number) => boolean): readonly Issue[] {
+  function unlike(items: readonly SyntaxNode[], optional: (index: number) => boolean): readonly Issue[] {
     let wanted: Type | undefined
     return items.flatMap((item, i) => {
       const given = types.get(item) ?? DYN

@@ -1,7 +1,7 @@
 /** Literals with parts: lists, maps, and objects of a named type (`Object.spec{replicas: 3}`). */
 import { expect, expectEnd, inside, isName, isOp, next, type Parser, peek, shown } from './cursor.ts'
 import { CelSyntaxError } from './issues.ts'
-import type { MapEntry, Node, StructField } from './parse.ts'
+import type { MapEntry, StructField, SyntaxNode } from './parse.ts'
 import type { Token } from './tokens.ts'
 
 /** A comma may stand where there are no items at all, and behind the last. */
@@ -23,8 +23,8 @@ function items(parser: Parser, close: string, read: () => void): void {
   next(parser)
 }
 
-export function listLiteral(parser: Parser, token: Token): Node {
-  const list: Node[] = []
+export function listLiteral(parser: Parser, token: Token): SyntaxNode {
+  const list: SyntaxNode[] = []
   const optional = new Set<number>()
   let marked = token.text === '[?'
   items(parser, ']', () => {
@@ -39,7 +39,7 @@ export function listLiteral(parser: Parser, token: Token): Node {
   return { kind: 'list', items: list, optional, at: token.at }
 }
 
-export function mapLiteral(parser: Parser, token: Token): Node {
+export function mapLiteral(parser: Parser, token: Token): SyntaxNode {
   const entries: MapEntry[] = []
   items(parser, '}', () => {
     const optional = isOp(parser, '?')
@@ -52,7 +52,7 @@ export function mapLiteral(parser: Parser, token: Token): Node {
 }
 
 /** The brace is the next token. */
-export function structLiteral(parser: Parser, name: string): Node {
+export function structLiteral(parser: Parser, name: string): SyntaxNode {
   const { at } = next(parser)
   const fields: StructField[] = []
   items(parser, '}', () => {

@@ -1,6 +1,6 @@
 /** Calls that are not calls: has(), and the macros over lists, maps and optionals. */
 import { CelSyntaxError } from './issues.ts'
-import type { MacroName, Node } from './parse.ts'
+import type { MacroName, SyntaxNode } from './parse.ts'
 
 const MACROS = new Set<string>([
   'all',
@@ -25,13 +25,13 @@ const WRONG_NAMES: Readonly<Record<string, string>> = {
   optFlatMap: 'optFlatMap() variable name must be a simple identifier',
 }
 
-export function hasMacro(args: readonly Node[], at: number): Node {
+export function hasMacro(args: readonly SyntaxNode[], at: number): SyntaxNode {
   const [operand] = args
   if (args.length === 1 && operand?.kind === 'select' && !operand.test) return { ...operand, test: true, at }
   throw new CelSyntaxError(operand?.at ?? at, 'invalid argument to has() macro')
 }
 
-export function methodCall(target: Node, name: string, args: readonly Node[], at: number): Node {
+export function methodCall(target: SyntaxNode, name: string, args: readonly SyntaxNode[], at: number): SyntaxNode {
   if (!MACROS.has(name) || !isMacroCall(name, args.length)) return { kind: 'call', name, target, args, at }
   const variables = name.startsWith('transform') || (args.length === 3 && name !== 'map') ? 2 : 1
   const vars: string[] = []

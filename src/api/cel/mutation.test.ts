@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Foreign } from '../fields/foreign.ts'
-import { check } from './check.ts'
+import { Foreign } from '../fields/not-json.ts'
+import { typeCheck } from './check.ts'
 import { wrongConversion } from './constants.ts'
-import { evaluate } from './eval.ts'
+import { evaluateExpression } from './eval.ts'
 import { CelSyntaxError, printIssues } from './issues.ts'
 import { allFunctions } from './libraries.ts'
 import { misnamed, mutationTypes, withMutationFunctions } from './mutation.ts'
@@ -16,12 +16,15 @@ const functions = withMutationFunctions(allFunctions())
 const object = { metadata: { name: 'a' }, data: { k: 'v' }, list: [{ deep: [1] }] }
 
 const checked = (source: string) =>
-  check(parse(source), { variables: new Map([['object', DYN]]), functions, messages: mutationTypes })
+  typeCheck(parse(source), { variables: new Map([['object', DYN]]), functions, messages: mutationTypes })
 
 function run(source: string): Value {
   const { issues, ...rest } = checked(source)
   assert.deepEqual(issues, [])
-  return evaluate({ issues, ...rest }, new Map([['object', wrap(object, DYN)]]), { used: 0, limit: 1_000_000 })
+  return evaluateExpression({ issues, ...rest }, new Map([['object', wrap(object, DYN)]]), {
+    used: 0,
+    limit: 1_000_000,
+  })
 }
 
 function errors(source: string): string {

@@ -4,7 +4,7 @@
  */
 import { define, type Functions, fn } from './functions.ts'
 import { DYN, listOf, type ObjectField, STRING, type Type } from './types.ts'
-import { CelError, Duration, MapValue, MessageValue, sourceOf, Timestamp, Uint, type Value } from './values.ts'
+import { CelDuration, CelError, MapValue, MessageValue, sourceOf, Timestamp, Uint, type Value } from './values.ts'
 
 type ObjectType = Type & { readonly kind: 'object' }
 
@@ -99,7 +99,7 @@ function goType(value: Value): string {
   if (value instanceof Uint) return 'uint64'
   if (value instanceof Uint8Array) return '[]uint8'
   if (value instanceof Timestamp) return 'time.Time'
-  if (value instanceof Duration) return 'time.Duration'
+  if (value instanceof CelDuration) return 'time.Duration'
   if (Array.isArray(value)) return '[]ref.Val'
   return 'map[ref.Val]ref.Val'
 }

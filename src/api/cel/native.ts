@@ -3,13 +3,13 @@
  * given, where a value may be of a type that it does not know.
  */
 import { goDurationText } from '../../base/go-duration.ts'
-import { Foreign } from '../fields/foreign.ts'
+import { Foreign } from '../fields/not-json.ts'
 import { setOwn } from '../fields/values.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { durationText, show, timestampText } from './functions.ts'
 import {
+  CelDuration,
   CelError,
-  Duration,
   isMapLike,
   MapValue,
   MessageValue,
@@ -38,7 +38,7 @@ export function jsonOf(value: Value): Json {
   if (value instanceof Uint) return jsonOf(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (value instanceof Timestamp) return timestampText(value)
-  if (value instanceof Duration) return durationText(value)
+  if (value instanceof CelDuration) return durationText(value)
   if (value instanceof Optional) {
     if (value.value === undefined) throw new CelError('optional.none() dereference')
     return jsonOf(value.value)
@@ -118,7 +118,8 @@ function plain(value: Value): unknown {
 function foreign(value: Value): Foreign {
   if (value === null) return new Foreign('NULL_VALUE', '0', 'structpb.NullValue')
   if (value instanceof Uint) return new Foreign(String(value.value), `0x${value.value.toString(16)}`, 'uint64')
-  if (value instanceof Duration) return new Foreign(goDurationText(value.nanos), String(value.nanos), 'time.Duration')
+  if (value instanceof CelDuration)
+    return new Foreign(goDurationText(value.nanos), String(value.nanos), 'time.Duration')
   if (value instanceof Timestamp) return new Foreign(goTime(value), timeSyntax(value), 'time.Time')
   if (value instanceof Uint8Array)
     return new Foreign(

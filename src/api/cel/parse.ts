@@ -23,12 +23,12 @@ import { hasMacro, methodCall } from './macros.ts'
 import { type Constant, type Token, tokenize } from './tokens.ts'
 import { RESERVED_WORDS } from './words.ts'
 
-export type Node =
+export type SyntaxNode =
   | { readonly kind: 'const'; readonly value: Constant; readonly at: number }
   | { readonly kind: 'ident'; readonly name: string; readonly at: number }
   | {
       readonly kind: 'select'
-      readonly operand: Node
+      readonly operand: SyntaxNode
       readonly field: string
       /** has(a.b) */
       readonly test: boolean
@@ -39,13 +39,13 @@ export type Node =
   | {
       readonly kind: 'call'
       readonly name: string
-      readonly target: Node | undefined
-      readonly args: readonly Node[]
+      readonly target: SyntaxNode | undefined
+      readonly args: readonly SyntaxNode[]
       readonly at: number
     }
   | {
       readonly kind: 'list'
-      readonly items: readonly Node[]
+      readonly items: readonly SyntaxNode[]
       readonly optional: ReadonlySet<number>
       readonly at: number
     }
@@ -54,21 +54,21 @@ export type Node =
   | {
       readonly kind: 'macro'
       readonly name: MacroName
-      readonly target: Node
+      readonly target: SyntaxNode
       readonly vars: readonly string[]
-      readonly args: readonly Node[]
+      readonly args: readonly SyntaxNode[]
       readonly at: number
     }
 
 export interface MapEntry {
-  readonly key: Node
-  readonly value: Node
+  readonly key: SyntaxNode
+  readonly value: SyntaxNode
   readonly optional: boolean
 }
 
 export interface StructField {
   readonly name: string
-  readonly value: Node
+  readonly value: SyntaxNode
   readonly optional: boolean
   /** Of the colon. */
   readonly at: number
@@ -93,7 +93,7 @@ const MAX_LENGTH = 100_000
 const MAX_DEPTH = 250
 
 /** @throws CelSyntaxError with everything that is wrong */
-export function parse(source: string): Node {
+export function parse(source: string): SyntaxNode {
   if (source.length > MAX_LENGTH)
     throw new CelSyntaxError(0, `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_LENGTH}`)
   const issues: Issue[] = []
@@ -109,7 +109,7 @@ export function parse(source: string): Node {
   }
 }
 
-function parseTokens(tokens: readonly Token[], issues: Issue[]): Node {
+function parseTokens(tokens: readonly Token[], issues: Issue[]): SyntaxNode {
   const parser: Parser = { tokens, at: 0, depth: 0, issues, ends: [], expression }
   const node = inside(parser, ['<EOF>'])
   const left = peek(parser)
@@ -121,7 +121,7 @@ function parseTokens(tokens: readonly Token[], issues: Issue[]): Node {
   )
 }
 
-function expression(parser: Parser): Node {
+function expression(parser: Parser): SyntaxNode {
   if (++parser.depth > MAX_DEPTH)
     throw new CelSyntaxError(peek(parser).at, `expression recursion limit exceeded: ${MAX_DEPTH}`)
   const condition = binary(parser, 0)
@@ -144,7 +144,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['*', '/', '%'],
 ]
 
-function binary(parser: Parser, level: number): Node {
+function binary(parser: Parser, level: number): SyntaxNode {
   const operators = LEVELS[level]
   if (operators === undefined) return unary(parser)
   let left = binary(parser, level + 1)
@@ -162,7 +162,7 @@ function binary(parser: Parser, level: number): Node {
   }
 }
 
-function unary(parser: Parser): Node {
+function unary(parser: Parser): SyntaxNode {
   const token = peek(parser)
   if (token.kind !== 'op' || (token.text !== '!' && token.text !== '-')) return member(parser, primary(parser))
   let count = 0
@@ -197,7 +197,7 @@ function inRange(value: Constant, at: number): Constant {
   return value
 }
 
-function primary(parser: Parser): Node {
+function primary(parser: Parser): SyntaxNode {
   const token = next(parser)
   switch (token.kind) {
     case 'number':
@@ -219,7 +219,7 @@ function primary(parser: Parser): Node {
   return noExpression(parser, token)
 }
 
-function identifier(parser: Parser, token: Token): Node {
+function identifier(parser: Parser, token: Token): SyntaxNode {
   const { text, at } = token
   if (text === 'true' || text === 'false') return { kind: 'const', value: { type: 'bool', value: text === 'true' }, at }
   if (text === 'null') return { kind: 'const', value: { type: 'null', value: null }, at }
@@ -253,8 +253,8 @@ function structName(parser: Parser, first: string): string | undefined {
 
 const isDot = (token: Token | undefined) => token?.kind === 'op' && token.text === '.'
 
-function callArguments(parser: Parser): Node[] {
-  const args: Node[] = []
+function callArguments(parser: Parser): SyntaxNode[] {
+  const args: SyntaxNode[] = []
   if (isOp(parser, ')')) {
     next(parser)
     return args
@@ -285,7 +285,7 @@ function fieldToken(parser: Parser, dot: Token): Token | undefined {
   return { ...next(parser), kind: 'quoted' }
 }
 
-function member(parser: Parser, start: Node): Node {
+function member(parser: Parser, start: SyntaxNode): SyntaxNode {
   let node = start
   for (let links = 0; ; links++) {
     if (links > MAX_DEPTH * 4)

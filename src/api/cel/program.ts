@@ -1,11 +1,11 @@
 /** An expression from text to something that runs: parsed, checked, estimated. */
-import { type Checked, check } from './check.ts'
+import { type CheckedExpression, typeCheck } from './check.ts'
 import { estimateCost } from './cost.ts'
-import { type Budget, evaluate, type Variables } from './eval.ts'
+import { type Budget, evaluateExpression, type Variables } from './eval.ts'
 import type { Functions } from './functions.ts'
 import { CelSyntaxError, printIssues } from './issues.ts'
 import { allFunctions } from './libraries.ts'
-import { type Node, parse } from './parse.ts'
+import { parse, type SyntaxNode } from './parse.ts'
 import type { Type } from './types.ts'
 import type { Value } from './values.ts'
 
@@ -26,7 +26,7 @@ export function compileExpression(
   source: string,
   variables: ReadonlyMap<string, Type>,
 ): { readonly program: Program } | { readonly error: string } {
-  let node: Node
+  let node: SyntaxNode
   try {
     node = parse(source)
   } catch (error) {
@@ -34,14 +34,14 @@ export function compileExpression(
     throw error
   }
   functions ??= allFunctions()
-  const checked: Checked = check(node, { variables, functions })
+  const checked: CheckedExpression = typeCheck(node, { variables, functions })
   if (checked.issues.length > 0) return { error: printIssues(source, checked.issues) }
   return {
     program: {
       type: checked.type,
       maxCost: estimateCost(checked).max,
       reads: checked.reads,
-      run: (values, budget) => evaluate(checked, values, budget),
+      run: (values, budget) => evaluateExpression(checked, values, budget),
     },
   }
 }

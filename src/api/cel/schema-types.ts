@@ -1,4 +1,5 @@
 /** CEL types of structural schemas: what `self` is, and how much of it there can be in one request. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { additionalSchema, type Structural } from '../schema/structural/structural.ts'
 import { BOOL, listOf, type ObjectField, STRING, type Type } from './types.ts'
 import { isReserved } from './words.ts'
@@ -19,11 +20,7 @@ function bounded(type: Type, maxElements: number): Type {
 /** undefined for what no expression can see: fields of which the schema says nothing. */
 export function typeOfSchema(schema: Structural, resource = false): Type | undefined {
   if (resource) return build(schema, true, '')
-  let known = made.get(schema)
-  if (known === undefined) {
-    known = { type: build(schema, schema.embedded, '') }
-    made.set(schema, known)
-  }
+  const known = getOrInsertComputed(made, schema, () => ({ type: build(schema, schema.embedded, '') }))
   return known.type
 }
 

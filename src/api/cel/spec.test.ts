@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { SpecCase, SpecCases } from '../../../tools/cel-cases.ts'
-import { check } from './check.ts'
-import { evaluate } from './eval.ts'
+import { typeCheck } from './check.ts'
+import { evaluateExpression } from './eval.ts'
 import { CelSyntaxError } from './issues.ts'
 import { allFunctions } from './libraries.ts'
 import { parse } from './parse.ts'
@@ -25,8 +25,8 @@ import {
   UINT,
 } from './types.ts'
 import {
+  CelDuration,
   CelError,
-  Duration,
   isMapLike,
   keyOf,
   MapValue,
@@ -85,7 +85,7 @@ function valueFrom([type, value]: Row): Value {
         ),
       )
     case 'duration':
-      return new Duration(BigInt(value as string))
+      return new CelDuration(BigInt(value as string))
     case 'timestamp':
       return new Timestamp(BigInt(value as string))
     default:
@@ -103,7 +103,7 @@ function rowOf(value: Value): Row {
   if (typeof value === 'boolean') return ['bool', value]
   if (value instanceof Uint8Array) return ['bytes', Buffer.from(value).toString('hex')]
   if (value instanceof TypeValue) return ['type', value.name]
-  if (value instanceof Duration) return ['duration', String(value.nanos)]
+  if (value instanceof CelDuration) return ['duration', String(value.nanos)]
   if (value instanceof Timestamp) return ['timestamp', String(value.nanos)]
   if (value instanceof Optional) return ['optional', value.value === undefined ? undefined : rowOf(value.value)]
   if (Array.isArray(value)) return ['list', value.map(rowOf)]
@@ -124,9 +124,9 @@ interface Outcome {
 
 function outcomeOf({ expr, variables = [] }: SpecCase): Outcome {
   const types = new Map(variables.map(([name, type]) => [name, typeOf(type)]))
-  let checked: ReturnType<typeof check>
+  let checked: ReturnType<typeof typeCheck>
   try {
-    checked = check(parse(expr), { variables: types, functions, mixed: true })
+    checked = typeCheck(parse(expr), { variables: types, functions, mixed: true })
   } catch (error) {
     if (error instanceof CelSyntaxError) return { refused: error.issue.message }
     throw error
@@ -137,7 +137,7 @@ function outcomeOf({ expr, variables = [] }: SpecCase): Outcome {
     variables.flatMap(([name, , row]) => (row === undefined ? [] : [[name, valueFrom(row)] as const])),
   )
   try {
-    return { type, value: rowOf(evaluate(checked, values, { used: 0, limit: 1_000_000 })) }
+    return { type, value: rowOf(evaluateExpression(checked, values, { used: 0, limit: 1_000_000 })) }
   } catch (error) {
     if (error instanceof CelError) return { type, error: error.message }
     throw error

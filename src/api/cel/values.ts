@@ -1,5 +1,7 @@
 /** Values of CEL: what an expression computes with. Integers are bigints, doubles numbers; JSON is wrapped by its type. */
+
 import { GoDurationError, parseGoDuration } from '../../base/go-duration.ts'
+import { parseRfc3339 } from '../../base/rfc3339.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { DYN, fieldNamed, type Type } from './types.ts'
 
@@ -18,7 +20,7 @@ export class Timestamp {
     this.nanos = nanos
   }
 }
-export class Duration {
+export class CelDuration {
   readonly nanos: bigint
   constructor(nanos: bigint) {
     this.nanos = nanos
@@ -111,7 +113,7 @@ export type Value =
   | Uint8Array
   | Uint
   | Timestamp
-  | Duration
+  | CelDuration
   | Optional
   | Opaque
   | TypeValue
@@ -194,19 +196,17 @@ function wrapDynamic(json: Json): Value {
   return mapFromJson(json as JsonObject, DYN)
 }
 
+/** A value of the format `date-time`. @throws CelError */
 export function parseTimestamp(text: string): Timestamp {
-  const match = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d))?$/.exec(text)
-  const ms =
-    match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2] ?? '00:00:00'}${(match[4] ?? 'Z').toUpperCase()}`)
-  if (match === null || Number.isNaN(ms)) throw new CelError(`invalid timestamp ${JSON.stringify(text)}`)
-  const fraction = (match[3] ?? '.').slice(1).padEnd(9, '0').slice(0, 9)
-  return new Timestamp(BigInt(ms) * 1_000_000n + BigInt(fraction))
+  const nanos = parseRfc3339(text, { lenient: true })
+  if (nanos === undefined) throw new CelError(`invalid timestamp ${JSON.stringify(text)}`)
+  return new Timestamp(nanos)
 }
 
 /** @throws CelError */
-export function parseDuration(text: string): Duration {
+export function parseDuration(text: string): CelDuration {
   try {
-    return new Duration(parseGoDuration(text))
+    return new CelDuration(parseGoDuration(text))
   } catch (error) {
     if (!(error instanceof GoDurationError)) throw error
     throw new CelError(`time: invalid duration ${JSON.stringify(text)}`)
@@ -233,7 +233,7 @@ export function equals(a: Value, b: Value): boolean {
   }
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
   if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos === b.nanos
-  if (a instanceof Duration && b instanceof Duration) return a.nanos === b.nanos
+  if (a instanceof CelDuration && b instanceof CelDuration) return a.nanos === b.nanos
   if (a instanceof Optional && b instanceof Optional)
     return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value)
   if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name

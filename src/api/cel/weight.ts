@@ -1,7 +1,8 @@
 /**
  * How much a value is when all of it is looked at. Expressions may put one list twice into another, and that twice into a
- * third: a hundred characters make a value that nobody lives to see the end of. The cost of a call counts the first level.
+ * third: a hundred characters make a value that would take years. The cost of a call counts the first level.
  */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Json } from '../object.ts'
 import { MapValue, MessageValue, ObjectValue, Optional, sizeOf, type Value } from './values.ts'
 
@@ -44,12 +45,7 @@ function weightOfJson(json: Json | undefined): number {
 }
 
 function remembered(key: object, count: () => number): number {
-  let weight = known.get(key)
-  if (weight === undefined) {
-    weight = count()
-    known.set(key, weight)
-  }
-  return weight
+  return getOrInsertComputed(known, key, () => count())
 }
 
 /** The parts that a function looks at; 0 for one that looks at no more than its cost says. */

@@ -6,15 +6,15 @@ import { apiVersionOf, type Json, type JsonObject, type KubeObject } from '../ob
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import { setKey, type Writable } from '../schema/canonical.ts'
-import { walkExactly } from '../schema/exact.ts'
+import { walkExactly } from '../schema/field-validation.ts'
 import { eachEmbedded, hasEmbedded } from '../schema/structural/embedded.ts'
 import { applyStructuralDefaults, dropNulls, isSettled, prune, sortedKeys } from '../schema/structural/prune.ts'
 import { isObject, type Structural } from '../schema/structural/structural.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest } from '../status.ts'
 import { invalid } from '../validation/errors.ts'
-import type { Decoded, DecodeOptions, ExpectedKind, Source } from './decode.ts'
-import { kindOf, nodeOf, openOfKind, wordFor } from './decode.ts'
+import type { BodySource, Decoded, DecodeOptions, ExpectedKind } from './decode.ts'
+import { jsonNodeOf, kindOf, openOfKind, wordFor } from './decode.ts'
 import { exactInteger, type JsonNode, jsonText, NumberNode, ObjectNode } from './json.ts'
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
@@ -33,7 +33,7 @@ export function decodeCustomBody(
   for (const [name, value] of Object.entries(source.top))
     if (value !== undefined && value !== null && typeof value !== 'string')
       throw source.refuse(
-        `couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(nodeOf(value))} into Go struct field .${name} of type string`,
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(jsonNodeOf(value))} into Go struct field .${name} of type string`,
       )
   const known = kindOf(source, expected)
   const strict = [...source.strict]
@@ -68,7 +68,7 @@ function cannotHandle(actual: { kind: string; version: string }, expected: Expec
 }
 
 /** The body as plain JSON, with exact integers; fields written twice are noted. */
-function bodyOf(source: Source, strict: string[]): JsonObject {
+function bodyOf(source: BodySource, strict: string[]): JsonObject {
   const { quick } = source
   const keys = quick === undefined ? Number.NaN : countKeys(quick.value)
   if (quick !== undefined && keys === (quick.keys ?? keys)) return quick.value as JsonObject
@@ -134,7 +134,7 @@ function decodeMeta(value: Json, strict: string[]): KubeObject['metadata'] {
   const schema = schemaOf(OBJECT_META)
   const quick = isObject(value) ? walkQuickly(value, schema, countKeys(value)) : undefined
   if (quick !== undefined) return quick as KubeObject['metadata']
-  const exact = walkExactly(nodeOf(value), schema)
+  const exact = walkExactly(jsonNodeOf(value), schema)
   if (exact.error !== undefined) throw new Refused(exact.error)
   strict.push(...exact.strict)
   return exact.object as KubeObject['metadata']

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { deepFreeze } from '../freeze.ts'
 import type { KubeObject } from '../object.ts'
+import { createParts, createPartTexts, type Parts } from '../parts.ts'
 import type { RequestBody } from '../request.ts'
 import { builtinScheme } from '../scheme/scheme.ts'
 import { decodeBody, decodeFields, decodeOptions, type FieldValidation } from './decode.ts'
@@ -13,8 +15,13 @@ const bytes = (text: string, contentType = 'application/json'): RequestBody => (
 })
 const row = (group: string, resource: string, version = 'v1') => builtinScheme().find(group, version, resource)!
 const configMaps = row('', 'configmaps')
+const texts = createPartTexts()
+const memories = new Map<string, Parts>()
 const decode = (text: string, expected = configMaps, fieldValidation: FieldValidation = 'Warn') =>
-  decodeBody(bytes(text), expected, { fieldValidation })
+  decodeBody(bytes(text), expected, {
+    fieldValidation,
+    parts: getOrInsertComputed(memories, expected.resource, () => createParts(texts)),
+  })
 const refused = (text: string, message: string, expected = configMaps, fieldValidation: FieldValidation = 'Warn') =>
   assert.throws(() => decode(text, expected, fieldValidation), { code: 400, reason: 'BadRequest', message }, text)
 
@@ -321,7 +328,7 @@ test('of a spec that was read before everything is refused that would be refused
     }
   }
   const other = SPEC.replace('"c"', '"other"')
-  // The same words but for one name, which nobody has read before.
+  // The same words but for one name, which have not been read before.
   for (const text of [
     podText('a').slice(0, -1),
     `${podText('a')}}`,

@@ -5,11 +5,11 @@
  */
 import { apiVersionOf, asKubeObject, type Json, type JsonObject, type KubeObject } from '../object.ts'
 import { annotationReader, ConversionError, withAnnotations } from '../objects/annotated-fields.ts'
-import { isShared } from '../parts.ts'
+import { noParts, type Parts, type ReadPart } from '../parts.ts'
 import type { RequestBody } from '../request.ts'
 import { schemaOf } from '../schema/builtin.ts'
 import type { Writable } from '../schema/canonical.ts'
-import { type ExactResult, walkExactly } from '../schema/exact.ts'
+import { type ExactResult, walkExactly } from '../schema/field-validation.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { countKeys, walkQuickly } from '../schema/walk.ts'
 import { badRequest, type StatusError } from '../status.ts'
@@ -26,7 +26,6 @@ import {
 import { conversionProblem, type Kind, kindIn } from './kinds.ts'
 import { mediaTypeOf, unsupportedBody } from './media-type.ts'
 import { ProtobufError } from './protobuf-wire.ts'
-import { mayRecur, type RecurringPart, recall, remember } from './recurring.ts'
 import { parseYaml } from './yaml.ts'
 
 export interface ExpectedKind {
@@ -46,6 +45,8 @@ export interface DecodeOptions {
   readonly applied?: boolean
   readonly fieldValidation: FieldValidation
   readonly decodeProtobuf?: ProtobufDecoder
+  /** What is remembered of specs of the kind; custom resources have none. */
+  readonly parts?: Parts
   /** The object comes from a patch: a custom resource may say there what it wants to be, validation judges it. */
   readonly patched?: boolean
 }
@@ -67,7 +68,7 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.ku
  * @throws StatusError 400 with Kubernetes' words for what is wrong, 415 for a content type it does not read
  */
 export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind, options: DecodeOptions): Decoded {
-  let source = openOfKind(body, expected, options.decodeProtobuf, expected.schema)
+  let source = openOfKind(body, expected, options.decodeProtobuf, options.parts)
   let actual = kindOf(source, expected)
   if (!isSame(actual, expected) && source.quick !== undefined) {
     source = exactly(source)
@@ -100,16 +101,16 @@ export function decodeBody(body: RequestBody | undefined, expected: ExpectedKind
   )
 }
 
-/** A body that is expected to be of a kind. `recurring` is its schema where specs may be read again. @throws StatusError 400, 415 */
+/** A body that is expected to be of a kind. `parts` has the specs that may be read again. @throws StatusError 400, 415 */
 export function openOfKind(
   body: RequestBody | undefined,
   expected: ExpectedKind,
   decodeProtobuf: ProtobufDecoder | undefined,
-  recurring?: StructSchema,
-): Source {
+  parts: Parts = noParts,
+): BodySource {
   const unrecognized = (message: string, bytes: Uint8Array) =>
     badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${message} (${summary(bytes)})`)
-  return openBody(body, expected, decodeProtobuf, unrecognized, recurring)
+  return openBody(body, expected, decodeProtobuf, unrecognized, parts)
 }
 
 /**
@@ -120,7 +121,7 @@ export function decodeFields(value: JsonObject | KubeObject, schema: StructSchem
   const object = walkQuickly(value, schema, undefined)
   if (object !== undefined) return { object, strict: [] }
   if (Number.isNaN(countKeys(value))) return { object: {}, error: 'exceeded max depth', strict: [] }
-  return walkExactly(nodeOf(value), schema)
+  return walkExactly(jsonNodeOf(value), schema)
 }
 
 function isSame(actual: Kind, expected: Kind): boolean {
@@ -128,7 +129,7 @@ function isSame(actual: Kind, expected: Kind): boolean {
 }
 
 /** The source read exactly: a kind written twice is refused if either is no string. */
-function exactly(source: Source): Source {
+function exactly(source: BodySource): BodySource {
   const node = source.node()
   return { ...source, top: topOf(node, source.refuse), quick: undefined, node: () => node }
 }
@@ -147,7 +148,7 @@ export function decodeOptions(
 ): KubeObject | undefined {
   if (body === undefined || (body.kind === 'bytes' && body.bytes.length === 0)) return undefined
   const expected: ExpectedKind = { ...META, kind: 'DeleteOptions', schema: schemaOf(DELETE_OPTIONS) }
-  const source = openBody(body, expected, options.decodeProtobuf, (message) => badRequest(message), expected.schema)
+  const source = openBody(body, expected, options.decodeProtobuf, (message) => badRequest(message), noParts)
   const actual = kindOf(source, expected)
   if (actual.kind !== 'DeleteOptions') {
     const isMeta = actual.group === META.group && actual.version === META.version
@@ -165,7 +166,7 @@ function notRegistered({ group, version, kind }: Kind): string {
 }
 
 /** What a body is before its schema is known. */
-export interface Source {
+export interface BodySource {
   readonly top: Top
   /** The value and the number of its keys, for the quick walk; undefined when only the exact one may read it. */
   readonly quick: Quick | undefined
@@ -184,7 +185,7 @@ interface Quick {
   /** Whether the value was made for this request alone. */
   readonly owned: boolean
   /** Its spec, where that was read before. */
-  readonly known?: RecurringPart
+  readonly known?: ReadPart
   /** The text of its spec, where it may be read again. */
   readonly recurring?: { readonly text: string; readonly keys: number }
 }
@@ -200,15 +201,15 @@ function openBody(
   expected: ExpectedKind,
   decodeProtobuf: ProtobufDecoder | undefined,
   unrecognized: (message: string, bytes: Uint8Array) => StatusError,
-  recurring: StructSchema | undefined,
-): Source {
+  parts: Parts,
+): BodySource {
   if (body?.kind === 'object') return openObject(body.object, (message) => unrecognized(message, Buffer.from('{')))
   const bytes = body?.bytes ?? new Uint8Array()
   const refuse = (message: string) => unrecognized(message, bytes)
   switch (mediaTypeOf(body?.contentType ?? '')) {
     case '':
     case 'application/json':
-      return openJson(bytes, recurring, refuse)
+      return openJson(bytes, parts, refuse)
     case 'application/yaml':
       return openYaml(bytes, refuse)
     case 'application/vnd.kubernetes.protobuf': {
@@ -225,7 +226,7 @@ function openBody(
 }
 
 /** A broken envelope is no object at all; a broken message inside is one that cannot be read. */
-function orSay(decode: () => JsonObject, expected: ExpectedKind, refuse: Source['refuse']): JsonObject {
+function orSay(decode: () => JsonObject, expected: ExpectedKind, refuse: BodySource['refuse']): JsonObject {
   try {
     return decode()
   } catch (error) {
@@ -239,13 +240,13 @@ function orSay(decode: () => JsonObject, expected: ExpectedKind, refuse: Source[
   }
 }
 
-function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): Source {
+function openObject(object: JsonObject | KubeObject, refuse: BodySource['refuse']): BodySource {
   return {
     top: { apiVersion: object['apiVersion'], kind: object['kind'] },
     quick: { value: object, keys: undefined, owned: false },
     node: () => {
       if (Number.isNaN(countKeys(object))) throw refuse('exceeded max depth')
-      return nodeOf(object)
+      return jsonNodeOf(object)
     },
     text: () => jsonText(object),
     strict: [],
@@ -256,10 +257,10 @@ function openObject(object: JsonObject | KubeObject, refuse: Source['refuse']): 
 /** An escape that may be half of a character: Go's decoder replaces those that have no other half. */
 const halfCharacter = /\\u[dD][89a-fA-F]/
 
-function openJson(bytes: Uint8Array, recurring: StructSchema | undefined, refuse: Source['refuse']): Source {
+function openJson(bytes: Uint8Array, parts: Parts, refuse: BodySource['refuse']): BodySource {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const scan = scanJson(bytes)
-  const { spec, known } = knownSpec(text, bytes, scan, recurring)
+  const { spec, known } = knownSpec(text, bytes, scan, parts)
   let value: unknown
   try {
     value = known === undefined ? JSON.parse(text) : parsedAround(text, scan.spec as Span, known)
@@ -295,17 +296,16 @@ function openJson(bytes: Uint8Array, recurring: StructSchema | undefined, refuse
   }
 }
 
-/** The text of a built-in kind's spec, if it is one that may recur, and what is known of it. */
-function knownSpec(text: string, bytes: Uint8Array, { spec }: JsonScan, schema: StructSchema | undefined) {
+/** The text of a spec, and what is known of it. */
+function knownSpec(text: string, bytes: Uint8Array, { spec }: JsonScan, parts: Parts) {
   // Where every character is a byte, places in the bytes are places in the text.
-  if (spec === undefined || schema === undefined || text.length !== bytes.length) return {}
+  if (spec === undefined || text.length !== bytes.length) return {}
   const written = text.slice(spec.start, spec.end).replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
-  if (!mayRecur(written)) return {}
-  return { spec: { text: written, keys: spec.keys }, known: recall(written, schema) }
+  return { spec: { text: written, keys: spec.keys }, known: parts.recall(written) }
 }
 
 /** The text parsed but for its spec, which is known. @throws SyntaxError */
-function parsedAround(text: string, { start, end }: Span, { part }: RecurringPart): unknown {
+function parsedAround(text: string, { start, end }: Span, { part }: ReadPart): unknown {
   const value = JSON.parse(`${text.slice(0, start)}0${text.slice(end)}`) as { spec: unknown }
   value.spec = part
   return value
@@ -321,7 +321,7 @@ function namesKindOtherwise(value: object): boolean {
   return false
 }
 
-function orRefuse(make: () => JsonNode, refuse: Source['refuse']): JsonNode {
+function orRefuse(make: () => JsonNode, refuse: BodySource['refuse']): JsonNode {
   try {
     return make()
   } catch (error) {
@@ -329,7 +329,7 @@ function orRefuse(make: () => JsonNode, refuse: Source['refuse']): JsonNode {
   }
 }
 
-function openYaml(bytes: Uint8Array, refuse: Source['refuse']): Source {
+function openYaml(bytes: Uint8Array, refuse: BodySource['refuse']): BodySource {
   let parsed: ReturnType<typeof parseYaml>
   try {
     parsed = parseYaml(Buffer.from(bytes).toString('utf8'))
@@ -340,14 +340,19 @@ function openYaml(bytes: Uint8Array, refuse: Source['refuse']): Source {
   return openNode(node, () => JSON.stringify(plainOf(node)), strict, refuse)
 }
 
-function openNode(node: JsonNode, text: () => string, strict: readonly string[], refuse: Source['refuse']): Source {
+function openNode(
+  node: JsonNode,
+  text: () => string,
+  strict: readonly string[],
+  refuse: BodySource['refuse'],
+): BodySource {
   return { top: topOf(node, refuse), quick: undefined, node: () => node, text, strict, refuse }
 }
 
 const GO_TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-function topOf(node: JsonNode, refuse: Source['refuse']): Top {
+function topOf(node: JsonNode, refuse: BodySource['refuse']): Top {
   if (node === null) return { apiVersion: '', kind: '' }
   const mismatch = (value: JsonNode, where: string) =>
     refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${wordFor(value)} into Go ${where}`)
@@ -373,7 +378,7 @@ export function wordFor(node: JsonNode): string {
 }
 
 /** Group, version and kind of the body, what is absent taken from the kind expected. */
-export function kindOf({ top, refuse }: Source, expected: ExpectedKind): Kind {
+export function kindOf({ top, refuse }: BodySource, expected: ExpectedKind): Kind {
   const apiVersion = typeof top.apiVersion === 'string' ? top.apiVersion : ''
   const kind = (typeof top.kind === 'string' && top.kind) || expected.kind
   const parts = apiVersion.split('/')
@@ -386,14 +391,15 @@ export function kindOf({ top, refuse }: Source, expected: ExpectedKind): Kind {
 }
 
 function finish(
-  source: Source,
+  source: BodySource,
   expected: ExpectedKind,
-  { fieldValidation }: DecodeOptions,
+  { fieldValidation, parts = noParts }: DecodeOptions,
   refuse: (message: string, cause?: unknown) => StatusError,
 ): Decoded {
   const { quick } = source
-  let object = quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, quick)
-  if (object !== undefined && quick !== undefined) rememberSpec(quick, object, expected.schema)
+  let object =
+    quick === undefined ? undefined : walkQuickly(quick.value, expected.schema, quick.keys, { ...quick, parts })
+  if (object !== undefined && quick !== undefined) rememberSpec(quick, object, parts)
   let warnings: readonly string[] = source.strict
   if (object === undefined) {
     const { node } = quick === undefined ? source : exactly(source)
@@ -431,11 +437,11 @@ function withFieldsRead(
 }
 
 /** A spec with which nothing is wrong is known when it comes again. */
-function rememberSpec({ recurring }: Quick, { metadata, spec }: Writable, schema: StructSchema): void {
-  if (recurring === undefined || typeof spec !== 'object' || spec === null || isShared(spec)) return
+function rememberSpec({ recurring }: Quick, { metadata, spec }: Writable, parts: Parts): void {
+  if (recurring === undefined || typeof spec !== 'object' || spec === null || parts.recurs(spec)) return
   // What is stored has a name. Reviews and requests for tokens have none: theirs may be secret.
   const { name, generateName } = (metadata ?? {}) as { name?: string; generateName?: string }
-  if (name || generateName) remember(recurring.text, schema, spec as JsonObject, recurring.keys)
+  if (name || generateName) parts.remember(recurring.text, spec as JsonObject, recurring.keys)
 }
 
 /** A YAML parser's findings come as one error, and as a warning each. */
@@ -465,13 +471,13 @@ function messageOf(error: unknown): string {
 }
 
 /** An in-process object as nodes, for the exact walk. */
-export function nodeOf(value: unknown): JsonNode {
+export function jsonNodeOf(value: unknown): JsonNode {
   if (typeof value === 'number' || typeof value === 'bigint') return new NumberNode(String(value))
   if (typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value !== 'object' || value === null) return null
-  if (Array.isArray(value)) return value.map(nodeOf)
+  if (Array.isArray(value)) return value.map(jsonNodeOf)
   const node = new ObjectNode()
-  for (const [key, inner] of Object.entries(value)) if (inner !== undefined) node.entries.push([key, nodeOf(inner)])
+  for (const [key, inner] of Object.entries(value)) if (inner !== undefined) node.entries.push([key, jsonNodeOf(inner)])
   return node
 }
 

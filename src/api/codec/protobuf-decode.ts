@@ -1,4 +1,5 @@
 /** Reads messages into plain JSON. Unknown fields are skipped, as protobuf wants it. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { goDurationText } from '../../base/go-duration.ts'
 import type { Json, JsonObject } from '../object.ts'
 import type { Schema, StructSchema } from '../schema/schema.ts'
@@ -23,11 +24,7 @@ const compiled = new WeakMap<StructSchema, ReadonlyMap<number, Step>>()
 
 /** @throws ProtobufError */
 export function readMessage(schema: StructSchema, reader: Reader, depth: number): JsonObject {
-  let steps = compiled.get(schema)
-  if (steps === undefined) {
-    steps = stepsOf(messageFields(schema))
-    compiled.set(schema, steps)
-  }
+  const steps = getOrInsertComputed(compiled, schema, () => stepsOf(messageFields(schema)))
   const target: Target = {}
   readFields(steps, target, reader, depth)
   return target as JsonObject

@@ -106,7 +106,7 @@ const volume = (spec: Fields): Fields => ({
   ...unset(spec, { volumeMode: 'Filesystem' }),
 })
 
-/** A claim or volume that nobody has looked at yet is pending. */
+/** A claim or volume that its controller has not looked at yet is pending. */
 function pending(value: Fields): Fields | undefined {
   return value['status']?.phase ? undefined : { status: { ...value['status'], phase: 'Pending' } }
 }

@@ -6,20 +6,21 @@
  * A rule (Defaulter) is pure: it looks at a value and answers with the fields to set, or undefined. It runs before the
  * rules of the types within. Per schema the paths that lead to rules are compiled once, so a ConfigMap costs nothing.
  */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Fields, KubeObject } from '../object.ts'
-import { partFrom } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import type { Field, ListSchema, MapSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { defaulters, mapDefaulters } from './table.ts'
 
 /** Gives the value with its defaults: the same one when nothing is missing, its untouched parts always the same. */
-type Visit = (value: Fields) => Fields
+type Visit = (value: Fields, parts?: Parts) => Fields
 
 const compiled = new WeakMap<Schema, Visit | null>()
 
 /** Returns the object with every default of its version's types. Never mutates. */
-export function applyDefaults<T extends KubeObject>(object: T, schema: StructSchema): T {
+export function applyDefaults<T extends KubeObject>(object: T, schema: StructSchema, parts: Parts = noParts): T {
   const visit = visitorOf(schema)
-  return visit ? (visit(object) as T) : object
+  return visit ? (visit(object, parts) as T) : object
 }
 
 function visitorOf(schema: Schema): Visit | null {
@@ -83,9 +84,10 @@ function compileStruct(schema: StructSchema): Visit {
     }
     return found
   }
-  return partFrom((value) => {
+  // `parts` are those of the object itself: further down there are none.
+  return (value, parts = noParts) => {
     let result = value
-    const added = own?.(value)
+    const added = own?.(value, parts)
     if (added !== undefined) result = { ...value, ...added }
     for (const [name, literal, pointer] of literals) {
       const present = result[name]
@@ -97,14 +99,18 @@ function compileStruct(schema: StructSchema): Visit {
     for (const [name, visit] of children) {
       const inner = result[name]
       if (inner === undefined || inner === null || typeof inner !== 'object') continue
-      const visited = visit(inner)
+      const visited = parts.recurs(inner) ? parts.from(inner, visitPart(visit)) : visit(inner)
       if (visited === inner) continue
       if (result === value) result = { ...value }
       ;(result as Record<string, unknown>)[name] = visited
     }
     return result
-  })
+  }
 }
+
+const partVisits = new WeakMap<Visit, (part: Fields) => Fields>()
+
+const visitPart = (visit: Visit) => getOrInsertComputed(partVisits, visit, () => (part) => visit(part))
 
 function compileList(schema: ListSchema): Visit {
   const visit = visitorOf(schema.items)!

@@ -2,14 +2,14 @@
 import type { Fields } from '../object.ts'
 import { INIT_CONTAINERS, withoutAnnotations } from '../objects/annotated-fields.ts'
 import { imageTag } from '../objects/image.ts'
-import { partFrom } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import { type Defaulter, missing } from './rule.ts'
 
 const core = (name: string) => `io.k8s.api.core.v1.${name}`
 
-function pod(value: Fields): Fields | undefined {
+function pod(value: Fields, parts: Parts = noParts): Fields | undefined {
   const spec: Fields = value['spec'] ?? {}
-  const completed = completedSpec(spec)
+  const completed = parts.from(spec, completedSpec)
   const metadata = withoutAnnotations(value, INIT_CONTAINERS)
   if (completed === spec && metadata === undefined) return undefined
   return { ...(completed === spec ? {} : { spec: completed }), ...(metadata === undefined ? {} : { metadata }) }
@@ -21,7 +21,7 @@ const podTemplate: Defaulter = (value) => {
 }
 
 /** What a pod's spec has and a template's has not. */
-const completedSpec = partFrom((spec: Fields): Fields => {
+function completedSpec(spec: Fields): Fields {
   const added: Record<string, unknown> = {}
   for (const list of ['containers', 'initContainers']) {
     const containers: readonly Fields[] | undefined = spec[list]
@@ -35,7 +35,7 @@ const completedSpec = partFrom((spec: Fields): Fields => {
   if (spec['enableServiceLinks'] === undefined || spec['enableServiceLinks'] === null)
     added['enableServiceLinks'] = true
   return Object.keys(added).length === 0 ? spec : { ...spec, ...added }
-})
+}
 
 /** What is limited and not requested is requested as limited. */
 function requestsFromLimits(container: Fields): Fields {

@@ -1,8 +1,9 @@
-/** What a rule is, apart from who runs it: the tables of rules and their runner both need it. */
+/** What a rule is, apart from what runs it: the tables of rules and their runner both need it. */
 import type { Fields } from '../object.ts'
+import type { Parts } from '../parts.ts'
 
-/** The fields to set on a value of the type; undefined when there is nothing to do. */
-export type Defaulter = (value: Fields) => Fields | undefined
+/** The fields to set on a value of the type; undefined when there is nothing to do. `parts`: what is remembered of the value's. */
+export type Defaulter = (value: Fields, parts?: Parts) => Fields | undefined
 
 /** As `missing`, for fields that are pointers in Kubernetes' types: an empty text there is a value. */
 export function unset(value: Fields, wanted: Fields): Fields | undefined {

@@ -56,7 +56,7 @@ const daemonSetSpec = ofSpec((spec) =>
   ),
 )
 
-/** Every DaemonSet carries its template's generation, once a field, in an annotation: who writes without it owns it too. */
+/** Every DaemonSet carries its template's generation, once a field, in an annotation: a manager that writes without it owns it too. */
 const daemonSet: Defaulter = (value) => {
   const metadata: Fields = value['metadata'] ?? {}
   if (metadata['annotations']?.[TEMPLATE_GENERATION] !== undefined) return daemonSetSpec(value)

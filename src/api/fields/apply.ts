@@ -1,4 +1,4 @@
-/** Server-side apply (KEP-555): an object, what a manager wants of it, and who owns what afterwards. */
+/** Server-side apply (KEP-555): an object, what a manager wants of it, and which manager owns what afterwards. */
 import type { Json, JsonObject, KubeObject } from '../object.ts'
 import { sameJson } from '../same.ts'
 import type { StructSchema } from '../schema/schema.ts'
@@ -9,8 +9,8 @@ import { conflictsAllowedByLastApplied, withLastApplied } from './last-applied.t
 import { type Managed, readManaged, sameManager, writeManaged } from './managed.ts'
 import { fieldSetOf, merge } from './merge.ts'
 import { printPath } from './pathelement.ts'
-import { prune } from './prune.ts'
 import { reconciledWithSchema } from './reconcile.ts'
+import { removeUnapplied } from './remove-unapplied.ts'
 import { emptyObject, type Shape, shapeOf } from './shape.ts'
 import { resetSet, stripped, trackUpdate, type VersionedObject, withManagedFields } from './update.ts'
 import { configurationErrors, joinErrors } from './validate.ts'
@@ -42,7 +42,7 @@ export interface ApplyOptions {
 
 export interface Applied {
   /**
-   * The merged object with its managedFields, to be decoded and defaulted. Fields that nobody wants any more are gone or
+   * The merged object with its managedFields, to be decoded and defaulted. Fields that no manager wants any more are gone or
    * null.
    */
   readonly object: KubeObject
@@ -144,7 +144,8 @@ function tryApply(options: ApplyOptions): Outcome {
   const others = known.filter((entry) => entry !== last)
 
   const merged = merge(shape, live as Json, applied as Json) as unknown as KubeObject
-  const object = last === undefined ? merged : prune({ ...options, shape, merged, last, managed: [...others, mine] })
+  const object =
+    last === undefined ? merged : removeUnapplied({ ...options, shape, merged, last, managed: [...others, mine] })
   const effect = effects(options, shape, live, object, others)
   const managed: Managed[] = []
   const conflicts: Conflict[] = []

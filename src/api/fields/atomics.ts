@@ -1,4 +1,4 @@
-/** The atomic parts that a configuration sets: who sets one sets all of it, known or not. */
+/** The atomic parts that a configuration sets: a manager that sets one sets all of it, known or not. */
 import type { Json } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'
 import { isList, isMap } from './values.ts'

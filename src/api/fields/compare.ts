@@ -1,6 +1,7 @@
 /** Which fields differ between two objects, as structured merge sees it. Shared subtrees (===) are equal at no cost. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Json, JsonObject } from '../object.ts'
-import { isShared, share } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import { sameJson } from '../same.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
 import { compareText, compareValues } from './pathelement.ts'
@@ -17,8 +18,10 @@ type Value = Json | undefined
  *
  * @throws NotMergeable when a list's item has no key, or a value is of another form than its schema
  */
-export function changedFields(shape: Shape, live: Value, next: Value): FieldSet | undefined {
-  return next === undefined ? undefined : fieldsOf(shape, live, next, true)
+export function changedFields(shape: Shape, live: Value, next: Value, parts: Parts = noParts): FieldSet | undefined {
+  if (next === undefined || live === next) return undefined
+  if (shape.kind === 'struct' && isMap(next) && !isBare(next)) return structFields(shape, live, next, true, parts)
+  return fieldsOf(shape, live, next, true)
 }
 
 /** The fields of `live` that `next` does not have. Throws as changedFields does. */
@@ -49,7 +52,7 @@ function fieldsOf(shape: Shape, from: Value, to: Json, modified: boolean): Field
   }
   if (shape.kind === 'struct') {
     if (!isMap(to)) throw new NotMergeable('a struct is expected')
-    return isShared(to) && modified ? sharedFields(shape, from, to) : structFields(shape, from, to, modified)
+    return structFields(shape, from, to, modified)
   }
   if (shape.kind === 'map') {
     if (!isMap(to)) throw new NotMergeable('a map is expected')
@@ -74,11 +77,13 @@ function leaf(from: Value, to: Json, modified: boolean): FieldSet | undefined {
 
 const NOTHING: JsonObject = Object.freeze({})
 
+/** `parts` are those of the whole object: further down there are none. */
 function structFields(
   shape: Shape & { kind: 'struct' },
   from: Value,
   to: JsonObject,
   modified: boolean,
+  parts?: Parts,
 ): FieldSet | undefined {
   const before = isMap(from) ? from : NOTHING
   const found: FieldShape[] = []
@@ -91,7 +96,10 @@ function structFields(
     const old = field !== undefined ? before[name] : own(before, name)
     if (old === value) continue
     if (field === undefined && shape.others === undefined) throw new NotMergeable('a field is not declared')
-    const below = fieldsOf(field?.shape ?? shape.others!, old, value, modified)
+    const below =
+      field !== undefined && parts?.recurs(value) && isOfEmptyObject(old)
+        ? parts.ofThisVery(value, newFields(field.shape, old))
+        : fieldsOf(field?.shape ?? shape.others!, old, value, modified)
     if (below === undefined) continue
     // Insertion by order of name: objects come in the order of the Go struct, and are short.
     const place = field ?? { name, element: `f:${name}`, shape: shape.others! }
@@ -111,17 +119,11 @@ function structFields(
   return set
 }
 
-/** The fields of shared parts, as parts of new objects. */
-const fieldsOfNew = new WeakMap<object, { readonly shape: Shape; readonly fields: FieldSet | undefined }>()
+const fieldsOfNew = new WeakMap<Shape, (part: object) => FieldSet | undefined>()
 
-/** New objects are compared with one and the same empty one: those with one part have the same fields in it. */
-function sharedFields(shape: Shape & { kind: 'struct' }, from: Value, to: JsonObject): FieldSet | undefined {
-  if (!isOfEmptyObject(from)) return structFields(shape, from, to, true)
-  const known = fieldsOfNew.get(to)
-  if (known?.shape === shape) return known.fields
-  const fields = structFields(shape, from, to, true)
-  fieldsOfNew.set(to, { shape, fields: fields && share(fields) })
-  return fields
+/** New objects are compared with one and the same empty one, whose value for such a field is `empty`. */
+function newFields(shape: Shape, empty: Value): (part: object) => FieldSet | undefined {
+  return getOrInsertComputed(fieldsOfNew, shape, () => (part) => fieldsOf(shape, empty, part as JsonObject, true))
 }
 
 function comesBefore(a: FieldShape, b: FieldShape): boolean {
@@ -180,7 +182,7 @@ function itemFields(
   modified: boolean,
 ): FieldSet | undefined {
   const wasRepeated = old?.repeated !== undefined
-  // Items that repeat a key are owned whole: nobody can say which of them a field belongs to.
+  // Items that repeat a key are owned whole: which of them a field belongs to cannot be told.
   if (item.repeated !== undefined) {
     if (!wasRepeated) return MEMBER
     return modified && !sameJson([item.value, ...item.repeated], [old!.value, ...old!.repeated!]) ? MEMBER : undefined

@@ -1,5 +1,5 @@
 /**
- * fields: who owns which field of an object. Field sets and their algebra, comparison of two objects, metadata.managedFields
+ * fields: which manager owns which field of an object. Field sets and their algebra, comparison of two objects, metadata.managedFields
  * as Kubernetes writes them, and server-side apply (KEP-555). Called by the registry and the patch handler. Pure functions
  * over Schema: they know neither kinds nor storage nor the clock.
  *
@@ -110,13 +110,13 @@ export function union(a: FieldSet | undefined, b: FieldSet | undefined): FieldSe
     added.push(key)
     merged[key] = b[key]!
   }
-  if (added !== undefined) return close(member, sorted(merged))
+  if (added !== undefined) return close(member, sortedElements(merged))
   if (!changed) return a
   return close(member, below ? merged : undefined)
 }
 
 /** The same node with its keys in canonical order. */
-export function sorted(node: MutableFieldSet): MutableFieldSet {
+export function sortedElements(node: MutableFieldSet): MutableFieldSet {
   const out: MutableFieldSet = {}
   for (const key of Object.keys(node).sort(comparePathElements)) out[key] = node[key]!
   return out

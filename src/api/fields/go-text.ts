@@ -1,7 +1,7 @@
 /** JSON values in the words of Go's fmt package, as messages about strategic merge patches print them. */
 
 import type { Json, JsonObject } from '../object.ts'
-import { Foreign } from './foreign.ts'
+import { Foreign } from './not-json.ts'
 import { compareText } from './pathelement.ts'
 import { isList } from './values.ts'
 

@@ -12,7 +12,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Kubernetes' limit for all annotations of an object together, in bytes. */
 const MAX_ANNOTATIONS = 256 * 1024
 
-/** The fields that client-side apply set and nobody changed since; undefined without (readable) annotation. */
+/** The fields that client-side apply set and no other manager changed since; undefined without (readable) annotation. */
 export function conflictsAllowedByLastApplied(live: KubeObject, schema: StructSchema): FieldSet | undefined {
   const annotation = live.metadata.annotations?.[LAST_APPLIED]
   if (annotation === undefined) return undefined

@@ -1,6 +1,6 @@
 /** metadata.managedFields as a list of entries: read, written, identified, sorted and capped. */
 import type { JsonObject, ManagedFieldsEntry } from '../object.ts'
-import { type FieldSet, MEMBER, type MutableFieldSet, sorted, union } from './fieldset.ts'
+import { type FieldSet, MEMBER, type MutableFieldSet, sortedElements, union } from './fieldset.ts'
 import { canonicalPathElement, compareText } from './pathelement.ts'
 import { isMap } from './values.ts'
 
@@ -102,7 +102,7 @@ function canonicalSet(value: JsonObject, depth: number): FieldSet | undefined {
     children[element!] = union(children[element!], set)!
   }
   if (!any) return MEMBER
-  return member ? { '.': MEMBER, ...sorted(children) } : sorted(children)
+  return member ? { '.': MEMBER, ...sortedElements(children) } : sortedElements(children)
 }
 
 /** Kubernetes' order: appliers first, then by time, manager, version and subresource. */
@@ -124,7 +124,7 @@ function compareTimes(a: string | undefined, b: string | undefined): number {
   )
 }
 
-/** The entries to write, or undefined when nobody owns anything. Fields stand in the order of the Go struct. */
+/** The entries to write, or undefined when no manager owns a field. Fields stand in the order of the Go struct. */
 export function writeManaged(managed: readonly Managed[]): readonly ManagedFieldsEntry[] | undefined {
   const owning = managed.filter((entry) => entry.fields !== undefined)
   if (owning.length === 0) return undefined

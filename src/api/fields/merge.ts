@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../object.ts'
 import { sameJson } from '../same.ts'
 import { elementOf, isBare } from './compare.ts'
-import { type FieldSet, isMember, MEMBER, type MutableFieldSet, sorted, union } from './fieldset.ts'
+import { type FieldSet, isMember, MEMBER, type MutableFieldSet, sortedElements, union } from './fieldset.ts'
 import { deduced, type Shape } from './shape.ts'
 import { isList, isMap, own, setOwn } from './values.ts'
 
@@ -60,7 +60,7 @@ function mergeLists(shape: ListShape, live: readonly Json[], applied: readonly J
   const liveKeys = live.map((item) => elementOf(shape, item))
   const appliedKeys = applied.map((item) => elementOf(shape, item))
   const liveItems = new Map<string, Value>()
-  // Nobody can say which of several live items with one key an applied one belongs to.
+  // Which of several live items with one key an applied one belongs to cannot be told.
   for (const [i, key] of liveKeys.entries()) liveItems.set(key, liveItems.has(key) ? undefined : live[i])
   const appliedItems = new Map(appliedKeys.map((key, i) => [key, applied[i]!]))
   const shared = appliedKeys.filter((key) => liveItems.has(key))
@@ -199,7 +199,7 @@ function asMember(node: FieldSet | undefined): FieldSet {
 }
 
 function nonEmpty(set: MutableFieldSet): FieldSet | undefined {
-  for (const _ in set) return sorted(set)
+  for (const _ in set) return sortedElements(set)
   return undefined
 }
 

@@ -1,4 +1,4 @@
-/** Entries written under an older schema: what has become atomic since is owned whole by who owned a part of it. */
+/** Entries written under an older schema: what has become atomic since is owned whole by the manager that owned a part of it. */
 import type { StructSchema } from '../schema/schema.ts'
 import { type FieldSet, MEMBER, type MutableFieldSet } from './fieldset.ts'
 import type { Managed } from './managed.ts'

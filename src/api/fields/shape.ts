@@ -2,6 +2,7 @@
  * What field management needs of a Schema, compiled once per schema: how a value is divided into fields. A recursive
  * schema is compiled as deep as an object asks for.
  */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Json, JsonObject } from '../object.ts'
 import { zeroStruct, zeroValue } from '../schema/canonical.ts'
 import type { Field, ScalarSchema, Schema, StructSchema } from '../schema/schema.ts'
@@ -45,12 +46,7 @@ export const deduced: Shape = { kind: 'deduced' }
 const compiled = new WeakMap<Schema, Shape>()
 
 export function shapeOf(schema: Schema): Shape {
-  let shape = compiled.get(schema)
-  if (shape === undefined) {
-    shape = compile(schema)
-    compiled.set(schema, shape)
-  }
-  return shape
+  return getOrInsertComputed(compiled, schema, compile)
 }
 
 function compile(schema: Schema): Shape {

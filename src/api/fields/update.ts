@@ -1,5 +1,7 @@
 /** metadata.managedFields after an Update operation: create, update, and every patch that is not an apply. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { asJson, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../object.ts'
+import type { Parts } from '../parts.ts'
 import { sameJson } from '../same.ts'
 import type { StructSchema } from '../schema/schema.ts'
 import { changedFields, NotMergeable, removedFields } from './compare.ts'
@@ -38,6 +40,8 @@ export interface UpdateManagedFieldsOptions {
   readonly time: string
   /** Paths that this endpoint never owns (`[['f:status']]`). */
   readonly resetFields?: readonly (readonly string[])[]
+  /** What is remembered of specs of the kind. */
+  readonly parts?: Parts
   /**
    * An object of this kind in another version, for entries of that version; undefined when the version is no longer
    * served: the entry is then dropped. Without this hook entries of other versions are kept as they are.
@@ -68,11 +72,7 @@ const resetSets = new WeakMap<object, { readonly set: FieldSet | undefined }>()
 /** The set of an endpoint's reset fields, made once per list. */
 export function resetSet(paths: readonly (readonly string[])[] | undefined): FieldSet | undefined {
   if (paths === undefined) return undefined
-  let made = resetSets.get(paths)
-  if (made === undefined) {
-    made = { set: fieldSetOfPaths(paths) }
-    resetSets.set(paths, made)
-  }
+  const made = getOrInsertComputed(resetSets, paths, () => ({ set: fieldSetOfPaths(paths) }))
   return made.set
 }
 
@@ -87,7 +87,7 @@ export function resetSet(paths: readonly (readonly string[])[] | undefined): Fie
 export function updateManagedFields(options: UpdateManagedFieldsOptions): KubeObject {
   const { live, next, subresource } = options
   const known = knownEntries(live, next, subresource)
-  // An object without entries is not tracked again, until somebody applies.
+  // An object without entries is not tracked again, until the next apply.
   if (known.length === 0 && live !== undefined) return withManagedFields(next, undefined)
   let managed: readonly Managed[]
   try {
@@ -147,14 +147,15 @@ interface Versions {
   readonly next: KubeObject
   readonly schema: StructSchema
   readonly resetFields?: readonly (readonly string[])[] | undefined
+  readonly parts?: Parts | undefined
 }
 
-function compareVersions({ live, next, schema, resetFields }: Versions) {
+function compareVersions({ live, next, schema, resetFields, parts }: Versions) {
   const shape = shapeOf(schema)
   const before: JsonObject = live ?? emptyObject(schema)
   const reset = resetSet(resetFields)
   return {
-    changed: recursiveDifference(changedFields(shape, before, next), reset),
+    changed: recursiveDifference(changedFields(shape, before, next, parts), reset),
     removed: recursiveDifference(removedFields(shape, before, next), reset),
   }
 }

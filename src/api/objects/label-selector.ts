@@ -259,6 +259,33 @@ export function labelSelectorOf(selector: Fields | undefined | null): LabelSelec
   return selectorOf(requirements)
 }
 
+/** The same of a selector that nothing has checked. @throws SelectorError in Kubernetes' words for what is invalid in it */
+export function checkedLabelSelectorOf(selector: Fields): LabelSelector {
+  for (const { operator } of selector['matchExpressions'] ?? [])
+    if (!['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator))
+      throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`)
+  const result = labelSelectorOf(selector)
+  const told = result.requirements.flatMap(({ key, operator, values }) => {
+    const whole = operator === 'in' || operator === 'notin'
+    const none = operator === 'exists' || operator === '!'
+    return [
+      ...invalidAt('key', key, qualifiedName(key)),
+      ...(whole && values.length === 0
+        ? ["values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"]
+        : []),
+      ...(none && values.length > 0
+        ? invalidAt('values', values, ['values set must be empty for exists and does not exist'])
+        : []),
+      ...values.flatMap((value, at) => invalidAt(`values[${at}][${key}]`, value, labelValue(value))),
+    ]
+  })
+  if (told.length > 0) throw new SelectorError(told.length === 1 ? told[0] : `[${told.join(', ')}]`)
+  return result
+}
+
+const invalidAt = (path: string, value: string | readonly string[], errors: readonly string[]): readonly string[] =>
+  errors.length === 0 ? [] : [`${path}: Invalid value: ${JSON.stringify(value)}: ${errors.join('; ')}`]
+
 /** `a=b,c in (d,e)`: the text of a selector with its requirements sorted by key, as scale subresources print it. */
 export function formatLabelSelector(selector: LabelSelector): string {
   return [...selector.requirements]

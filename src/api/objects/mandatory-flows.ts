@@ -1,6 +1,6 @@
 /**
- * FlowSchemas and PriorityLevelConfigurations that every cluster has, whoever deletes them, and that nobody changes (KEP-1040):
- * so that every request is somebody's, and administrators are served whatever the others say.
+ * FlowSchemas and PriorityLevelConfigurations that every cluster has, made again when they are deleted, and not to be changed (KEP-1040):
+ * so that every request has a priority level, and administrators are served whatever the others say.
  */
 import type { Fields } from '../object.ts'
 

@@ -33,7 +33,7 @@ export function withClaim(volume: KubeObject, claim: KubeObject): KubeObject {
   if (old !== undefined && isFor(volume, claim) && old['uid'] === uid) return volume
   const claimRef = { kind: 'PersistentVolumeClaim', namespace, name, uid, apiVersion: 'v1', resourceVersion }
   const bound = { ...volume, spec: { ...volume['spec'], claimRef } } as KubeObject
-  // What somebody reserved for the claim is not given up with it.
+  // What a user reserved for the claim is not given up with it.
   return old === undefined ? annotated(bound, boundByController) : bound
 }
 
@@ -45,7 +45,7 @@ export function withVolume(claim: KubeObject, volume: KubeObject): KubeObject {
   return named ? annotated(bound, bindCompleted) : annotated(bound, bindCompleted, boundByController)
 }
 
-/** With the name of who is to make its volume; the same object when it has it. */
+/** With the name of the provisioner that is to make its volume; the same object when it has it. */
 export function withProvisioner(claim: KubeObject, provisioner: string): KubeObject {
   const { annotations = {} } = claim.metadata
   if (provisionerAnnotations.every((name) => annotations[name] === provisioner)) return claim

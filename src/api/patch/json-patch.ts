@@ -1,4 +1,5 @@
 /** JSON patch (RFC 6902), with the leniencies of the library Kubernetes uses. Rebuilds only what lies on an operation's path. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { jsonText } from '../codec/json.ts'
 import { wrongForm } from '../fields/go-text.ts'
 import { isList, isMap, own, setOwn } from '../fields/values.ts'
@@ -7,7 +8,7 @@ import { sameJson } from '../same.ts'
 import { badRequest, StatusError } from '../status.ts'
 import type { Touched } from './patched-text.ts'
 
-export interface Operation {
+export interface JsonPatchOperation {
   readonly op: string
   readonly path: string | undefined
   readonly from: string | undefined
@@ -27,13 +28,13 @@ const doesNotApply = () =>
 
 /** @throws StatusError 400 for a wrong form, 413 for too many operations */
 export function decodeJsonPatch(patch: Json): {
-  readonly operations: readonly Operation[]
+  readonly operations: readonly JsonPatchOperation[]
   readonly strictErrors: readonly string[]
 } {
   if (patch === null) return { operations: [], strictErrors: [] }
   if (!isList(patch)) throw badRequest(`error decoding patch: ${wrongForm(patch, '[]handlers.jsonPatchOp')}`)
   const strictErrors: string[] = []
-  const operations = patch.map((operation, index): Operation => {
+  const operations = patch.map((operation, index): JsonPatchOperation => {
     if (operation === null) return { op: '', path: undefined, from: undefined, value: undefined }
     if (!isMap(operation)) throw badRequest(`error decoding patch: ${wrongForm(operation, 'handlers.jsonPatchOp')}`)
     for (const name of Object.keys(operation)) {
@@ -71,7 +72,7 @@ export interface Copies {
  */
 export function applyJsonPatch(
   document: Json,
-  operations: readonly Operation[],
+  operations: readonly JsonPatchOperation[],
   copies: Copies = { characters: 0 },
 ): Json {
   let current = document
@@ -190,18 +191,14 @@ const remove: Change = (parent, key) => {
 }
 
 /** The containers that the operations look into. */
-export function jsonPatchPaths(operations: readonly Operation[]): Touched {
+export function jsonPatchPaths(operations: readonly JsonPatchOperation[]): Touched {
   const root: Touched = new Map()
   for (const { path, from } of operations) {
     for (const pointer of [path, from]) {
       if (pointer === undefined) continue
       let level = root
       for (const key of keysOf(pointer).slice(0, -1)) {
-        let below = level.get(key)
-        if (below === undefined) {
-          below = new Map()
-          level.set(key, below)
-        }
+        const below = getOrInsertComputed(level, key, () => new Map())
         level = below
       }
     }

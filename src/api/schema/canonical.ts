@@ -1,8 +1,9 @@
 /**
  * The canonical form of values: what Kubernetes serves after an object went through its Go types and its store. Struct
  * fields in their order, zero values as omitempty and omitzero have it, empty lists and maps only where the field is written
- * without content too, quantities and times in one spelling. Shared by the quick walk (walk.ts) and the exact one (exact.ts).
+ * without content too, quantities and times in one spelling. Shared by the quick walk (walk.ts) and the exact one (field-validation.ts).
  */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Json } from '../object.ts'
 import { canonicalQuantity } from '../objects/quantity.ts'
 import type { Field, Schema, StructSchema } from './schema.ts'
@@ -21,12 +22,9 @@ const alwaysWritten = new WeakMap<StructSchema, readonly Field[]>()
 
 /** The fields that are written though absent: those without omitempty, and structs that are not pointers. */
 function writtenWhenAbsent(schema: StructSchema): readonly Field[] {
-  let fields = alwaysWritten.get(schema)
-  if (fields === undefined) {
-    fields = schema.fields.filter((field) => isWritten(field, zeroOf(field)))
-    alwaysWritten.set(schema, fields)
-  }
-  return fields
+  return getOrInsertComputed(alwaysWritten, schema, () =>
+    schema.fields.filter((field) => isWritten(field, zeroOf(field))),
+  )
 }
 
 export function zeroStruct(schema: StructSchema): Writable {

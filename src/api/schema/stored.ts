@@ -4,35 +4,40 @@
  * apart: managedFields own what is empty, and messages show it.
  */
 import type { Json } from '../object.ts'
-import { isShared } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import { keepsEmpty, type Writable } from './canonical.ts'
 import type { Schema, StructSchema } from './schema.ts'
 
 /** The fields in which an empty list or map may stand, directly or further down; all others are passed over. */
-type Plan = readonly { readonly name: string; readonly keeps: boolean; readonly schema: Schema }[]
+type Plan = readonly {
+  readonly name: string
+  readonly keeps: boolean
+  readonly schema: Schema
+  /** The field's value, an object, as it is after the store. */
+  readonly storedPart: (part: object) => object
+}[]
 
 const plans = new WeakMap<StructSchema, Plan>()
 
 /** The object as it is after the store; the same object when nothing in it is empty. */
-export function storedForm<T extends object>(object: T, schema: StructSchema): T {
-  return struct(object as Writable, schema) as T
+export function storedForm<T extends object>(object: T, schema: StructSchema, parts: Parts = noParts): T {
+  return struct(object as Writable, schema, parts) as T
 }
 
-/** Shared parts in which nothing is empty. */
-const full = new WeakMap<object, StructSchema>()
-
-function struct(value: Writable, schema: StructSchema): Writable {
-  if (full.get(value) === schema) return value
+/** `parts` are those of the object itself: further down there are none. */
+function struct(value: Writable, schema: StructSchema, parts?: Parts): Writable {
   let changed: Writable | undefined
-  for (const { name, keeps, schema: inner } of planOf(schema)) {
+  for (const { name, keeps, schema: inner, storedPart } of planOf(schema)) {
     const before = value[name]
     if (before === undefined || before === null) continue
-    const after = keeps && isEmpty(before) ? null : stored(before, inner)
+    let after: Json
+    if (keeps && isEmpty(before)) after = null
+    else if (parts?.recurs(before)) after = parts.from(before, storedPart) as Json
+    else after = stored(before, inner)
     if (after === before) continue
     changed ??= { ...value }
     changed[name] = after
   }
-  if (changed === undefined && isShared(value)) full.set(value, schema)
   return changed ?? value
 }
 
@@ -62,7 +67,14 @@ function planOf(schema: StructSchema): Plan {
     plan = schema.fields.flatMap((field) => {
       const keeps = keepsEmpty(field)
       return keeps || leadsTo(field.schema, new Set([schema]))
-        ? [{ name: field.name, keeps, schema: field.schema }]
+        ? [
+            {
+              name: field.name,
+              keeps,
+              schema: field.schema,
+              storedPart: (part: object) => stored(part as Json, field.schema) as object,
+            },
+          ]
         : []
     })
     plans.set(schema, plan)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseJson } from '../codec/json.ts'
 import { deepFreeze } from '../freeze.ts'
 import { schemaOf } from './builtin.ts'
-import { walkExactly } from './exact.ts'
+import { walkExactly } from './field-validation.ts'
 import { countKeys, walkQuickly } from './walk.ts'
 
 /** The canonical text that both halves of the walk agree on. */

@@ -1,14 +1,14 @@
 /**
  * The one walk of every body, patch result and in-process object over its Schema (docs/architecture.md). This is the quick
  * half: it makes the canonical form of a value in which nothing is wrong, and gives up at the first doubt; what is wrong,
- * and in which words, exact.ts finds out.
+ * and in which words, field-validation.ts finds out.
  *
  * A tree that the caller owns (JSON.parse has just made it) is made canonical in place, and what is canonical already, as
  * most of what clients send back is, stays as it is. Of a tree that is shared what has to change is copied; the rest is given
  * back as it is, so that whoever compares it with what it was made from finds the same parts.
  */
 import type { Json } from '../object.ts'
-import { isShared, share } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import {
   base64Text,
   isWritten,
@@ -34,6 +34,7 @@ interface Walk {
   readonly owned: boolean
   /** A part of the value that is canonical already. */
   readonly known: KnownPart | undefined
+  readonly parts: Parts
 }
 
 export interface KnownPart {
@@ -46,6 +47,8 @@ export interface WalkOptions {
   /** The tree may be changed, also when the answer is undefined. Not so where `known` is. */
   readonly owned?: boolean
   readonly known?: KnownPart
+  /** What is remembered of parts of such objects. */
+  readonly parts?: Parts
 }
 
 /** Objects may nest as deep as this, whatever the schema. */
@@ -60,9 +63,9 @@ export function walkQuickly(
   value: unknown,
   schema: StructSchema,
   keys: number | undefined,
-  { owned = false, known }: WalkOptions = {},
+  { owned = false, known, parts = noParts }: WalkOptions = {},
 ): Writable | undefined {
-  const walk: Walk = { keys: 0, depth: 0, owned, known }
+  const walk: Walk = { keys: 0, depth: 0, owned, known, parts }
   try {
     const made = struct(value, planOf(schema), walk)
     return keys === undefined || walk.keys === keys ? made : undefined
@@ -100,6 +103,8 @@ interface StructPlan {
   readonly byName: ReadonlyMap<string, FieldPlan>
   /** How many fields are written even if they are absent. */
   readonly always: number
+  /** The canonical form of a part with this schema. @throws doubt */
+  readonly canonical: (part: object) => object
 }
 
 interface FieldPlan {
@@ -146,6 +151,7 @@ function planOf(schema: StructSchema): StructPlan {
       fields,
       byName: new Map(fields.map((field) => [field.name, field])),
       always: fields.filter((field) => field.always).length,
+      canonical: (part) => walkQuickly(part, schema, undefined) ?? giveUp(),
     }
     plans.set(schema, plan)
   }
@@ -170,23 +176,21 @@ function struct(value: unknown, plan: StructPlan, walk: Walk): Writable {
     walk.keys += walk.known.keys
     return value as Writable
   }
-  if (walk.depth === 1 && isShared(value)) return canonicalPart(value, plan.schema) ?? giveUp()
+  if (walk.depth === 1 && walk.parts.recurs(value)) return walk.parts.from(value, plan.canonical) as Writable
   if (++walk.depth > MAX_DEPTH) throw doubt
   const made = walk.owned ? structInPlace(value as Writable, plan, walk) : structShared(value as Writable, plan, walk)
   walk.depth--
   return made
 }
 
-const canonicalForms = new WeakMap<object, { readonly schema: StructSchema; readonly made: Writable }>()
-
-/** The canonical form of a shared part of an object, which is shared too; undefined when something in it may be wrong. */
-export function canonicalPart(part: object, schema: StructSchema): Writable | undefined {
-  const known = canonicalForms.get(part)
-  if (known?.schema === schema) return known.made
-  const made = walkQuickly(part, schema, undefined)
-  if (made === undefined) return undefined
-  for (const form of [part, share(made)]) canonicalForms.set(form, { schema, made })
-  return made
+/** The canonical form of a part that recurs, which recurs too; the part itself when something in it may be wrong. */
+export function canonicalPart<P extends object>(part: P, schema: StructSchema, parts: Parts): P {
+  try {
+    return parts.from<object>(part, planOf(schema).canonical) as P
+  } catch (error) {
+    if (error === doubt) return part
+    throw error
+  }
 }
 
 function giveUp(): never {

@@ -2,6 +2,7 @@
  * A scheme whose rows come and go. What is asked of it for every request (a row by its name, the rows of a group, those that
  * share a store) is kept up with each change, so that a change costs what it touches and not the number of rows there are.
  */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ResourceRow, Scheme, SchemeGroup } from './resource.ts'
 
 /** A row of the same group, version and resource takes the place of the one before. */
@@ -30,11 +31,7 @@ export function createMutableScheme(initial: readonly ResourceRow[]): MutableSch
     byResource.set(resourceOf(row), row)
     if (before !== undefined && byKind.get(kindOf(before)) === before) byKind.delete(kindOf(before))
     byKind.set(kindOf(row), row)
-    let group = groups.get(row.group)
-    if (group === undefined) {
-      group = new Group(row.group)
-      groups.set(row.group, group)
-    }
+    const group = getOrInsertComputed(groups, row.group, () => new Group(row.group))
     group.put(row, generation)
     if (before !== undefined && before.storagePrefix !== row.storagePrefix) unshare(before)
     if (row.storagePrefix === '') return
@@ -115,11 +112,7 @@ class Group implements SchemeGroup {
 
   put(row: ResourceRow, generation: number): void {
     this.generation = generation
-    let rows = this.#versions.get(row.version)
-    if (rows === undefined) {
-      rows = new Map()
-      this.#versions.set(row.version, rows)
-    }
+    const rows = getOrInsertComputed(this.#versions, row.version, () => new Map())
     const before = rows.get(row.resource)
     rows.set(row.resource, row)
     const stored = this.#stored.get(row.resource) ?? NONE

@@ -166,7 +166,7 @@ export function createScheme(initial: readonly ResourceRow[] = builtinRows()): M
 }
 
 let builtin: Scheme | undefined
-/** The built-in resources alone, for those who need no others; the same object every time. */
+/** The built-in resources alone, for callers that need no others; the same object every time. */
 export function builtinScheme(): Scheme {
   builtin ??= createScheme()
   return builtin

@@ -43,13 +43,13 @@ export function maskedNetwork(text: string): readonly string[] {
     : ['must not have bits set beyond the prefix length']
 }
 
-export type Family = 'IPv4' | 'IPv6'
+export type IPFamily = 'IPv4' | 'IPv6'
 
-export function familyOf(text: string): Family | undefined {
+export function familyOf(text: string): IPFamily | undefined {
   return isIPv4(text) ? 'IPv4' : isIPv6(text) ? 'IPv6' : undefined
 }
 
-export function addressBits(text: string): { readonly family: Family; readonly value: bigint } | undefined {
+export function addressBits(text: string): { readonly family: IPFamily; readonly value: bigint } | undefined {
   const v4 = parseIPv4(text)
   if (v4 !== undefined) return { family: 'IPv4', value: BigInt(v4) }
   const v6 = parseIPv6(text)
@@ -57,7 +57,7 @@ export function addressBits(text: string): { readonly family: Family; readonly v
 }
 
 export interface Network {
-  readonly family: Family
+  readonly family: IPFamily
   readonly address: bigint
   readonly length: number
 }
@@ -70,7 +70,7 @@ export function parseNetwork(text: string): Network | undefined {
   return bits && { family: bits.family, address: bits.value, length: Number(length) }
 }
 
-export function networkContains(outer: Network, inner: { family: Family; value: bigint }): boolean {
+export function networkContains(outer: Network, inner: { family: IPFamily; value: bigint }): boolean {
   if (outer.family !== inner.family) return false
   const shift = BigInt((outer.family === 'IPv4' ? 32 : 128) - outer.length)
   return outer.address >> shift === inner.value >> shift

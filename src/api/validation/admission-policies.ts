@@ -2,7 +2,13 @@
 
 import { isReserved } from '../cel/words.ts'
 import type { Fields, KubeObject } from '../object.ts'
-import { FAILURE_POLICIES, MATCH_POLICIES, matchConditions, oneOf, operationsRule } from './admissionregistration.ts'
+import {
+  exactlyOneOf,
+  FAILURE_POLICIES,
+  MATCH_POLICIES,
+  matchConditions,
+  operationsRule,
+} from './admissionregistration.ts'
 import { validateConditions } from './conditions.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { jsonPathProblem } from './json-path.ts'
@@ -12,7 +18,7 @@ import { conditionCompiler, type PolicyExpressions, policyExpressions } from './
 
 function matchResources(value: Fields, path: string, errors: FieldError[]): void {
   if (value['matchPolicy'] === undefined) errors.push(required(`${path}.matchPolicy`))
-  else oneOf(value['matchPolicy'], `${path}.matchPolicy`, MATCH_POLICIES, errors)
+  else exactlyOneOf(value['matchPolicy'], `${path}.matchPolicy`, MATCH_POLICIES, errors)
   for (const field of ['namespaceSelector', 'objectSelector'])
     if (value[field] === undefined) errors.push(required(`${path}.${field}`))
     else validateLabelSelector(value[field], `${path}.${field}`, errors)
@@ -61,7 +67,7 @@ function matchConstraints(spec: Fields, errors: FieldError[]): void {
 
 /** What both kinds of policies say about when they are asked. */
 function matching(spec: Fields, errors: FieldError[]): void {
-  oneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
+  exactlyOneOf(spec['failurePolicy'], 'spec.failurePolicy', FAILURE_POLICIES, errors)
   paramKind(spec['paramKind'], errors)
   matchConstraints(spec, errors)
   const compiler = conditionCompiler(spec['paramKind'] !== undefined)
@@ -133,7 +139,7 @@ function policyValidation(
     errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'))
   else if (expression.includes('\n') && message === '')
     errors.push(required(`${path}.message`, 'message must be specified if expression contains line breaks'))
-  oneOf(reason, `${path}.reason`, REASONS, errors)
+  exactlyOneOf(reason, `${path}.reason`, REASONS, errors)
 }
 
 export function validateMutatingAdmissionPolicy(object: KubeObject): readonly FieldError[] {
@@ -149,7 +155,7 @@ export function validateMutatingAdmissionPolicy(object: KubeObject): readonly Fi
     policyMutation(mutation, `spec.mutations[${i}]`, errors, expressions)
   })
   if (!spec['reinvocationPolicy']) errors.push(required('spec.reinvocationPolicy'))
-  else oneOf(spec['reinvocationPolicy'], 'spec.reinvocationPolicy', ['IfNeeded', 'Never'], errors)
+  else exactlyOneOf(spec['reinvocationPolicy'], 'spec.reinvocationPolicy', ['IfNeeded', 'Never'], errors)
   return errors
 }
 
@@ -207,7 +213,7 @@ export function validatePolicyBinding(object: KubeObject): readonly FieldError[]
 
 function actions(list: readonly string[], errors: FieldError[]): void {
   list.forEach((action, i) => {
-    oneOf(action, `spec.validationActions[${i}]`, ['Audit', 'Deny', 'Warn'], errors)
+    exactlyOneOf(action, `spec.validationActions[${i}]`, ['Audit', 'Deny', 'Warn'], errors)
     if (list.indexOf(action) < i) errors.push(duplicate(`spec.validationActions[${i}]`, action))
   })
   if (list.includes('Deny') && list.includes('Warn'))

@@ -13,7 +13,12 @@ export const MATCH_POLICIES = ['Equivalent', 'Exact']
 const REVIEWS = ['v1', 'v1beta1']
 const URL_FORM = 'desired format: https://host[/path]'
 
-export function oneOf(value: string | undefined, path: string, known: readonly string[], errors: FieldError[]): void {
+export function exactlyOneOf(
+  value: string | undefined,
+  path: string,
+  known: readonly string[],
+  errors: FieldError[],
+): void {
   if (value !== undefined && !known.includes(value)) errors.push(notSupported(path, value, known))
 }
 
@@ -32,7 +37,7 @@ export function operationsRule(rule: Fields, path: string, subresources: boolean
   nonEmpty(operations, `${path}.operations`, errors)
   starAlone(operations, `${path}.operations`, 'operations', errors)
   operations.forEach((operation: string, i: number) => {
-    oneOf(operation, `${path}.operations[${i}]`, OPERATIONS, errors)
+    exactlyOneOf(operation, `${path}.operations[${i}]`, OPERATIONS, errors)
   })
   nonEmpty(apiGroups, `${path}.apiGroups`, errors)
   starAlone(apiGroups, `${path}.apiGroups`, 'API groups', errors)
@@ -42,7 +47,7 @@ export function operationsRule(rule: Fields, path: string, subresources: boolean
     if (version === '') errors.push(required(`${path}.apiVersions[${i}]`))
   })
   ruleResources(resources, `${path}.resources`, subresources, errors)
-  oneOf(scope, `${path}.scope`, SCOPES, errors)
+  exactlyOneOf(scope, `${path}.scope`, SCOPES, errors)
 }
 
 function ruleResources(list: readonly string[], path: string, subresources: boolean, errors: FieldError[]): void {
@@ -82,11 +87,11 @@ function webhook(hook: Fields, path: string, errors: FieldError[]): void {
   hook['rules']?.forEach((rule: Fields, i: number) => {
     operationsRule(rule, `${path}.rules[${i}]`, true, errors)
   })
-  oneOf(hook['failurePolicy'], `${path}.failurePolicy`, FAILURE_POLICIES, errors)
-  oneOf(hook['matchPolicy'], `${path}.matchPolicy`, MATCH_POLICIES, errors)
+  exactlyOneOf(hook['failurePolicy'], `${path}.failurePolicy`, FAILURE_POLICIES, errors)
+  exactlyOneOf(hook['matchPolicy'], `${path}.matchPolicy`, MATCH_POLICIES, errors)
   if (hook['sideEffects'] === undefined || hook['sideEffects'] === null)
     errors.push(required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun'))
-  else oneOf(hook['sideEffects'], `${path}.sideEffects`, ['None', 'NoneOnDryRun'], errors)
+  else exactlyOneOf(hook['sideEffects'], `${path}.sideEffects`, ['None', 'NoneOnDryRun'], errors)
   const seconds: number | undefined = hook['timeoutSeconds']
   if (seconds !== undefined && (seconds > 30 || seconds < 1))
     errors.push(invalid(`${path}.timeoutSeconds`, seconds, 'the timeout value must be between 1 and 30 seconds'))
@@ -99,7 +104,7 @@ function webhook(hook: Fields, path: string, errors: FieldError[]): void {
   else if (url !== undefined) webhookURL(url, `${at}.url`, errors)
   else webhookService(service, `${at}.service`, errors)
   reviewVersions(hook['admissionReviewVersions'] ?? [], `${path}.admissionReviewVersions`, errors)
-  oneOf(hook['reinvocationPolicy'], `${path}.reinvocationPolicy`, ['IfNeeded', 'Never'], errors)
+  exactlyOneOf(hook['reinvocationPolicy'], `${path}.reinvocationPolicy`, ['IfNeeded', 'Never'], errors)
   matchConditions(hook['matchConditions'] ?? [], `${path}.matchConditions`, errors)
 }
 

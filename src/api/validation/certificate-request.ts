@@ -41,7 +41,7 @@ class NotDer extends Error {}
 function element(bytes: Uint8Array, at: number): Element {
   const tag = bytes[at]
   const first = bytes[at + 1]
-  // Tags of several bytes are nobody's here.
+  // No field that is read here has a tag of several bytes.
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) throw new NotDer()
   let length = first
   let start = at + 2
@@ -121,7 +121,7 @@ function infoOf(request: string): readonly Element[] {
   return info === undefined || more !== undefined ? [] : children(info.content)
 }
 
-/** How strings are written, by their tags: as those who read certificates read them. What has a reading of its own is none. */
+/** How strings are written, by their tags: as readers of certificates take them. What has a reading of its own is none. */
 const STRINGS: Readonly<Record<number, (bytes: Buffer) => string | undefined>> = {
   12: (bytes) => (isUtf8(bytes) ? bytes.toString('utf8') : undefined),
   18: ascii,

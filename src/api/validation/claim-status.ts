@@ -1,6 +1,6 @@
 /**
  * Rules of a ResourceClaim's status (API concept: Dynamic Resource Allocation): what a scheduler allocated, for which consumers it
- * is reserved, and what drivers tell of each device; and who may ask for administrative access. The types declare the rest.
+ * is reserved, and what drivers tell of each device; and where administrative access may be asked for. The types declare the rest.
  */
 import type { Fields, Json, KubeObject } from '../object.ts'
 import { canonicalIP, isIPv4 } from '../objects/ip.ts'
@@ -9,7 +9,6 @@ import { validateConditions } from './conditions.ts'
 import {
   configurations,
   deviceTolerations,
-  driverName,
   knownRequests,
   MAX_LIST,
   poolName,
@@ -17,6 +16,7 @@ import {
   say,
   upTo,
 } from './devices.ts'
+import { driverName } from './driver-name.ts'
 import { type FieldError, forbiddenField, invalid, required, tooLong, tooMany } from './errors.ts'
 import { cidr, dns1123Label } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'

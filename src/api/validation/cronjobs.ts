@@ -1,5 +1,6 @@
 /** CronJob. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { CronJob } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { isTimeZone, scheduleError } from './cron-schedule.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { validateJobSpec } from './jobs.ts'
@@ -10,18 +11,18 @@ const POLICIES = ['Allow', 'Forbid', 'Replace']
 /** A job's name is the cron job's with eleven characters of time behind it, and must fit a label's 63. */
 const LONGEST_NAME = 52
 
-export function validateCronJob(object: KubeObject): FieldError[] {
+export function validateCronJob(object: CronJob): FieldError[] {
   const errors: FieldError[] = []
   const name = object.metadata.name ?? ''
-  validateCronJobSpec(object['spec'] ?? {}, undefined, errors)
+  validateCronJobSpec(object.spec ?? {}, undefined, errors)
   if (name.length > LONGEST_NAME)
     errors.push(invalid('metadata.name', name, `must be no more than ${LONGEST_NAME} characters`))
   return errors
 }
 
-export function validateCronJobUpdate(object: KubeObject, old: KubeObject): FieldError[] {
+export function validateCronJobUpdate(object: CronJob, old: CronJob): FieldError[] {
   const errors: FieldError[] = []
-  validateCronJobSpec(object['spec'] ?? {}, old['spec'] ?? {}, errors)
+  validateCronJobSpec(object.spec ?? {}, old.spec ?? {}, errors)
   return errors
 }
 

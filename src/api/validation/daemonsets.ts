@@ -1,5 +1,6 @@
 /** DaemonSet. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { DaemonSet, DaemonSetSpec, DaemonSetStatus, PodTemplateSpec } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { TEMPLATE_GENERATION } from '../objects/annotated-fields.ts'
 import { parseInt64 } from '../objects/integers.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
@@ -18,25 +19,25 @@ import {
   validateRunningTemplate,
 } from './templates.ts'
 
-export function validateDaemonSet(object: KubeObject, old?: KubeObject): FieldError[] {
+export function validateDaemonSet(object: DaemonSet, old?: DaemonSet): FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const selector: Fields | undefined = spec['selector'] ?? undefined
-  const template: Fields = spec['template'] ?? {}
+  const spec: Partial<DaemonSetSpec> = object.spec ?? {}
+  const selector = spec.selector ?? undefined
+  const template: PodTemplateSpec = spec.template ?? {}
   const generation = parseInt64(object.metadata.annotations?.[TEMPLATE_GENERATION]) ?? 0
   if (old && generation < (parseInt64(old.metadata.annotations?.[TEMPLATE_GENERATION]) ?? 0))
     errors.push(invalid('spec.templateGeneration', generation as number, 'must not be decremented'))
-  if (old) immutableSelector(spec['selector'], old['spec']?.selector, errors)
+  if (old) immutableSelector(spec.selector, old.spec?.selector, errors)
   validateLabelSelector(selector, 'spec.selector', errors)
   if ((!selector || isUsableSelector(selector)) && !fits(selector, template))
     errors.push(labelsMismatch(template, 'spec.template'))
   if (selector && isEmptySelector(selector))
     errors.push(invalid('spec.selector', {}, 'empty selector is invalid for daemonset'))
   validateRunningTemplate(template, 'DaemonSet', 'spec.template', errors)
-  nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
+  nonNegativeField(spec.minReadySeconds, 'spec.minReadySeconds', errors)
   nonNegativeField(generation, 'spec.templateGeneration', errors)
-  validateUpdateStrategy(spec['updateStrategy'] ?? {}, 'spec.updateStrategy', errors)
-  nonNegativeField(spec['revisionHistoryLimit'], 'spec.revisionHistoryLimit', errors)
+  validateUpdateStrategy(spec.updateStrategy ?? {}, 'spec.updateStrategy', errors)
+  nonNegativeField(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit', errors)
   return errors
 }
 
@@ -64,9 +65,9 @@ function validateUpdateStrategy(strategy: Fields, path: string, errors: FieldErr
   notMoreThanAll(maxSurge, `${at}.maxSurge`, errors)
 }
 
-export function validateDaemonSetStatus(object: KubeObject, old: KubeObject): FieldError[] {
+export function validateDaemonSetStatus(object: DaemonSet, old: DaemonSet): FieldError[] {
   const errors: FieldError[] = []
-  const status: Fields = object['status'] ?? {}
+  const status: Partial<DaemonSetStatus> = object.status ?? {}
   nonNegativeCounts(
     status,
     [

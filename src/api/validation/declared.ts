@@ -3,9 +3,11 @@
  * first use. Kubernetes reports them behind the rules that are written by hand, in the order of the types' fields, and on an
  * update judges only what has changed. Tags marked alpha are not enforced; rules behind a feature that is off are not either.
  */
+
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { tagTable } from '../generated/tags.ts'
 import type { Fields, Json } from '../object.ts'
-import { isShared } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import type { Field, ListSchema, Schema, StructSchema } from '../schema/schema.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooLong, tooMany } from './errors.ts'
@@ -54,9 +56,14 @@ const tagsOf = (definition: string) => {
 }
 
 /** What `object` breaks of the rules that its type declares; with `old` only where the two differ. */
-export function validateDeclared(object: Fields, old: Fields | undefined, schema: StructSchema): FieldError[] {
+export function validateDeclared(
+  object: Fields,
+  old: Fields | undefined,
+  schema: StructSchema,
+  parts: Parts = noParts,
+): FieldError[] {
   const errors: FieldError[] = []
-  struct(object, old, schema, '', errors)
+  struct(object, old, schema, '', errors, parts)
   return errors
 }
 
@@ -66,6 +73,7 @@ function struct(
   schema: StructSchema,
   path: string,
   errors: FieldError[],
+  parts?: Parts,
 ): void {
   const plan = planOf(schema)
   for (const declared of plan) if (declared.mode !== undefined) ofMode(declared, declared.mode, value, path, errors)
@@ -76,6 +84,7 @@ function struct(
     const before: Json | undefined = old?.[name]
     if (old !== undefined && same(inner, before) && isThere(inner, declared.field) === isThere(before, declared.field))
       continue
+    if (old === undefined && parts?.recurs(inner) && parts.once(inner, faultlessOf(declared))) continue
     field(declared, inner, before, old !== undefined, at, errors)
   }
 }
@@ -128,8 +137,7 @@ function field(
 function descend(value: Json, old: Json | undefined, schema: Schema, path: string, errors: FieldError[]): void {
   if (typeof value !== 'object' || value === null) return
   if (schema.type === 'struct') {
-    if (old === undefined && isShared(value)) sharedStruct(value as Fields, schema, path, errors)
-    else struct(value as Fields, old as Fields | undefined, schema, path, errors)
+    struct(value as Fields, old as Fields | undefined, schema, path, errors)
   } else if (schema.type === 'list' && schema.items.type === 'struct') {
     const { items, listMapKeys } = schema
     for (const [i, item] of (value as readonly Fields[]).entries())
@@ -139,15 +147,15 @@ function descend(value: Json, old: Json | undefined, schema: Schema, path: strin
       struct(inner, (old as Fields | undefined)?.[key], schema.values, `${path}[${key}]`, errors)
 }
 
-/** Shared parts that break no rule. */
-const faultless = new WeakMap<object, StructSchema>()
+const faultless = new WeakMap<DeclaredField, (part: object) => boolean>()
 
-function sharedStruct(value: Fields, schema: StructSchema, path: string, errors: FieldError[]): void {
-  if (faultless.get(value) === schema) return
-  const before = errors.length
-  struct(value, undefined, schema, path, errors)
-  if (errors.length === before) faultless.set(value, schema)
-}
+/** Whether a new object's value for the field breaks no rule. */
+const faultlessOf = (declared: DeclaredField) =>
+  getOrInsertComputed(faultless, declared, () => (part) => {
+    const errors: FieldError[] = []
+    field(declared, part as Json, undefined, false, '', errors)
+    return errors.length === 0
+  })
 
 /** The item of the old list that this one was: by its keys, or an equal one. */
 function counterpart(item: Fields, old: readonly Fields[] | undefined, keys: readonly string[]): Fields | undefined {

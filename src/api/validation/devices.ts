@@ -5,6 +5,7 @@
 import type { Fields, KubeObject } from '../object.ts'
 import { same } from './common.ts'
 import { deviceSelectors } from './device-selectors.ts'
+import { driverName } from './driver-name.ts'
 import { type FieldError, invalid, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabels } from './labels.ts'
@@ -13,7 +14,6 @@ import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from './nam
 
 export const MAX_LIST = 32
 const MAX_SUBREQUESTS = 8
-const MAX_DRIVER = 63
 const MAX_PARAMETERS = 10 * 1024
 
 type Format = (text: string) => readonly string[]
@@ -25,15 +25,6 @@ export function say(format: Format, value: string, path: string, errors: FieldEr
 /** A list that is too long is only told to be so, by what its type declares. */
 export const upTo = (max: number, list: readonly Fields[] | undefined): readonly Fields[] =>
   list === undefined || list === null || list.length > max ? [] : list
-
-export function driverName(name: string, path: string, errors: FieldError[]): void {
-  if (name === '') {
-    errors.push(required(path))
-    return
-  }
-  if (Buffer.byteLength(name) > MAX_DRIVER) errors.push(tooLong(path, MAX_DRIVER))
-  for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
-}
 
 export function poolName(name: string, path: string, errors: FieldError[]): void {
   if (name === '') {

@@ -18,7 +18,7 @@ interface Block {
 }
 
 /** Each line ends with a newline; empty when the values are equal. */
-export function difference(before: Json, after: Json): string {
+export function printedDifference(before: Json, after: Json): string {
   const left = JSON.stringify(before, null, 1).split('\n')
   const right = JSON.stringify(after, null, 1).split('\n')
   return hunksOf(changesOf(matchingBlocks(left, right), left.length, right.length))

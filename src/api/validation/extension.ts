@@ -1,14 +1,15 @@
 /** Rules of what extends the API: APIService, and the names in a CustomResourceDefinition. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { APIService, APIServiceSpec } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { dns1035Label, dns1123Subdomain, pathSegmentName } from './names.ts'
 
 const MAX_GROUP_PRIORITY = 20000
 const MAX_VERSION_PRIORITY = 1000
 
-export function validateAPIService(object: KubeObject): readonly FieldError[] {
+export function validateAPIService(object: APIService): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
+  const spec: Partial<APIServiceSpec> = object.spec ?? {}
   const { group = '', version = '', groupPriorityMinimum: minimum = 0, versionPriority: priority = 0 } = spec
   const name = object.metadata.name ?? ''
   const wanted = `${version}.${group}`
@@ -23,31 +24,31 @@ export function validateAPIService(object: KubeObject): readonly FieldError[] {
     errors.push(invalid('spec.groupPriorityMinimum', minimum, `must be positive and less than ${MAX_GROUP_PRIORITY}`))
   if (priority <= 0 || priority > MAX_VERSION_PRIORITY)
     errors.push(invalid('spec.versionPriority', priority, `must be positive and less than ${MAX_VERSION_PRIORITY}`))
-  const insecure = spec['insecureSkipTLSVerify'] === true
-  const service: Fields | undefined = spec['service']
+  const insecure = spec.insecureSkipTLSVerify === true
+  const service = spec.service
   if (service === undefined) {
-    if (spec['caBundle']?.length > 0)
+    if ((spec.caBundle?.length ?? 0) > 0)
       errors.push(
-        invalid('spec.caBundle', `${spec['caBundle'].length} bytes`, 'local APIServices may not have a caBundle'),
+        invalid('spec.caBundle', `${spec.caBundle?.length} bytes`, 'local APIServices may not have a caBundle'),
       )
     if (insecure)
       errors.push(invalid('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'))
     return errors
   }
-  if (!service['namespace']) errors.push(required('spec.service.namespace'))
-  if (!service['name']) errors.push(required('spec.service.name'))
-  const port: number = service['port'] ?? 443
+  if (!service.namespace) errors.push(required('spec.service.namespace'))
+  if (!service.name) errors.push(required('spec.service.name'))
+  const port: number = service.port ?? 443
   if (port < 1 || port > 65535)
     errors.push(invalid('spec.service.port', port, 'port is not valid: must be between 1 and 65535, inclusive'))
-  if (insecure && spec['caBundle']?.length > 0)
+  if (insecure && (spec.caBundle?.length ?? 0) > 0)
     errors.push(invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'))
   return errors
 }
 
 const STATUSES = ['True', 'False', 'Unknown']
 
-export function validateAPIServiceStatus(object: KubeObject): readonly FieldError[] {
-  const conditions: readonly Fields[] = object['status']?.conditions ?? []
+export function validateAPIServiceStatus(object: APIService): readonly FieldError[] {
+  const conditions = object.status?.conditions ?? []
   return conditions.flatMap(({ status = '' }, i) =>
     STATUSES.includes(status) ? [] : [notSupported(`status.conditions[${i}].status`, status, STATUSES)],
   )

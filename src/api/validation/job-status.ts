@@ -2,7 +2,8 @@
  * What a Job's status may become (KEP-3998, KEP-4368): counters that only grow, conditions that stay, an end that is told whole. What was
  * written before a rule was made does not keep a Job's status from being written: most rules look at what changes alone.
  */
-import type { Fields, Json, KubeObject } from '../object.ts'
+import type { Job, JobStatus } from '../generated/types.ts'
+import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
 import { duplicate, type FieldError, invalid, required } from './errors.ts'
 import { overlap, parsedIndexes } from './job-indexes.ts'
@@ -10,23 +11,23 @@ import { nonNegativeField } from './templates.ts'
 
 const COUNTERS = ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const
 
-export function validateJobStatus(object: KubeObject, old: KubeObject): FieldError[] {
+export function validateJobStatus(object: Job, old: Job): FieldError[] {
   const errors: FieldError[] = []
-  const status: Fields = object['status'] ?? {}
-  const before: Fields = old['status'] ?? {}
-  for (const field of COUNTERS) nonNegativeField(status[field], `status.${field}`, errors)
-  uncounted(status['uncountedTerminatedPods'] ?? {}, errors)
-  ends(status, before, object['spec'] ?? {}, errors)
-  indexes(status, before, object['spec'] ?? {}, errors)
+  const status: Partial<JobStatus> = object.status ?? {}
+  const before: Partial<JobStatus> = old.status ?? {}
+  for (const field of COUNTERS) nonNegativeField(status?.[field], `status.${field}`, errors)
+  uncounted(status.uncountedTerminatedPods ?? {}, errors)
+  ends(status, before, object.spec ?? {}, errors)
+  indexes(status, before, object.spec ?? {}, errors)
   const changed = changes(status, before)
-  if (isFinished(status) && (changed.finished || changed.of('terminating')) && status['terminating'] > 0)
-    errors.push(invalid('status.terminating', status['terminating'], 'terminating>0 is invalid for finished job'))
-  const active: number = status['active'] ?? 0
-  const ready: number = status['ready'] ?? 0
+  if (isFinished(status) && (changed.finished || changed.of('terminating')) && (status.terminating ?? 0) > 0)
+    errors.push(invalid('status.terminating', status.terminating, 'terminating>0 is invalid for finished job'))
+  const active: number = status.active ?? 0
+  const ready: number = status.ready ?? 0
   if ((changed.of('ready') || changed.of('active')) && ready > active)
     errors.push(invalid('status.ready', ready, 'cannot set more ready pods than active'))
-  success(status, object['spec'] ?? {}, errors)
-  steps(status, before, object['spec'] ?? {}, errors)
+  success(status, object.spec ?? {}, errors)
+  steps(status, before, object.spec ?? {}, errors)
   return errors
 }
 

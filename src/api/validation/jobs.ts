@@ -1,5 +1,6 @@
 /** Job: its spec (which CronJob's template shares), what may change of it, and its status. */
-import type { Fields, Json, KubeObject } from '../object.ts'
+import type { Job, JobSpec } from '../generated/types.ts'
+import type { Fields, Json } from '../object.ts'
 import { same } from './common.ts'
 import { type FieldError, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
@@ -19,9 +20,9 @@ import {
 const MAX_INDEXED = 100_000
 const MAX_PARALLEL = 100_000
 
-export function validateJob(object: KubeObject): FieldError[] {
+export function validateJob(object: Job): FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
+  const spec: Partial<JobSpec> = object.spec ?? {}
   validateGeneratedSelector(object, errors)
   validateJobSpec(spec, 'spec', errors)
   validateSelector(spec, 'spec', errors)
@@ -30,11 +31,11 @@ export function validateJob(object: KubeObject): FieldError[] {
 }
 
 /** The pods of an indexed job are named after it and their index, and so are their hosts. */
-function validatePodHostname(job: KubeObject, errors: FieldError[]): void {
-  const spec: Fields = job['spec'] ?? {}
-  if (spec['completionMode'] !== 'Indexed' || !(spec['completions'] > 0)) return
+function validatePodHostname(job: Job, errors: FieldError[]): void {
+  const spec: Partial<JobSpec> = job.spec ?? {}
+  if (spec.completionMode !== 'Indexed' || !((spec.completions ?? 0) > 0)) return
   const name = job.metadata.name ?? ''
-  const host = `${name}-${spec['completions'] - 1}`
+  const host = `${name}-${(spec.completions ?? 0) - 1}`
   if (dns1123Label(host).length)
     errors.push(invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`))
 }
@@ -48,17 +49,17 @@ function validateSelector(spec: Fields, path: string, errors: FieldError[]): voi
 }
 
 /** The labels and the selector that the server makes must be what it made. */
-function validateGeneratedSelector(job: KubeObject, errors: FieldError[]): void {
-  const spec: Fields = job['spec'] ?? {}
-  if (spec['manualSelector'] === true) return
-  const selector: Fields | undefined = spec['selector'] ?? undefined
+function validateGeneratedSelector(job: Job, errors: FieldError[]): void {
+  const spec: Partial<JobSpec> = job.spec ?? {}
+  if (spec.manualSelector === true) return
+  const selector = spec.selector ?? undefined
   if (!selector) return
-  const labels = templateLabels(spec['template']) ?? {}
+  const labels = templateLabels(spec.template) ?? {}
   const { name = '', uid = '' } = job.metadata
   const expect = (key: string, value: string) => {
     const at = `spec.template.metadata.labels[${key}]`
     if (!Object.hasOwn(labels, key)) errors.push(required(at, `must be '${value}'`))
-    else if (labels[key] !== value) errors.push(invalid(at, printableMap(labels), `must be '${value}'`))
+    else if (labels?.[key] !== value) errors.push(invalid(at, printableMap(labels), `must be '${value}'`))
   }
   expect('batch.kubernetes.io/controller-uid', uid)
   expect('batch.kubernetes.io/job-name', name)
@@ -93,7 +94,7 @@ export function validateJobSpec(spec: Fields, path: string, errors: FieldError[]
   if (spec['successPolicy']) validateSuccessPolicy(spec, at('successPolicy'), errors)
   validateReplacementPolicy(spec, at('podReplacementPolicy'), errors)
   validatePodTemplateSpec(spec['template'] ?? {}, at('template'), errors)
-  const restart: string = spec['template']?.spec?.restartPolicy ?? ''
+  const restart: string = spec['template']?.spec.restartPolicy ?? ''
   const restartPath = at('template.spec.restartPolicy')
   if (restart === '' || restart === 'Always') errors.push(required(restartPath, 'valid values: "OnFailure", "Never"'))
   else if (restart !== 'OnFailure' && restart !== 'Never')
@@ -153,15 +154,15 @@ function validateReplacementPolicy(spec: Fields, path: string, errors: FieldErro
     errors.push(notSupported(path, policy, ['Failed', 'TerminatingOrFailed']))
 }
 
-export function validateJobUpdate(object: KubeObject, old: KubeObject): FieldError[] {
+export function validateJobUpdate(object: Job, old: Job): FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const before: Fields = old['spec'] ?? {}
+  const spec: Partial<JobSpec> = object.spec ?? {}
+  const before: Partial<JobSpec> = old.spec ?? {}
   validateJobSpec(spec, 'spec', errors)
   validateSelector(spec, 'spec', errors)
   validateCompletions(spec, before, errors)
-  immutableSelector(spec['selector'], before['selector'], errors)
-  validateTemplateUpdate(spec, before, old['status'] ?? {}, errors)
+  immutableSelector(spec.selector, before.selector, errors)
+  validateTemplateUpdate(spec, before, old.status ?? {}, errors)
   for (const field of [
     'completionMode',
     'podFailurePolicy',
@@ -169,7 +170,7 @@ export function validateJobUpdate(object: KubeObject, old: KubeObject): FieldErr
     'managedBy',
     'successPolicy',
   ] as const)
-    if (!same(spec[field], before[field])) errors.push(immutableField(field, spec[field]))
+    if (!same(spec?.[field], before?.[field])) errors.push(immutableField(field, spec?.[field]))
   return errors
 }
 

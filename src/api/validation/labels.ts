@@ -29,7 +29,7 @@ export const labelName: Rule = (value, path, errors) => {
 export const labelSelector: Rule = (selector, path, errors) => validateLabelSelector(selector, path, errors)
 
 export interface LabelSelectorOptions {
-  /** Operators that nobody knows are passed over: where whoever reads the selector ignores such expressions. */
+  /** Unknown operators are passed over: where the reader of the selector ignores such expressions. */
   readonly allowUnknownOperators?: boolean
 }
 

@@ -1,5 +1,6 @@
 /** Rules of Node. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { Node } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { goQuote } from '../quote.ts'
 import { maskedNetwork, parseNetwork } from './address.ts'
 import { entries } from './common.ts'
@@ -11,11 +12,11 @@ import { resourceQuantity } from './resource-names.ts'
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const ONLY_ONCE = (field: string) => `node updates may not change ${field} except from "" to valid`
 
-export function validateNode(node: KubeObject): readonly FieldError[] {
+export function validateNode(node: Node): readonly FieldError[] {
   const errors: FieldError[] = []
-  taints(node['spec']?.taints ?? [], errors)
+  taints(node.spec?.taints ?? [], errors)
   quantities(node, errors)
-  const cidrs: readonly string[] = node['spec']?.podCIDRs ?? []
+  const cidrs: readonly string[] = node.spec?.podCIDRs ?? []
   cidrs.forEach((text, i) => {
     for (const message of maskedNetwork(text)) errors.push(invalid(`spec.podCIDRs[${i}]`, text, message))
   })
@@ -32,7 +33,7 @@ export function validateNode(node: KubeObject): readonly FieldError[] {
     if (bad >= 0 || cidrs.length > 2 || families[0] === families[1])
       errors.push(invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'))
   }
-  declaredFeatures(node['status']?.declaredFeatures ?? [], errors)
+  declaredFeatures(node.status?.declaredFeatures ?? [], errors)
   return errors
 }
 
@@ -55,9 +56,9 @@ function taints(list: readonly Fields[], errors: FieldError[]): void {
   })
 }
 
-function quantities(node: KubeObject, errors: FieldError[]): void {
-  for (const list of ['capacity', 'allocatable'])
-    for (const [name, value] of entries(node['status']?.[list]))
+function quantities(node: Node, errors: FieldError[]): void {
+  for (const list of ['capacity', 'allocatable'] as const)
+    for (const [name, value] of entries(node.status?.[list]))
       resourceQuantity(name, value as string, `status.${list}.${name}`, errors)
 }
 
@@ -80,29 +81,29 @@ const FEATURE = /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z0-9]+)*$/
 const BAD_FEATURE =
   "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
 
-export function validateNodeUpdate(node: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateNodeUpdate(node: Node, old: Node): readonly FieldError[] {
   const errors: FieldError[] = []
   quantities(node, errors)
-  const addresses: readonly Fields[] = node['status']?.addresses ?? []
+  const addresses = node.status?.addresses ?? []
   const seen = new Set<string>()
   addresses.forEach((address, i) => {
-    const key = JSON.stringify([address['type'], address['address']])
+    const key = JSON.stringify([address.type, address.address])
     if (seen.has(key))
       errors.push(duplicate(`status.addresses[${i}]`, internalForm('io.k8s.api.core.v1.NodeAddress', address)))
     seen.add(key)
   })
-  const now: readonly string[] = node['spec']?.podCIDRs ?? []
-  const before: readonly string[] = old['spec']?.podCIDRs ?? []
+  const now: readonly string[] = node.spec?.podCIDRs ?? []
+  const before: readonly string[] = old.spec?.podCIDRs ?? []
   errors.push(...validateNode({ ...node, spec: { podCIDRs: now }, status: {} }))
   if (before.length > 0 && (now.length !== before.length || now.some((text, i) => text !== before[i])))
     errors.push(forbiddenField('spec.podCIDRs', ONLY_ONCE('podCIDR')))
-  taints(node['spec']?.taints ?? [], errors)
-  if ((node['spec']?.externalID ?? '') !== (old['spec']?.externalID ?? ''))
+  taints(node.spec?.taints ?? [], errors)
+  if ((node.spec?.externalID ?? '') !== (old.spec?.externalID ?? ''))
     errors.push(forbiddenField('spec.externalID', 'may not be updated'))
-  const provider: string = old['spec']?.providerID ?? ''
-  const given: string = node['spec']?.providerID ?? ''
+  const provider: string = old.spec?.providerID ?? ''
+  const given: string = node.spec?.providerID ?? ''
   if (provider !== '' && given !== provider)
     errors.push(invalid('spec.providerID', null, `field cannot be ${given === '' ? 'cleared' : 'modified'} once set`))
-  declaredFeatures(node['status']?.declaredFeatures ?? [], errors)
+  declaredFeatures(node.status?.declaredFeatures ?? [], errors)
   return errors
 }

@@ -1,8 +1,9 @@
 /** Rules of PersistentVolumeClaim, and of its spec wherever it stands (claim templates). */
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../generated/types.ts'
 import type { Fields, Json, KubeObject } from '../object.ts'
 import { compareQuantities } from '../objects/quantity.ts'
 import { entries, IMMUTABLE, ifSet, same, says } from './common.ts'
-import { difference } from './difference.ts'
+import { printedDifference } from './difference.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { labelSelector } from './labels.ts'
@@ -85,39 +86,42 @@ const claim = rows([
   (value, path, errors, context) => persistentVolumeClaimSpec(value ?? {}, path, errors, context),
 ])
 
-export function validatePersistentVolumeClaim(object: KubeObject): readonly FieldError[] {
+export function validatePersistentVolumeClaim(object: PersistentVolumeClaim): readonly FieldError[] {
   return check(claim, object)
 }
 
-export function validatePersistentVolumeClaimUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validatePersistentVolumeClaimUpdate(
+  object: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): readonly FieldError[] {
   // What a source's group may look like is only asked of a new claim.
   const errors: FieldError[] = validatePersistentVolumeClaim(object).filter(
     ({ field }) => !/^spec\.dataSource(?:Ref)?\.apiGroup$/.test(field),
   )
-  const now: Fields = object['spec'] ?? {}
-  const before: Fields = old['spec'] ?? {}
-  const bound = object['status']?.phase === 'Bound'
+  const now: Partial<PersistentVolumeClaimSpec> = object.spec ?? {}
+  const before: Partial<PersistentVolumeClaimSpec> = old.spec ?? {}
+  const bound = object.status?.phase === 'Bound'
   const comparable: { [field: string]: unknown } = { ...now }
-  if (!before['volumeName']) comparable['volumeName'] = now['volumeName']
-  if (bound && now['resources']?.requests)
+  if (!before.volumeName) comparable['volumeName'] = now.volumeName
+  if (bound && now.resources?.requests)
     comparable['resources'] = {
-      ...now['resources'],
-      requests: { ...now['resources'].requests, storage: before['resources']?.requests?.storage },
+      ...now.resources,
+      requests: { ...now.resources.requests, storage: before.resources?.requests?.storage },
     }
-  if (bound) comparable['volumeAttributesClassName'] = before['volumeAttributesClassName']
-  if (before['storageClassName'] === undefined && storageClassAnnotation(old) === now['storageClassName'])
-    comparable['storageClassName'] = before['storageClassName']
-  const base = before['volumeName'] ? before : { ...before, volumeName: now['volumeName'] }
+  if (bound) comparable['volumeAttributesClassName'] = before.volumeAttributesClassName
+  if (before.storageClassName === undefined && storageClassAnnotation(old) === now.storageClassName)
+    comparable['storageClassName'] = before.storageClassName
+  const base = before.volumeName ? before : { ...before, volumeName: now.volumeName }
   if (!same(comparable, base))
     errors.push(
       forbiddenField(
         'spec',
-        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${difference(internalForm(SPEC, base), internalForm(SPEC, comparable))}`,
+        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${printedDifference(internalForm(SPEC, base), internalForm(SPEC, comparable))}`,
       ),
     )
   shrinking(now, before, object, errors)
-  if (!same(now['volumeMode'], before['volumeMode']))
-    errors.push(invalid('volumeMode', (now['volumeMode'] ?? null) as Json, IMMUTABLE))
+  if (!same(now.volumeMode, before.volumeMode))
+    errors.push(invalid('volumeMode', (now.volumeMode ?? null) as Json, IMMUTABLE))
   if (bound) attributesClass(now, before, errors)
   return errors
 }
@@ -126,10 +130,10 @@ function storageClassAnnotation(object: KubeObject): string | undefined {
   return object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class']
 }
 
-function shrinking(now: Fields, before: Fields, object: KubeObject, errors: FieldError[]): void {
+function shrinking(now: Fields, before: Fields, object: PersistentVolumeClaim, errors: FieldError[]): void {
   const wanted: string = now['resources']?.requests?.storage ?? '0'
   const had: string = before['resources']?.requests?.storage ?? '0'
-  const has: string = object['status']?.capacity?.storage ?? '0'
+  const has: string = object.status?.capacity?.storage ?? '0'
   if (compareQuantities(wanted, had) < 0 && compareQuantities(wanted, has) <= 0)
     errors.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
 }
@@ -147,10 +151,10 @@ function attributesClass(now: Fields, before: Fields, errors: FieldError[]): voi
     )
 }
 
-export function validatePersistentVolumeClaimStatus(object: KubeObject): readonly FieldError[] {
+export function validatePersistentVolumeClaimStatus(object: PersistentVolumeClaim): readonly FieldError[] {
   const errors: FieldError[] = []
-  if (!object['spec']?.accessModes?.length) errors.push(required('Spec.accessModes'))
-  for (const [name, value] of entries(object['status']?.capacity))
+  if (!object.spec?.accessModes?.length) errors.push(required('Spec.accessModes'))
+  for (const [name, value] of entries(object.status?.capacity))
     resourceQuantity(name, value as string, `status.capacity[${name}]`, errors)
   return errors
 }

@@ -3,23 +3,29 @@ import type { Fields, Json, KubeObject } from '../object.ts'
 import { quantityValue } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, IMMUTABLE, same } from './common.ts'
-import { difference } from './difference.ts'
-import { type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
+import { printedDifference } from './difference.ts'
+import { driverName } from './driver-name.ts'
+import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
 import { validateNodeSelector } from './node-selector.ts'
+import { noDotDot } from './paths.ts'
 import { accessModes, className, volumeMode } from './persistent-volume-claim.ts'
 import { positiveQuantity } from './resource-names.ts'
 import {
+  awsElasticBlockStore,
   fitsWithPortal,
   flocker,
+  gcePersistentDisk,
+  hostPath,
   isQualifiedName,
+  need,
+  nfs,
   PORTAL_TOO_LONG,
   quobyte,
   storageOS,
   unitNumber,
 } from './volume-sources.ts'
-import { HOST_PATH_TYPES, partition } from './volumes.ts'
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
 /** JSON name and Go name of each source, in the order of Kubernetes' internal type. */
@@ -50,36 +56,9 @@ const SOURCES: readonly (readonly [string, string])[] = [
 
 type SourceRule = (source: Fields, path: string, errors: FieldError[], spec: Fields, volumeName: string) => void
 
-const needs =
-  (...fields: readonly string[]): SourceRule =>
-  (source, path, errors) => {
-    for (const field of fields)
-      if (!source[field] || source[field].length === 0) errors.push(required(`${path}.${field}`))
-  }
-
-function noBacksteps(value: string, path: string, errors: FieldError[]): void {
-  if (value.split('/').includes('..')) errors.push(invalid(path, value, "must not contain '..'"))
-}
-
-const hostPath: SourceRule = (source, path, errors) => {
-  if (!source['path']) {
-    errors.push(required(`${path}.path`))
-    return
-  }
-  noBacksteps(source['path'], `${path}.path`, errors)
-  const type: string = source['type'] ?? ''
-  if (!HOST_PATH_TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, HOST_PATH_TYPES))
-}
-
-const nfs: SourceRule = (source, path, errors, spec) => {
-  needs('server', 'path')(source, path, errors, spec, '')
-  const directory: string = source['path'] ?? ''
-  if (!directory.startsWith('/')) errors.push(invalid(`${path}.path`, directory, 'must be an absolute path'))
-}
-
-const csi: SourceRule = (source, path, errors, spec) => {
-  csiDriverName(source['driver'] ?? '', `${path}.driver`, errors)
-  needs('volumeHandle')(source, path, errors, spec, '')
+const csi: SourceRule = (source, path, errors) => {
+  driverName(source['driver'] ?? '', `${path}.driver`, errors)
+  need('volumeHandle')(source, path, errors)
   for (const reference of [
     'controllerPublishSecretRef',
     'controllerExpandSecretRef',
@@ -125,8 +104,8 @@ const iscsi: SourceRule = (source, path, errors, _spec, volumeName) => {
     errors.push(invalid(`${path}.initiatorname`, initiatorName, 'must be valid format'))
 }
 
-const glusterfs: SourceRule = (source, path, errors, spec) => {
-  needs('endpoints', 'path')(source, path, errors, spec, '')
+const glusterfs: SourceRule = (source, path, errors) => {
+  need('endpoints', 'path')(source, path, errors)
   const namespace: string | undefined = source['endpointsNamespace'] ?? undefined
   if (namespace === undefined) return
   const at = `${path}.endpointsNamespace`
@@ -135,21 +114,21 @@ const glusterfs: SourceRule = (source, path, errors, spec) => {
   else for (const message of dns1123Label(namespace)) errors.push(invalid(at, namespace, message))
 }
 
-const cinder: SourceRule = (source, path, errors, spec) => {
-  needs('volumeID')(source, path, errors, spec, '')
-  if (source['secretRef']) needs('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors, spec, '')
+const cinder: SourceRule = (source, path, errors) => {
+  need('volumeID')(source, path, errors)
+  if (source['secretRef']) need('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors)
 }
 
-const azureFile: SourceRule = (source, path, errors, spec) => {
-  needs('secretName', 'shareName')(source, path, errors, spec, '')
+const azureFile: SourceRule = (source, path, errors) => {
+  need('secretName', 'shareName')(source, path, errors)
   if (source['secretNamespace'] === '') errors.push(required(`${path}.secretNamespace`))
 }
 
 const DISK_KINDS = ['Dedicated', 'Managed', 'Shared']
 const CACHING = ['None', 'ReadOnly', 'ReadWrite']
 
-const azureDisk: SourceRule = (source, path, errors, spec) => {
-  needs('diskName', 'diskURI')(source, path, errors, spec, '')
+const azureDisk: SourceRule = (source, path, errors) => {
+  need('diskName', 'diskURI')(source, path, errors)
   const { diskURI = '', cachingMode, kind } = source
   if (cachingMode !== undefined && !CACHING.includes(cachingMode))
     errors.push(notSupported(`${path}.cachingMode`, cachingMode, CACHING))
@@ -169,56 +148,39 @@ const azureDisk: SourceRule = (source, path, errors, spec) => {
     )
 }
 
-const gcePersistentDisk: SourceRule = (source, _path, errors, spec) => {
-  // Kubernetes names the field as it once was.
-  needs('pdName')(source, 'spec.persistentDisk', errors, spec, '')
-  partition(source, 'spec.persistentDisk', errors)
-}
-
-const awsElasticBlockStore: SourceRule = (source, path, errors, spec) => {
-  needs('volumeID')(source, path, errors, spec, '')
-  partition(source, path, errors)
-}
-
-const storageos: SourceRule = (source, path, errors, spec) => {
+const storageos: SourceRule = (source, path, errors) => {
   storageOS(source, path, errors)
-  if (source['secretRef']) needs('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors, spec, '')
-}
-
-/** A CSI driver's name: a DNS subdomain in any case, at most 63 bytes. */
-export function csiDriverName(name: string, path: string, errors: FieldError[]): void {
-  if (name === '') return void errors.push(required(path))
-  if (Buffer.byteLength(name) > 63) errors.push(tooLong(path, 63))
-  for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
+  if (source['secretRef']) need('name', 'namespace')(source['secretRef'], `${path}.secretRef`, errors)
 }
 
 const local: SourceRule = (source, path, errors, spec) => {
   if (!source['path']) errors.push(required(`${path}.path`))
-  else noBacksteps(source['path'], `${path}.path`, errors)
+  else noDotDot(source['path'], `${path}.path`, errors)
   if (!spec['nodeAffinity']) errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
 }
 
 /** In the order in which Kubernetes looks for them. */
 const SOURCE_RULES: { readonly [source: string]: SourceRule | undefined } = {
   hostPath,
-  gcePersistentDisk,
+  // Kubernetes names the field as it once was.
+  gcePersistentDisk: (source, _path, errors) => gcePersistentDisk(source, 'spec.persistentDisk', errors),
   awsElasticBlockStore,
   glusterfs,
   flocker,
   nfs,
-  rbd: needs('monitors', 'image'),
+  rbd: need('monitors', 'image'),
   quobyte,
-  cephfs: needs('monitors'),
+  cephfs: need('monitors'),
   iscsi,
   cinder,
   fc,
-  flexVolume: needs('driver'),
+  flexVolume: need('driver'),
   azureFile,
-  vsphereVolume: needs('volumePath'),
-  photonPersistentDisk: needs('pdID'),
-  portworxVolume: needs('volumeID'),
+  vsphereVolume: need('volumePath'),
+  photonPersistentDisk: need('pdID'),
+  portworxVolume: need('volumeID'),
   azureDisk,
-  scaleIO: needs('gateway', 'system', 'volumeName'),
+  scaleIO: need('gateway', 'system', 'volumeName'),
   local,
   storageos,
   csi,
@@ -328,7 +290,7 @@ export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObje
     errors.push(
       forbiddenField(
         'spec.persistentvolumesource',
-        `spec.persistentvolumesource is immutable after creation\n${difference(sourceForm(before), sourceForm(now))}`,
+        `spec.persistentvolumesource is immutable after creation\n${printedDifference(sourceForm(before), sourceForm(now))}`,
       ),
     )
   if (!same(now['volumeMode'], before['volumeMode']))

@@ -1,11 +1,13 @@
 /** What may change of a pod: by a plain update, and through status, ephemeralcontainers and resize. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { Container, Pod, PodSpec, PodStatus } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { qosClass } from '../objects/qos.ts'
+import { noParts, type Parts } from '../parts.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { address, familyOf } from './address.ts'
 import { same } from './common.ts'
 import { validateEphemeralContainers } from './containers.ts'
-import { difference } from './difference.ts'
+import { printedDifference } from './difference.ts'
 import { type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { dns1123Subdomain, qualifiedName } from './names.ts'
@@ -17,29 +19,29 @@ const EPHEMERAL = 'io.k8s.api.core.v1.EphemeralContainer'
 const UNCHANGEABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-export function validatePodUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
-  if (pod['spec'] === old['spec']) {
+export function validatePodUpdate(pod: Pod, old: Pod, parts: Parts = noParts): FieldError[] {
+  if (pod.spec === old.spec) {
     // The very spec that was accepted before: labels and annotations are all that can have changed.
     const errors: FieldError[] = []
     validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
     return errors
   }
-  const errors = validatePodMetadataAndSpec(pod, true)
-  const spec: Fields = pod['spec'] ?? {}
-  const before: Fields = old['spec'] ?? {}
+  const errors = validatePodMetadataAndSpec(pod, true, parts)
+  const spec: Partial<PodSpec> = pod.spec ?? {}
+  const before: Partial<PodSpec> = old.spec ?? {}
   for (const list of ['containers', 'initContainers'] as const) {
-    const changed = validateContainerSet(spec[list] ?? [], before[list] ?? [], `spec.${list}`, errors)
+    const changed = validateContainerSet(spec?.[list] ?? [], before?.[list] ?? [], `spec.${list}`, errors)
     if (changed) return errors
   }
   if (validateDeadline(spec, before, errors)) return errors
-  if (before['schedulingGates']?.length || spec['schedulingGates']?.length) validateGates(spec, before, errors)
+  if (before.schedulingGates?.length || spec.schedulingGates?.length) validateGates(spec, before, errors)
   validateAddedTolerations(spec, before, errors)
   const compared = withUnchangeable(spec, before, errors)
   if (!same(compared, before))
     errors.push(
       forbiddenField(
         'spec',
-        `${UNCHANGEABLE}\n${difference(internalForm(SPEC, before), internalForm(SPEC, compared))}`,
+        `${UNCHANGEABLE}\n${printedDifference(internalForm(SPEC, before), internalForm(SPEC, compared))}`,
       ),
     )
   return errors
@@ -112,7 +114,7 @@ function withUnchangeable(spec: Fields, before: Fields, errors: FieldError[]): F
   }
   for (const list of ['containers', 'initContainers'] as const)
     if (spec[list])
-      compared[list] = spec[list].map((container: Fields, i: number) => ({
+      compared[list] = spec[list].map((container: Container, i: number) => ({
         ...container,
         image: before[list]?.[i]?.image,
       }))
@@ -174,21 +176,21 @@ function narrowedNodes(now: Fields | undefined, was: Fields | undefined, errors:
   })
 }
 
-export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
+export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
   const errors: FieldError[] = []
-  const status: Fields = pod['status'] ?? {}
-  const before: Fields = old['status'] ?? {}
-  validateConditionTypes(status['conditions'] ?? [], errors)
+  const status: Partial<PodStatus> = pod.status ?? {}
+  const before: Partial<PodStatus> = old.status ?? {}
+  validateConditionTypes(status.conditions ?? [], errors)
   validateNomination(pod, status, before, errors)
-  if ((status['observedGeneration'] ?? 0) < 0)
-    errors.push(invalid('status.observedGeneration', status['observedGeneration'], 'must be a non-negative integer'))
-  if (before['qosClass'] && status['qosClass'] !== before['qosClass'])
-    errors.push(invalid('status.qosClass', status['qosClass'] ?? '', 'field is immutable'))
-  const policy: string = pod['spec']?.restartPolicy ?? ''
+  if ((status.observedGeneration ?? 0) < 0)
+    errors.push(invalid('status.observedGeneration', status.observedGeneration, 'must be a non-negative integer'))
+  if (before.qosClass && status.qosClass !== before.qosClass)
+    errors.push(invalid('status.qosClass', status.qosClass ?? '', 'field is immutable'))
+  const policy: string = pod.spec?.restartPolicy ?? ''
   for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
-    validateRestarts(status[list] ?? [], before[list] ?? [], policy, list, pod, errors)
+    validateRestarts(status?.[list] ?? [], before?.[list] ?? [], policy, list, pod, errors)
   validateClaimStatuses(pod, status, errors)
-  validateExtendedClaim(pod, status['extendedResourceClaimStatus'], errors)
+  validateExtendedClaim(pod, status.extendedResourceClaimStatus, errors)
   validatePodIPs(status, errors)
   validateHostIPs(status, errors)
   validateDeviceHealth(status, errors)
@@ -214,11 +216,11 @@ function validateHostIPs(status: Fields, errors: FieldError[]): void {
   })
 }
 
-function validateClaimStatuses(pod: KubeObject, status: Fields, errors: FieldError[]): void {
-  const claims: readonly Fields[] = pod['spec']?.resourceClaims ?? []
+function validateClaimStatuses(pod: Pod, status: Fields, errors: FieldError[]): void {
+  const claims = pod.spec?.resourceClaims ?? []
   const told: readonly Fields[] = status['resourceClaimStatuses'] ?? []
   told.forEach(({ name = '' }, i) => {
-    if (!claims.some((claim) => claim['name'] === name))
+    if (!claims.some((claim) => claim.name === name))
       errors.push(
         invalid(
           `status.resourceClaimStatuses[${i}].name`,
@@ -244,10 +246,10 @@ function validateDeviceHealth(status: Fields, errors: FieldError[]): void {
 }
 
 /** The claim that stands for a pod's extended resources names the pod's containers (KEP-5004). */
-function validateExtendedClaim(pod: KubeObject, claim: Fields | undefined, errors: FieldError[]): void {
+function validateExtendedClaim(pod: Pod, claim: Fields | undefined, errors: FieldError[]): void {
   if (claim === undefined) return
-  const spec: Fields = pod['spec'] ?? {}
-  const names = [...(spec['initContainers'] ?? []), ...(spec['containers'] ?? [])].map(({ name }: Fields) => name)
+  const spec: Partial<PodSpec> = pod.spec ?? {}
+  const names = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(({ name }) => name)
   const { requestMappings: mappings = [], resourceClaimName: claimName = '' } = claim as {
     readonly requestMappings?: readonly Fields[]
     readonly resourceClaimName?: string
@@ -269,12 +271,12 @@ function validateExtendedClaim(pod: KubeObject, claim: Fields | undefined, error
     errors.push(invalid(`${path}.resourceClaimName`, claimName, message))
 }
 
-function validateNomination(pod: KubeObject, status: Fields, before: Fields, errors: FieldError[]): void {
+function validateNomination(pod: Pod, status: Fields, before: Fields, errors: FieldError[]): void {
   const nominated: string = status['nominatedNodeName'] ?? ''
   if (nominated === '') return
   const path = 'status.nominatedNodeName'
   for (const message of dns1123Subdomain(nominated)) errors.push(invalid(path, nominated, message))
-  if (pod['spec']?.nodeName && nominated !== (before['nominatedNodeName'] ?? ''))
+  if (pod.spec?.nodeName && nominated !== (before['nominatedNodeName'] ?? ''))
     errors.push(forbiddenField(path, 'may not be set on pods that are already bound to a node'))
 }
 
@@ -305,7 +307,7 @@ function validateRestarts(
   before: readonly Fields[],
   policy: string,
   list: string,
-  pod: KubeObject,
+  pod: Pod,
   errors: FieldError[],
 ): void {
   if (policy === 'Always') return
@@ -313,47 +315,47 @@ function validateRestarts(
     const ended: Fields | undefined = old['state']?.terminated
     if (!ended) continue
     if (ended['exitCode'] !== 0 && policy === 'OnFailure') continue
-    const container: Fields | undefined = pod['spec']?.[
+    const container: Container | undefined = pod.spec?.[
       list === 'containerStatuses' ? 'containers' : 'initContainers'
-    ]?.find((c: Fields) => c['name'] === old['name'])
-    if (container?.['restartPolicy'] || container?.['restartPolicyRules']?.length) continue
+    ]?.find((c) => c.name === old['name'])
+    if (container?.restartPolicy || container?.restartPolicyRules?.length) continue
     const i = now.findIndex((status) => status['name'] === old['name'])
     if (i >= 0 && !now[i]!['state']?.terminated)
       errors.push(forbiddenField(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state'))
   }
 }
 
-export function validateEphemeralContainersUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
+export function validateEphemeralContainersUpdate(pod: Pod, old: Pod): FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = pod['spec'] ?? {}
-  const volumes = validateVolumes(spec['volumes'] ?? [], pod.metadata.name ?? '', 'spec.volumes', [])
-  const claims = new Set<string>((spec['resourceClaims'] ?? []).map((claim: Fields) => claim['name'] ?? ''))
-  const now: readonly Fields[] = spec['ephemeralContainers'] ?? []
+  const spec: Partial<PodSpec> = pod.spec ?? {}
+  const volumes = validateVolumes(spec.volumes ?? [], pod.metadata.name ?? '', 'spec.volumes', [])
+  const claims = new Set<string>((spec.resourceClaims ?? []).map((claim) => claim.name ?? ''))
+  const now = spec.ephemeralContainers ?? []
   validateEphemeralContainers(now, 'spec.ephemeralContainers', { spec, volumes, claims }, errors)
-  for (const before of old['spec']?.ephemeralContainers ?? []) {
-    const kept = now.find((container) => container['name'] === before['name'])
+  for (const before of old.spec?.ephemeralContainers ?? []) {
+    const kept = now.find((container) => container.name === before.name)
     if (!kept)
       errors.push(
         forbiddenField(
           'spec.ephemeralContainers',
-          `existing ephemeral containers ${JSON.stringify(before['name'])} may not be removed\n`,
+          `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed\n`,
         ),
       )
     else if (!same(kept, before))
       errors.push(
         forbiddenField(
           'spec.ephemeralContainers',
-          `existing ephemeral containers ${JSON.stringify(before['name'])} may not be changed\n${difference(internalForm(EPHEMERAL, before), internalForm(EPHEMERAL, kept))}`,
+          `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed\n${printedDifference(internalForm(EPHEMERAL, before), internalForm(EPHEMERAL, kept))}`,
         ),
       )
   }
   return errors
 }
 
-export function validatePodResize(pod: KubeObject, old: KubeObject): FieldError[] {
+export function validatePodResize(pod: Pod, old: Pod): FieldError[] {
   const errors = validatePodMetadataAndSpec(pod)
-  const spec: Fields = pod['spec'] ?? {}
-  if (qosClass(spec) !== (old['status']?.qosClass ?? qosClass(old['spec'] ?? {})))
-    errors.push(invalid('spec', old['status']?.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'))
+  const spec: Partial<PodSpec> = pod.spec ?? {}
+  if (qosClass(spec) !== (old.status?.qosClass ?? qosClass(old.spec ?? {})))
+    errors.push(invalid('spec', old.status?.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'))
   return errors
 }

@@ -1,13 +1,13 @@
 /** What is accepted of pods, but told to the user: what is deprecated, does nothing, or is likely a mistake. */
 import type { Fields, KubeObject } from '../object.ts'
 import { isWholeInThousandths } from '../objects/quantity.ts'
-import { perPart } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import { same } from './common.ts'
 import { dns1123Label } from './names.ts'
 import { volumeWarnings } from './pod-volume-warnings.ts'
 import { addressWarnings, fractional, isBytes, NODE_LABELS, termWarnings } from './warnings.ts'
 
-export function podWarnings(pod: KubeObject, old?: KubeObject): string[] {
+export function podWarnings(pod: KubeObject, old?: KubeObject, parts: Parts = noParts): string[] {
   const warnings: string[] = []
   if (!old) {
     const messages = dns1123Label(pod.metadata.name ?? '')
@@ -21,12 +21,12 @@ export function podWarnings(pod: KubeObject, old?: KubeObject): string[] {
   const { annotations } = pod.metadata
   return [
     ...warnings,
-    ...(annotations ? specWarnings(spec, annotations, 'spec', 'metadata', false) : bareWarnings(spec)),
+    ...(annotations ? specWarnings(spec, annotations, 'spec', 'metadata', false) : parts.once(spec, bareWarnings)),
   ]
 }
 
 /** Of a pod without annotations. */
-const bareWarnings = perPart((spec: Fields) => specWarnings(spec, undefined, 'spec', 'metadata', false))
+const bareWarnings = (spec: Fields) => specWarnings(spec, undefined, 'spec', 'metadata', false)
 
 /** The name of what makes pods becomes part of theirs. */
 export function podNameWarnings(object: KubeObject): string[] {

@@ -4,7 +4,7 @@
  */
 import type { Fields, KubeObject, ObjectMeta } from '../object.ts'
 import { podLimits, podRequests } from '../objects/pod-requests.ts'
-import { isShared, perPart } from '../parts.ts'
+import { noParts, type Parts } from '../parts.ts'
 import { validateAffinity, validateTolerations, validateTopologySpread } from './affinity.ts'
 import { validateHostProcess, validatePodSecurityContext } from './container-security.ts'
 import { type PodFacts, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
@@ -19,8 +19,8 @@ import { validatePodResources } from './resources.ts'
 import { validateVolumes } from './volumes.ts'
 
 /** Rules of a new pod (its metadata's are the store's). */
-export function validatePod(pod: KubeObject): FieldError[] {
-  const errors = validatePodMetadataAndSpec(pod)
+export function validatePod(pod: KubeObject, parts: Parts = noParts): FieldError[] {
+  const errors = validatePodMetadataAndSpec(pod, false, parts)
   const spec: Fields = pod['spec'] ?? {}
   if (spec['ephemeralContainers']?.length)
     errors.push(forbiddenField('spec.ephemeralContainers', 'cannot be set on create'))
@@ -30,19 +30,17 @@ export function validatePod(pod: KubeObject): FieldError[] {
 }
 
 /** What holds for a pod at its creation and at every update. */
-export function validatePodMetadataAndSpec(pod: KubeObject, isUpdate = false): FieldError[] {
+export function validatePodMetadataAndSpec(pod: KubeObject, isUpdate = false, parts: Parts = noParts): FieldError[] {
   const errors: FieldError[] = []
   const spec: Fields = pod['spec'] ?? {}
   validatePodAnnotations(pod.metadata, 'metadata.annotations', errors)
-  if (!isShared(spec) || !isFaultless(spec)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
+  if (!parts.recurs(spec) || !parts.once(spec, isFaultless)) errors.push(...specErrors(spec, pod.metadata, isUpdate))
   return errors
 }
 
 /** Whether nothing is wrong with a pod's spec, whatever the pod's name and whether it is new. */
-const isFaultless = perPart(
-  (spec: Fields): boolean =>
-    !spec['volumes']?.some((volume: Fields) => volume['ephemeral']) && specErrors(spec, {}, false).length === 0,
-)
+const isFaultless = (spec: Fields): boolean =>
+  !spec['volumes']?.some((volume: Fields) => volume['ephemeral']) && specErrors(spec, {}, false).length === 0
 
 function specErrors(spec: Fields, metadata: ObjectMeta, isUpdate: boolean): readonly FieldError[] {
   const errors: FieldError[] = []

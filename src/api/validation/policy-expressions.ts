@@ -1,13 +1,13 @@
 /** Whether the expressions of admission policies and match conditions compile, and give what they must. */
 
 import { AUTHORIZER, authorizerFunctions, RESOURCE_CHECK } from '../cel/authorizer.ts'
-import { check } from '../cel/check.ts'
+import { typeCheck } from '../cel/check.ts'
 import { wrongConversion } from '../cel/constants.ts'
 import type { Functions } from '../cel/functions.ts'
 import { CelSyntaxError, printIssues } from '../cel/issues.ts'
 import { allFunctions } from '../cel/libraries.ts'
 import { JSON_PATCHES, mutationTypes, OBJECT, withMutationFunctions } from '../cel/mutation.ts'
-import { type Node, parse } from '../cel/parse.ts'
+import { parse, type SyntaxNode } from '../cel/parse.ts'
 import {
   BOOL,
   DYN,
@@ -31,6 +31,20 @@ const object = (name: string, fields: Readonly<Record<string, Type>>): Type => (
 
 const groupVersion = (last: string) =>
   object('kubernetes.GroupVersion', { group: STRING, version: STRING, [last]: STRING })
+
+/** What expressions of admission policies may name, where the types behind the names are not known. */
+export const policyVariables: ReadonlyMap<string, Type> = new Map(
+  [
+    'object',
+    'oldObject',
+    'request',
+    'params',
+    'namespaceObject',
+    'variables',
+    'authorizer',
+    'authorizer.requestResource',
+  ].map((name) => [name, DYN]),
+)
 
 /** What an expression knows of the request: an AdmissionRequest without its objects. */
 const REQUEST_TYPE = object('kubernetes.AdmissionRequest', {
@@ -139,14 +153,14 @@ function expect(
 ): Type | undefined {
   if (source === undefined || source.trim() === '') return undefined
   const report = (text: string) => void errors.push(invalid(path, source, text))
-  let node: Node
+  let node: SyntaxNode
   try {
     node = parse(source)
   } catch (error) {
     if (!(error instanceof CelSyntaxError)) throw error
     return report(`compilation failed: ${printIssues(source, [...error.before, error.issue])}`) as undefined
   }
-  const checked = check(node, { variables, ...language })
+  const checked = typeCheck(node, { variables, ...language })
   const { type, issues, typesRead } = checked
   if (issues.length > 0) return report(`compilation failed: ${printIssues(source, issues)}`) as undefined
   if (wanted !== undefined && !wanted.some((one) => printType(one) === printType(type))) {
@@ -226,14 +240,14 @@ export function typeIssues(spec: Fields, known: PolicyTypes): ReadonlyMap<string
   const fields = new Map<string, ObjectField>()
   types.set('variables', { kind: 'object', name: 'kubernetes.variables', fields })
   for (const { name, expression } of (spec['variables'] ?? []) as readonly Fields[]) {
-    const { type, issues } = check(parse(expression), { variables: types, ...plain() })
+    const { type, issues } = typeCheck(parse(expression), { variables: types, ...plain() })
     fields.set(name, { name, type: issues.length > 0 ? DYN : type })
   }
   for (const [at, validation] of ((spec['validations'] ?? []) as readonly Fields[]).entries())
     for (const field of ['expression', 'messageExpression']) {
       const source: string = validation[field] ?? ''
       if (source.trim() === '') continue
-      const { issues } = check(parse(source), { variables: types, ...plain() })
+      const { issues } = typeCheck(parse(source), { variables: types, ...plain() })
       if (issues.length > 0) found.set(`spec.validations[${at}].${field}`, printIssues(source, issues))
     }
   return found

@@ -1,5 +1,5 @@
 /** Rules of PodDisruptionBudget. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '../generated/types.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { validateLabelSelector } from './labels.ts'
 import { percentText } from './names.ts'
@@ -16,9 +16,9 @@ function amount(value: number | string | undefined, path: string, errors: FieldE
   } else if (value < 0) errors.push(invalid(path, value, 'must be greater than or equal to 0'))
 }
 
-export function validatePodDisruptionBudget(object: KubeObject): readonly FieldError[] {
+export function validatePodDisruptionBudget(object: PodDisruptionBudget): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
+  const spec: Partial<PodDisruptionBudgetSpec> = object.spec ?? {}
   const { minAvailable, maxUnavailable, unhealthyPodEvictionPolicy: policy } = spec
   if (minAvailable !== undefined && maxUnavailable !== undefined)
     errors.push(
@@ -26,7 +26,7 @@ export function validatePodDisruptionBudget(object: KubeObject): readonly FieldE
         'spec',
         {
           MinAvailable: minAvailable,
-          Selector: spec['selector'] ?? null,
+          Selector: spec.selector ?? null,
           MaxUnavailable: maxUnavailable,
           UnhealthyPodEvictionPolicy: policy ?? null,
         },
@@ -35,19 +35,19 @@ export function validatePodDisruptionBudget(object: KubeObject): readonly FieldE
     )
   amount(minAvailable, 'spec.minAvailable', errors)
   amount(maxUnavailable, 'spec.maxUnavailable', errors)
-  validateLabelSelector(spec['selector'], 'spec.selector', errors)
+  validateLabelSelector(spec.selector, 'spec.selector', errors)
   if (policy !== undefined && !POLICIES.includes(policy))
     errors.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, POLICIES))
   return errors
 }
 
-export function validatePodDisruptionBudgetStatus(object: KubeObject): readonly FieldError[] {
+export function validatePodDisruptionBudgetStatus(object: PodDisruptionBudget): readonly FieldError[] {
   const errors: FieldError[] = []
-  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']) {
-    const value: number = object['status']?.[field] ?? 0
+  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) {
+    const value: number = object.status?.[field] ?? 0
     if (value < 0) errors.push(invalid(`status.${field}`, value, 'must be greater than or equal to 0'))
   }
-  object['status']?.conditions?.forEach(({ type, status, reason }: Fields, i: number) => {
+  object.status?.conditions?.forEach(({ type, status, reason }, i: number) => {
     const path = `status.conditions[${i}]`
     if (!type) errors.push(required(`${path}.type`, 'must be set'))
     if (!['True', 'False', 'Unknown'].includes(status ?? ''))

@@ -1,6 +1,7 @@
 /** Rules of LimitRange and ResourceQuota. */
 
-import type { Fields, KubeObject } from '../object.ts'
+import type { LimitRange, ResourceQuota, ResourceQuotaSpec } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { compareQuantities, quantityMilliValue, quantityValue } from '../objects/quantity.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { entries, same } from './common.ts'
@@ -31,12 +32,12 @@ const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu',
 
 type Quantities = { readonly [name: string]: string }
 
-export function validateLimitRange(object: KubeObject): readonly FieldError[] {
+export function validateLimitRange(object: LimitRange): readonly FieldError[] {
   const errors: FieldError[] = []
   const types = new Set<string>()
-  object['spec']?.limits?.forEach((limit: Fields, i: number) => {
+  object.spec?.limits?.forEach((limit, i: number) => {
     const path = `spec.limits[${i}]`
-    const type: string = limit['type'] ?? ''
+    const type: string = limit.type ?? ''
     limitType(type, `${path}.type`, errors)
     if (types.has(type)) errors.push(duplicate(`${path}.type`, type))
     types.add(type)
@@ -126,10 +127,10 @@ function compare(
     say('defaultRequest', request, `default value ${preset} must equal to defaultRequest value ${request} in ${key}`)
 }
 
-export function validateResourceQuota(object: KubeObject): readonly FieldError[] {
+export function validateResourceQuota(object: ResourceQuota): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  hardQuantities(spec['hard'], 'spec.hard', errors)
+  const spec: Partial<ResourceQuotaSpec> = object.spec ?? {}
+  hardQuantities(spec.hard, 'spec.hard', errors)
   scopes(spec, errors)
   scopeSelector(spec, errors)
   return errors
@@ -225,17 +226,17 @@ function scopeSelector(spec: Fields, errors: FieldError[]): void {
     if (pair.every((scope) => seen.has(scope))) errors.push(invalid(at, all as never, 'conflicting scopes'))
 }
 
-export function validateResourceQuotaUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
+export function validateResourceQuotaUpdate(object: ResourceQuota, old: ResourceQuota): readonly FieldError[] {
   const errors = [...validateResourceQuota(object)]
-  const set = (o: KubeObject) => [...new Set<string>(o['spec']?.scopes ?? [])].sort()
+  const set = (o: ResourceQuota) => [...new Set<string>(o.spec?.scopes ?? [])].sort()
   if (!same(set(object), set(old)))
-    errors.push(invalid('spec.scopes', asGiven(object['spec'], 'scopes', []), 'field is immutable'))
+    errors.push(invalid('spec.scopes', asGiven(object.spec, 'scopes', []), 'field is immutable'))
   return errors
 }
 
-export function validateResourceQuotaStatus(object: KubeObject): readonly FieldError[] {
+export function validateResourceQuotaStatus(object: ResourceQuota): readonly FieldError[] {
   const errors: FieldError[] = []
-  hardQuantities(object['status']?.hard, 'status.hard', errors)
-  hardQuantities(object['status']?.used, 'status.used', errors)
+  hardQuantities(object.status?.hard, 'status.hard', errors)
+  hardQuantities(object.status?.used, 'status.used', errors)
   return errors
 }

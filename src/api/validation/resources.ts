@@ -24,13 +24,13 @@ export function validateContainerResources(
   validateRequirements(resources, path, claims, containerResourceName, errors)
 }
 
-export type NameRule = (name: string, path: string, errors: FieldError[]) => void
+export type ResourceNameRule = (name: string, path: string, errors: FieldError[]) => void
 
 export function validateRequirements(
   resources: Fields,
   path: string,
   claims: ReadonlySet<string>,
-  nameRule: NameRule,
+  nameRule: ResourceNameRule,
   errors: FieldError[],
 ): void {
   const limits: List = resources['limits'] ?? {}

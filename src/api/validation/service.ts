@@ -1,4 +1,5 @@
 /** Rules of Service. Called by its strategy, and the cluster IP rules by the allocators before anything is taken. */
+import type { Service } from '../generated/types.ts'
 import type { Fields } from '../object.ts'
 import { address, addressBits, familyOf, maskedNetwork, nonSpecialIP } from './address.ts'
 import { same, sorted } from './common.ts'
@@ -17,41 +18,41 @@ const RANGES_ANNOTATION = 'service.beta.kubernetes.io/load-balancer-source-range
 const HINTS_ANNOTATION = 'service.kubernetes.io/topology-aware-hints'
 const MODE_ANNOTATION = 'service.kubernetes.io/topology-mode'
 
-export const isHeadless = (service: Fields): boolean => service['spec']?.clusterIPs?.[0] === 'None'
-export const isExternalName = (service: Fields): boolean => service['spec']?.type === 'ExternalName'
+export const isHeadless = (service: Service): boolean => service.spec?.clusterIPs?.[0] === 'None'
+export const isExternalName = (service: Service): boolean => service.spec?.type === 'ExternalName'
 /** Every type but ExternalName, also one that validation is about to refuse. */
-export const needsClusterIP = (service: Fields): boolean => !isExternalName(service)
-export const allocatesNodePorts = (service: Fields): boolean =>
-  service['spec']?.type === 'NodePort' ||
-  (service['spec']?.type === LB && service['spec'].allocateLoadBalancerNodePorts !== false)
-export const mayHaveNodePorts = (service: Fields): boolean => ['NodePort', LB].includes(service['spec']?.type)
-export const needsHealthCheckNodePort = (service: Fields): boolean =>
-  service['spec']?.type === LB && service['spec'].externalTrafficPolicy === 'Local'
-export const needsExternalTrafficPolicy = (service: Fields): boolean =>
-  mayHaveNodePorts(service) || (service['spec']?.type === 'ClusterIP' && (service['spec'].externalIPs?.length ?? 0) > 0)
+export const needsClusterIP = (service: Service): boolean => !isExternalName(service)
+export const allocatesNodePorts = (service: Service): boolean =>
+  service.spec?.type === 'NodePort' ||
+  (service.spec?.type === LB && service.spec?.allocateLoadBalancerNodePorts !== false)
+export const mayHaveNodePorts = (service: Service): boolean => ['NodePort', LB].includes(service.spec?.type ?? '')
+export const needsHealthCheckNodePort = (service: Service): boolean =>
+  service.spec?.type === LB && service.spec?.externalTrafficPolicy === 'Local'
+export const needsExternalTrafficPolicy = (service: Service): boolean =>
+  mayHaveNodePorts(service) || (service.spec?.type === 'ClusterIP' && (service.spec?.externalIPs?.length ?? 0) > 0)
 
-export function validateService(service: Fields): readonly FieldError[] {
+export function validateService(service: Service): readonly FieldError[] {
   return check(serviceRules, service)
 }
 
-export function validateServiceUpdate(service: Fields, old: Fields): readonly FieldError[] {
+export function validateServiceUpdate(service: Service, old: Service): readonly FieldError[] {
   const errors: FieldError[] = []
   validateAddressChanges(service, old, errors)
   validateFamilyChanges(service, old, errors)
   loadBalancerClass(service, old, errors)
   if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(service)) {
-    if (old['spec'].healthCheckNodePort !== service['spec'].healthCheckNodePort)
+    if (old.spec?.healthCheckNodePort !== service.spec?.healthCheckNodePort)
       errors.push(forbiddenField('spec.healthCheckNodePort', 'field is immutable'))
   }
   serviceRules(service, '', errors, { root: service, old })
   return errors
 }
 
-export function validateServiceStatus(service: Fields): readonly FieldError[] {
+export function validateServiceStatus(service: Service): readonly FieldError[] {
   const errors: FieldError[] = []
-  const ingress: readonly Fields[] = service['status']?.loadBalancer?.ingress ?? []
+  const ingress = service.status?.loadBalancer?.ingress ?? []
   const path = 'status.loadBalancer.ingress'
-  if (service['spec']?.type !== LB) {
+  if (service.spec?.type !== LB) {
     if (ingress.length > 0) errors.push(forbiddenField(path, "may only be used when `spec.type` is 'LoadBalancer'"))
     return errors
   }
@@ -115,7 +116,7 @@ const serviceRules: Rule = (service, _path, errors) => {
   trafficPolicies(service, spec, errors)
 }
 
-function byType(service: Fields, spec: Fields, ports: readonly Fields[], errors: FieldError[]): void {
+function byType(service: Service, spec: Fields, ports: readonly Fields[], errors: FieldError[]): void {
   if (spec['type'] === LB) {
     ports.forEach(({ port }, i) => {
       if (port === KUBELET_PORT)
@@ -187,15 +188,15 @@ function sessionAffinity(spec: Fields, errors: FieldError[]): void {
 }
 
 /** clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy together; also asked before allocation. */
-export function validateClusterIPs(service: Fields): readonly FieldError[] {
+export function validateClusterIPs(service: Service): readonly FieldError[] {
   const errors: FieldError[] = []
   if (isExternalName(service)) return errors
-  const spec: Fields = service['spec'] ?? {}
-  const ips: readonly string[] = spec['clusterIPs'] ?? []
-  const families: readonly string[] = spec['ipFamilies'] ?? []
-  if (spec['clusterIP']) {
+  const spec = service.spec
+  const ips: readonly string[] = spec?.clusterIPs ?? []
+  const families: readonly string[] = spec?.ipFamilies ?? []
+  if (spec?.clusterIP) {
     if (ips.length === 0) errors.push(required('spec.clusterIPs'))
-    else if (ips[0] !== spec['clusterIP'])
+    else if (ips[0] !== spec?.clusterIP)
       errors.push(invalid('spec.clusterIPs', ips, 'first value must match `clusterIP`'))
   } else if (ips.length > 0)
     errors.push(invalid('spec.clusterIPs', ips, 'must be empty when `clusterIP` is not specified'))
@@ -206,7 +207,7 @@ export function validateClusterIPs(service: Fields): readonly FieldError[] {
     if (named.has(family)) errors.push(duplicate(`spec.ipFamilies[${i}]`, family))
     named.add(family)
   })
-  const policy: string | undefined = spec['ipFamilyPolicy']
+  const policy: string | undefined = spec?.ipFamilyPolicy
   const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
   if (policy !== undefined && !policies.includes(policy))
     errors.push(notSupported('spec.ipFamilyPolicy', policy, policies))
@@ -281,18 +282,18 @@ function sourceRanges(spec: Fields, annotations: { [key: string]: string }, erro
   }
 }
 
-function loadBalancerClass(service: Fields, old: Fields | undefined, errors: FieldError[]): void {
+function loadBalancerClass(service: Service, old: Service | undefined, errors: FieldError[]): void {
   const path = 'spec.loadBalancerClass'
-  const value: string | undefined = service['spec']?.loadBalancerClass
-  const balances = service['spec']?.type === LB
-  if (old?.['spec']?.type === LB && balances && old['spec'].loadBalancerClass !== value)
+  const value: string | undefined = service.spec?.loadBalancerClass
+  const balances = service.spec?.type === LB
+  if (old?.spec?.type === LB && balances && old.spec?.loadBalancerClass !== value)
     errors.push(invalid(path, value ?? null, 'may not change once set'))
   if (value === undefined) return
   if (!balances) errors.push(forbiddenField(path, "may only be used when `type` is 'LoadBalancer'"))
   else for (const message of qualifiedName(value)) errors.push(invalid(path, value, message))
 }
 
-function trafficPolicies(service: Fields, spec: Fields, errors: FieldError[]): void {
+function trafficPolicies(service: Service, spec: Fields, errors: FieldError[]): void {
   const external: string = spec['externalTrafficPolicy'] ?? ''
   if (!needsExternalTrafficPolicy(service)) {
     if (external !== '')
@@ -324,28 +325,28 @@ function trafficPolicies(service: Fields, spec: Fields, errors: FieldError[]): v
 
 const ONCE_SET = 'may not change once set'
 
-function validateAddressChanges(service: Fields, old: Fields, errors: FieldError[]): void {
+function validateAddressChanges(service: Service, old: Service, errors: FieldError[]): void {
   if (isExternalName(service) || isExternalName(old) || (isHeadless(service) && isHeadless(old))) return
   changes(
     'spec.clusterIPs',
     'clusterIP',
-    service['spec'].clusterIPs ?? [],
-    old['spec'].clusterIPs ?? [],
-    service['spec'].ipFamilyPolicy,
+    service.spec?.clusterIPs ?? [],
+    old.spec?.clusterIPs ?? [],
+    service.spec?.ipFamilyPolicy,
     errors,
   )
 }
 
-function validateFamilyChanges(service: Fields, old: Fields, errors: FieldError[]): void {
+function validateFamilyChanges(service: Service, old: Service, errors: FieldError[]): void {
   if (isExternalName(service) || isExternalName(old)) return
-  const selectorless = (s: Fields) => isHeadless(s) && Object.keys(s['spec'].selector ?? {}).length === 0
+  const selectorless = (s: Service) => isHeadless(s) && Object.keys(s.spec?.selector ?? {}).length === 0
   if (selectorless(service) || selectorless(old)) return
   changes(
     'spec.ipFamilies',
     'ipFamily',
-    service['spec'].ipFamilies ?? [],
-    old['spec'].ipFamilies ?? [],
-    service['spec'].ipFamilyPolicy,
+    service.spec?.ipFamilies ?? [],
+    old.spec?.ipFamilies ?? [],
+    service.spec?.ipFamilyPolicy,
     errors,
   )
 }

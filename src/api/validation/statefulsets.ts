@@ -1,5 +1,6 @@
 /** StatefulSet. */
-import type { Fields, KubeObject } from '../object.ts'
+import type { PodTemplateSpec, StatefulSet, StatefulSetSpec, StatefulSetStatus } from '../generated/types.ts'
+import type { Fields } from '../object.ts'
 import { asGiven } from '../schema/canonical.ts'
 import { IMMUTABLE, same } from './common.ts'
 import { type FieldError, invalid, notSupported, required } from './errors.ts'
@@ -19,35 +20,35 @@ import {
 const STRATEGY = 'io.k8s.api.apps.v1.StatefulSetUpdateStrategy'
 const RETENTION = ['Retain', 'Delete']
 
-export function validateStatefulSet(object: KubeObject, old?: KubeObject): FieldError[] {
+export function validateStatefulSet(object: StatefulSet, old?: StatefulSet): FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  const policy: string = spec['podManagementPolicy'] ?? ''
+  const spec: Partial<StatefulSetSpec> = object.spec ?? {}
+  const policy: string = spec.podManagementPolicy ?? ''
   if (policy === '') errors.push(required('spec.podManagementPolicy'))
   else if (policy !== 'OrderedReady' && policy !== 'Parallel')
     errors.push(invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'"))
-  validateUpdateStrategy(spec['updateStrategy'] ?? {}, errors)
-  validateRetention(spec['persistentVolumeClaimRetentionPolicy'], errors)
-  nonNegativeField(spec['replicas'], 'spec.replicas', errors)
-  nonNegativeField(spec['minReadySeconds'], 'spec.minReadySeconds', errors)
-  nonNegativeField(spec['ordinals']?.start, 'spec.ordinals.start', errors)
-  if (!old) validateClaimTemplates(spec['volumeClaimTemplates'] ?? [], errors)
-  if (!old && spec['serviceName'])
-    for (const message of dns1123Label(spec['serviceName']))
-      errors.push(invalid('spec.serviceName', spec['serviceName'], message))
+  validateUpdateStrategy(spec.updateStrategy ?? {}, errors)
+  validateRetention(spec.persistentVolumeClaimRetentionPolicy, errors)
+  nonNegativeField(spec.replicas, 'spec.replicas', errors)
+  nonNegativeField(spec.minReadySeconds, 'spec.minReadySeconds', errors)
+  nonNegativeField(spec.ordinals?.start, 'spec.ordinals.start', errors)
+  if (!old) validateClaimTemplates(spec.volumeClaimTemplates ?? [], errors)
+  if (!old && spec.serviceName)
+    for (const message of dns1123Label(spec.serviceName))
+      errors.push(invalid('spec.serviceName', spec.serviceName, message))
   validateSelectorAndTemplate(
     { ...spec, template: withClaimVolumes(spec) },
     { emptyOf: 'statefulset', owner: 'StatefulSet', unusable: '' },
     'spec',
     errors,
   )
-  if (old) validateImmutableFields(spec, old['spec'] ?? {}, errors)
+  if (old) validateImmutableFields(spec, old.spec ?? {}, errors)
   return errors
 }
 
 /** The template as its pods will be: every claim is a volume of its name, before those of its own with other names. */
 function withClaimVolumes(spec: Fields): Fields {
-  const template: Fields = spec['template'] ?? {}
+  const template: PodTemplateSpec = spec['template'] ?? {}
   const claims: readonly Fields[] = spec['volumeClaimTemplates'] ?? []
   if (claims.length === 0) return template
   const names = new Map<string, Fields>()
@@ -55,8 +56,8 @@ function withClaimVolumes(spec: Fields): Fields {
     const name: string = claim['metadata']?.name ?? ''
     names.set(name, { name, persistentVolumeClaim: { claimName: name } })
   }
-  const own: readonly Fields[] = (template['spec']?.volumes ?? []).filter((v: Fields) => !names.has(v['name'] ?? ''))
-  return { ...template, spec: { ...template['spec'], volumes: [...names.values(), ...own] } }
+  const own = (template.spec?.volumes ?? []).filter((v) => !names.has(v.name ?? ''))
+  return { ...template, spec: { ...template.spec, volumes: [...names.values(), ...own] } }
 }
 
 function validateUpdateStrategy(strategy: Fields, errors: FieldError[]): void {
@@ -121,9 +122,9 @@ function withoutKind({ kind: _, apiVersion: __, ...claim }: Fields): Fields {
   return claim
 }
 
-export function validateStatefulSetStatus(object: KubeObject, old: KubeObject): FieldError[] {
+export function validateStatefulSetStatus(object: StatefulSet, old: StatefulSet): FieldError[] {
   const errors: FieldError[] = []
-  const status: Fields = object['status'] ?? {}
+  const status: Partial<StatefulSetStatus> = object.status ?? {}
   nonNegativeCounts(
     status,
     [
@@ -137,20 +138,20 @@ export function validateStatefulSetStatus(object: KubeObject, old: KubeObject): 
     ],
     errors,
   )
-  const replicas: number = status['replicas'] ?? 0
+  const replicas: number = status.replicas ?? 0
   for (const field of ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const)
-    if ((status[field] ?? 0) > replicas)
-      errors.push(invalid(`status.${field}`, status[field] ?? 0, 'cannot be greater than status.replicas'))
-  if ((status['availableReplicas'] ?? 0) > (status['readyReplicas'] ?? 0))
+    if ((status?.[field] ?? 0) > replicas)
+      errors.push(invalid(`status.${field}`, status?.[field] ?? 0, 'cannot be greater than status.replicas'))
+  if ((status.availableReplicas ?? 0) > (status.readyReplicas ?? 0))
     errors.push(
-      invalid('status.availableReplicas', status['availableReplicas'], 'cannot be greater than status.readyReplicas'),
+      invalid('status.availableReplicas', status.availableReplicas, 'cannot be greater than status.readyReplicas'),
     )
   collisionCount(status, old, errors)
   return errors
 }
 
-export function statefulSetWarnings(object: KubeObject): string[] {
-  const limit: number | undefined = object['spec']?.revisionHistoryLimit
+export function statefulSetWarnings(object: StatefulSet): string[] {
+  const limit: number | undefined = object.spec?.revisionHistoryLimit
   return limit !== undefined && limit < 0
     ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
     : []

@@ -1,6 +1,7 @@
 /** Rules of storage.k8s.io. */
 import type { Fields, KubeObject } from '../object.ts'
 import { entries, IMMUTABLE, immutable, same } from './common.ts'
+import { driverName } from './driver-name.ts'
 import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
 import { internalForm } from './internal.ts'
 import { validateLabelSelector } from './labels.ts'
@@ -11,7 +12,6 @@ import { nonNegativeQuantity } from './resource-names.ts'
 const MAX_PARAMETERS = 512
 const MAX_PARAMETER_BYTES = 256 * 1024
 const MAX_NODE_ID = 256
-const MAX_DRIVER_NAME = 63
 const MAX_ERROR_MESSAGE = 1024
 const SHORTEST_TOKEN = 600
 const LONGEST_TOKEN = 2 ** 32
@@ -184,15 +184,6 @@ export function validateCSINode(object: KubeObject): readonly FieldError[] {
     })
   })
   return errors
-}
-
-function driverName(name: string, path: string, errors: FieldError[]): void {
-  if (name === '') {
-    errors.push(required(path))
-    return
-  }
-  if (Buffer.byteLength(name) > MAX_DRIVER_NAME) errors.push(tooLong(path, MAX_DRIVER_NAME))
-  for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
 }
 
 export function validateCSINodeUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {

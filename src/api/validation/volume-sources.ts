@@ -1,7 +1,60 @@
-/** Rules that pods' volumes and PersistentVolumes share about network storage. Called by volumes.ts and persistent-volume.ts. */
+/** Rules of sources that pods' volumes and PersistentVolumes share. Called by volumes.ts and persistent-volume.ts. */
 import type { Fields } from '../object.ts'
-import { type FieldError, invalid, required } from './errors.ts'
+import { type FieldError, invalid, notSupported, required } from './errors.ts'
 import { dns1123Label } from './names.ts'
+import { noDotDot } from './paths.ts'
+
+type SharedRule = (source: Fields, path: string, errors: FieldError[]) => void
+
+export const need =
+  (...fields: readonly string[]): SharedRule =>
+  (source, path, errors) => {
+    for (const field of fields) if (isMissing(source[field])) errors.push(required(`${path}.${field}`))
+  }
+
+/** A text that is empty, or a list. */
+const isMissing = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0)
+
+const HOST_PATH_TYPES = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+]
+
+export const hostPath: SharedRule = (source, path, errors) => {
+  if (!source['path']) return void errors.push(required(`${path}.path`))
+  noDotDot(source['path'], `${path}.path`, errors)
+  if (source['type'] && !HOST_PATH_TYPES.includes(source['type']))
+    errors.push(notSupported(`${path}.type`, source['type'], HOST_PATH_TYPES))
+}
+
+export const nfs: SharedRule = (source, path, errors) => {
+  need('server', 'path')(source, path, errors)
+  const directory: string = source['path'] ?? ''
+  if (!directory.startsWith('/')) errors.push(invalid(`${path}.path`, directory, 'must be an absolute path'))
+}
+
+/** `path` names the field as it once was: persistentDisk. */
+export const gcePersistentDisk: SharedRule = (source, path, errors) => {
+  need('pdName')(source, path, errors)
+  partition(source, path, errors)
+}
+
+export const awsElasticBlockStore: SharedRule = (source, path, errors) => {
+  need('volumeID')(source, path, errors)
+  partition(source, path, errors)
+}
+
+const partition: SharedRule = (source, path, errors) => {
+  const number: number = source['partition'] ?? 0
+  if (number < 0 || number > 255)
+    errors.push(invalid(`${path}.partition`, number, 'must be between 1 and 255, inclusive'))
+}
 
 const IQN = /^iqn\.\d{4}-\d{2}\.(?:[^\s:./]+\.?)+(?::[^,;*&$|\s]+)$/
 const LONGEST_NAME = 300

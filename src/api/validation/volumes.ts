@@ -1,26 +1,31 @@
 /** Volumes: one source each, and the rules of every source. Called by the rules of PodSpec and by PersistentVolume's. */
 import type { Fields } from '../object.ts'
 import { nanosOf } from '../objects/quantity.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
+import { driverName } from './driver-name.ts'
+import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required } from './errors.ts'
 import { dns1123Label, dns1123Subdomain } from './names.ts'
-import { noDotDot, relativePath } from './paths.ts'
+import { relativePath } from './paths.ts'
 import { validateClaimTemplate } from './volume-claims.ts'
 import { downwardFile, fileMode, keyToPath } from './volume-files.ts'
 import type { VolumeTable } from './volume-mounts.ts'
 import { MORE_THAN_ONE, projected } from './volume-projections.ts'
-
-/** As Kubernetes spells these fields where it tells of one source too many. */
-const SPELLED: { readonly [kind: string]: string | undefined } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
-
 import {
+  awsElasticBlockStore,
   fitsWithPortal,
   flocker,
+  gcePersistentDisk,
+  hostPath,
   isQualifiedName,
+  need,
+  nfs,
   PORTAL_TOO_LONG,
   quobyte,
   storageOS,
   unitNumber,
 } from './volume-sources.ts'
+
+/** As Kubernetes spells these fields where it tells of one source too many. */
+const SPELLED: { readonly [kind: string]: string | undefined } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
 type SourceRule = (source: Fields, path: string, errors: FieldError[], volumeName: string) => void
 
@@ -69,33 +74,6 @@ function validateSource(volume: Fields, path: string, errors: FieldError[], podN
   if (count === 0) errors.push(required(path, 'must specify a volume type'))
 }
 
-const need =
-  (...fields: readonly string[]): SourceRule =>
-  (source, path, errors) => {
-    for (const field of fields) if (isMissing(source[field])) errors.push(required(`${path}.${field}`))
-  }
-
-/** A text that is empty, or a list. */
-const isMissing = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0)
-
-export const HOST_PATH_TYPES = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-]
-
-const hostPath: SourceRule = (source, path, errors) => {
-  if (!source['path']) return void errors.push(required(`${path}.path`))
-  noDotDot(source['path'], `${path}.path`, errors)
-  if (source['type'] && !HOST_PATH_TYPES.includes(source['type']))
-    errors.push(notSupported(`${path}.type`, source['type'], HOST_PATH_TYPES))
-}
-
 const emptyDir: SourceRule = (source, path, errors) => {
   const limit: string | undefined = source['sizeLimit'] ?? undefined
   if (limit !== undefined && nanosOf(limit) < 0n)
@@ -117,18 +95,6 @@ const configMap: SourceRule = (source, path, errors) => {
 const gitRepo: SourceRule = (source, path, errors) => {
   if (!source['repository']) errors.push(required(`${path}.repository`))
   relativePath(source['directory'] ?? '', `${path}.directory`, errors)
-}
-
-export const partition = (source: Fields, path: string, errors: FieldError[]): void => {
-  const number: number = source['partition'] ?? 0
-  if (number < 0 || number > 255)
-    errors.push(invalid(`${path}.partition`, number, 'must be between 1 and 255, inclusive'))
-}
-
-export const nfs: SourceRule = (source, path, errors) => {
-  need('server', 'path')(source, path, errors, '')
-  const directory: string = source['path'] ?? ''
-  if (!directory.startsWith('/')) errors.push(invalid(`${path}.path`, directory, 'must be an absolute path'))
 }
 
 const iscsi: SourceRule = (source, path, errors, volumeName) => {
@@ -206,12 +172,6 @@ const csi: SourceRule = (source, path, errors) => {
   else for (const message of dns1123Subdomain(name)) errors.push(invalid(`${path}.name`, name, message))
 }
 
-export function driverName(name: string, path: string, errors: FieldError[]): void {
-  if (name === '') return void errors.push(required(path))
-  if (Buffer.byteLength(name) > 63) errors.push(tooLong(path, 63))
-  for (const message of dns1123Subdomain(name.toLowerCase())) errors.push(invalid(path, name, message))
-}
-
 const image: SourceRule = (source, path, errors) => {
   if (!source['reference']) errors.push(required(`${path}.reference`))
   const policy: string = source['pullPolicy'] ?? ''
@@ -230,15 +190,9 @@ const podSources: Readonly<Record<string, SourceRule>> = {
   emptyDir,
   hostPath,
   gitRepo,
-  gcePersistentDisk(source, path, errors) {
-    const at = path.replace(/gcePersistentDisk$/, 'persistentDisk')
-    need('pdName')(source, at, errors, '')
-    partition(source, at, errors)
-  },
-  awsElasticBlockStore(source, path, errors) {
-    need('volumeID')(source, path, errors, '')
-    partition(source, path, errors)
-  },
+  gcePersistentDisk: (source, path, errors) =>
+    gcePersistentDisk(source, path.replace(/gcePersistentDisk$/, 'persistentDisk'), errors),
+  awsElasticBlockStore,
   secret,
   nfs,
   iscsi,
@@ -247,8 +201,8 @@ const podSources: Readonly<Record<string, SourceRule>> = {
   persistentVolumeClaim: need('claimName'),
   rbd: need('monitors', 'image'),
   cinder(source, path, errors) {
-    need('volumeID')(source, path, errors, '')
-    if (source['secretRef']) need('name')(source['secretRef'], `${path}.secretRef`, errors, '')
+    need('volumeID')(source, path, errors)
+    if (source['secretRef']) need('name')(source['secretRef'], `${path}.secretRef`, errors)
   },
   cephfs: need('monitors'),
   quobyte,
@@ -263,7 +217,7 @@ const podSources: Readonly<Record<string, SourceRule>> = {
   azureDisk,
   storageos(source, path, errors) {
     storageOS(source, path, errors)
-    if (source['secretRef']) need('name')(source['secretRef'], `${path}.secretRef`, errors, '')
+    if (source['secretRef']) need('name')(source['secretRef'], `${path}.secretRef`, errors)
   },
   projected,
   scaleIO: need('gateway', 'system', 'volumeName'),

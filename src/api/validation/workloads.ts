@@ -1,4 +1,5 @@
 /** Deployment, ReplicaSet, ReplicationController, PodTemplate and ControllerRevision. `old` is given at an update. */
+import type { PodTemplateSpec } from '../generated/types.ts'
 import type { Fields, KubeObject } from '../object.ts'
 import { ROLLBACK_TO } from '../objects/annotated-fields.ts'
 import { parseInt64 } from '../objects/integers.ts'
@@ -150,7 +151,7 @@ export function validateReplicationController(object: KubeObject, _old?: KubeObj
   if (isEmpty(spec['selector'])) errors.push(required('spec.selector'))
   if (!spec['template']) errors.push(required('spec.template'))
   if (spec['replicas'] === undefined || spec['replicas'] === null) errors.push(required('spec.replicas'))
-  const template: Fields | undefined = spec['template'] ?? undefined
+  const template: PodTemplateSpec | undefined = spec['template'] ?? undefined
   if (template) {
     const selector: Fields = spec['selector'] ?? {}
     if (!isEmpty(selector) && !labelSelectorOf({ matchLabels: selector }).matches(templateLabels(template) ?? {}))

@@ -17,7 +17,7 @@ const attributes = {
 
 function chainOf(...plugins: readonly Omit<AdmissionPlugin, 'handles'>[]) {
   const metrics = createMetrics()
-  const timings = admissionTimings({ clock: simulatedRuntime(1).clock, metrics })
+  const timings = admissionTimings({ machineClock: simulatedRuntime(1).clock, metrics })
   const factories = Object.fromEntries(
     plugins.map((plugin) => [plugin.name, () => ({ ...plugin, handles: () => true })]),
   )

@@ -1,11 +1,11 @@
 /**
- * The admission chain: plugins in Kubernetes' order, mutating ones first, then validating ones. Who may be in it is decided
+ * The admission chain: plugins in Kubernetes' order, mutating ones first, then validating ones. Which plugins are in it is decided
  * once, by the lists of enabled and disabled names; the chain knows no plugin by name but for its place.
  */
 
 import type { KubeObject } from '../../api/object.ts'
 import type { CacheReads } from '../reads.ts'
-import type { AdmissionTimings, Step, Timing } from './metrics.ts'
+import type { AdmissionStep, AdmissionTimings, Timing } from './metrics.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from './plugin.ts'
 
 /** The order in which Kubernetes runs them. A plugin not named here comes last, in the order given. */
@@ -114,7 +114,7 @@ export function createAdmissionChain(
     ...(options.guards ?? []),
   ]
   const { timings, guards } = options
-  const membersOf = (type: Step, operation: AdmissionAttributes['operation']): readonly Member[] =>
+  const membersOf = (type: AdmissionStep, operation: AdmissionAttributes['operation']): readonly Member[] =>
     plugins
       .filter((plugin) => plugin[type === 'admit' ? 'mutate' : 'validate'] !== undefined && plugin.handles(operation))
       .map((plugin) => ({

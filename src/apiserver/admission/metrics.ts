@@ -1,9 +1,9 @@
-/** What admission tells of itself, under kube-apiserver's names; nothing where nobody reads it. */
+/** What admission tells of itself, under kube-apiserver's names; nothing where no metrics are kept. */
 import type { Clock } from '../../base/clock.ts'
 import type { Metrics, Observed } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 
-export type Step = 'admit' | 'validate'
+export type AdmissionStep = 'admit' | 'validate'
 
 /** Times one thing: when it passed, and when it refused. */
 export interface Timing {
@@ -16,14 +16,17 @@ export interface Timing {
 
 export interface AdmissionTimings {
   /** Of all plugins together. */
-  step(operation: string, type: Step): Timing
-  plugin(name: string, operation: string, type: Step): Timing
+  step(operation: string, type: AdmissionStep): Timing
+  plugin(name: string, operation: string, type: AdmissionStep): Timing
 }
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 
 /** undefined where there are no metrics. */
-export function admissionTimings({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>): AdmissionTimings | undefined {
+export function admissionTimings({
+  machineClock: clock,
+  metrics,
+}: Pick<Runtime, 'machineClock' | 'metrics'>): AdmissionTimings | undefined {
   if (metrics === undefined) return undefined
   const labels = ['operation', 'rejected', 'type']
   const steps = metrics.histogram(
@@ -69,18 +72,18 @@ export type WebhookType = 'admit' | 'validating'
 export interface WebhookMetrics {
   now(): number
   /** Asked, and what came of it. `code` is that of its answer, or 503 when it could not be asked. */
-  asked(hook: WebhookCall, began: number, code: number, rejected: boolean): void
+  asked(hook: WebhookTiming, began: number, code: number, rejected: boolean): void
   rejected(
-    hook: WebhookCall,
+    hook: WebhookTiming,
     code: number,
     error: 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error',
   ): void
-  failedOpen(hook: WebhookCall): void
+  failedOpen(hook: WebhookTiming): void
   /** Its match conditions were evaluated. */
-  conditions(hook: WebhookCall, began: number, outcome: 'held' | 'excluded' | 'failed'): void
+  conditions(hook: WebhookTiming, began: number, outcome: 'held' | 'excluded' | 'failed'): void
 }
 
-export interface WebhookCall {
+export interface WebhookTiming {
   readonly name: string
   readonly operation: string
   readonly type: WebhookType
@@ -94,7 +97,10 @@ const silent: WebhookMetrics = {
   conditions: () => {},
 }
 
-export function webhookMetrics({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>): WebhookMetrics {
+export function webhookMetrics({
+  machineClock: clock,
+  metrics,
+}: Pick<Runtime, 'machineClock' | 'metrics'>): WebhookMetrics {
   return metrics === undefined ? silent : counting(clock, metrics)
 }
 

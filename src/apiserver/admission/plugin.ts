@@ -4,6 +4,7 @@
  */
 
 import type { KubeObject } from '../../api/object.ts'
+import type { Parts } from '../../api/parts.ts'
 import type { Handler, UserInfo } from '../../api/request.ts'
 import type { ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
@@ -20,6 +21,8 @@ export interface AdmissionAttributes {
   /** undefined for DELETE. */
   readonly object: KubeObject | undefined
   readonly oldObject: KubeObject | undefined
+  /** What the resource's endpoint remembers of specs. */
+  readonly parts: Parts
   readonly user: UserInfo
   readonly dryRun: boolean
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as decoded. */

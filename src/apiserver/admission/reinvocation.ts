@@ -47,7 +47,7 @@ export function runsOf(
   return state[who]
 }
 
-/** The object changed: who ran before and cares runs again. */
+/** The object changed: the plugins that ran before and may be reinvoked run again. */
 export function changed(state: Reinvocation | undefined, runs: Runs | undefined): void {
   if (state === undefined || runs === undefined) return
   state.requested = true

@@ -1,5 +1,6 @@
 /** Which server a request for an aggregated group version is passed on to (pass.ts), whether it answers, and what it serves. */
 
+import type { APIService } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -11,7 +12,7 @@ import { passOn, type Remote, userHeaders } from './pass.ts'
 import { resolveService } from './service.ts'
 
 export interface FrontProxyIdentity {
-  /** PEM. Who passes on is known to the other server by this certificate. */
+  /** PEM. The other server knows this one by this certificate. */
   readonly cert: string
   readonly key: string
 }
@@ -21,6 +22,19 @@ export interface RemoteGroupVersion {
   readonly version: string
   /** APIResources as its server last told them; undefined until it has. */
   readonly resources: readonly Fields[] | undefined
+}
+
+/**
+ * A group version that this server answers itself, though not from its store: as long as there is an APIService of it, and that
+ * leads to no other server.
+ */
+export interface LocalApi {
+  readonly group: string
+  readonly version: string
+  /** APIResources. */
+  readonly resources: readonly Fields[]
+  /** Of a request for one of the resources, which has passed the filters. @throws StatusError */
+  answer(request: ApiRequest): Promise<ApiResponse>
 }
 
 export interface Aggregator {
@@ -34,11 +48,11 @@ export interface Aggregator {
    * Asks the server behind an APIService for what it serves, for the availability check.
    * @throws ServiceUnresolved when there is no server to ask
    */
-  check(service: KubeObject): Promise<Checked>
+  check(service: KubeObject): Promise<AvailabilityCheck>
   close(): void
 }
 
-export interface Checked {
+export interface AvailabilityCheck {
   readonly url: string
   /** Undefined when no answer came: `why` says why, as a Go client does. */
   readonly status: number | undefined
@@ -56,6 +70,7 @@ export function createAggregator(
   reads: CacheReads & Pick<ServerReads, 'remoteServices'>,
   changed: () => number,
   identity: FrontProxyIdentity,
+  localApis: readonly LocalApi[] = [],
 ): Aggregator {
   const clients = createClientPool(MAX_CLIENTS)
   const told = new Map<string, readonly Fields[]>()
@@ -64,6 +79,7 @@ export function createAggregator(
   /** The APIServices of `remote` by uid and revision. */
   let foundBefore = ''
   let remote = new Map<string, KubeObject>()
+  let local = new Map<string, LocalApi>()
 
   const services = (): ReadonlyMap<string, KubeObject> => {
     const now = changed()
@@ -71,7 +87,11 @@ export function createAggregator(
     seen = now
     const found = reads.remoteServices()
     // Most APIServices that change have no server of their own: they are those of definitions.
-    const named = found.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`).join()
+    const here = localApis.filter(isHere)
+    const named = [
+      ...found.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`),
+      ...here.map(groupVersionOf),
+    ].join()
     if (named === foundBefore) return remote
     foundBefore = named
     generation++
@@ -80,8 +100,13 @@ export function createAggregator(
         .sort((a, b) => priority(b) - priority(a))
         .map((service) => [`${service['spec'].group}/${service['spec'].version}`, service]),
     )
+    local = new Map(here.map((one) => [groupVersionOf(one), one]))
     for (const groupVersion of told.keys()) if (!remote.has(groupVersion)) told.delete(groupVersion)
     return remote
+  }
+  const isHere = ({ group, version }: LocalApi): boolean => {
+    const service = reads.get('apiregistration.k8s.io', 'apiservices', '', `${version}.${group}`)
+    return service !== undefined && (service as APIService).spec?.service === undefined
   }
   const remoteOf = (service: KubeObject): Remote => {
     const spec: Fields = service['spec']
@@ -111,15 +136,23 @@ export function createAggregator(
       if (!request.path.startsWith('/apis/')) return undefined
       const [, , group = '', version = ''] = request.path.split('/')
       if (version === '') return undefined
-      const service = services().get(`${group}/${version}`)
-      return service === undefined ? undefined : passOn(runtime, request, () => remoteOf(service))
+      const groupVersion = `${group}/${version}`
+      const service = services().get(groupVersion)
+      if (service !== undefined) return passOn(runtime, request, () => remoteOf(service))
+      const here = local.get(groupVersion)
+      if (here === undefined) return undefined
+      if (request.info?.isResource === true) return here.answer(request)
+      // Other servers tell this path themselves.
+      return request.path === `/apis/${groupVersion}` ? resourceList(here) : undefined
     },
-    remotes: () =>
-      [...services()].map(([groupVersion, { spec }]) => ({
+    remotes: () => [
+      ...[...services()].map(([groupVersion, { spec }]) => ({
         group: spec.group,
         version: spec.version,
         resources: told.get(groupVersion),
       })),
+      ...local.values(),
+    ],
     get generation() {
       services()
       return generation
@@ -130,7 +163,7 @@ export function createAggregator(
       const path = `/apis/${groupVersion}`
       const url = `${remote.server}${path}`
       const timeout = new AbortController()
-      const timer = runtime.clock.setTimer(CHECK_MS, 'api service check', () => timeout.abort())
+      const timer = runtime.machineClock.setTimer(CHECK_MS, 'api service check', () => timeout.abort())
       let status: number | undefined
       let resources: readonly Fields[] | undefined
       let why = ''
@@ -163,6 +196,23 @@ function resourcesOf(body: string): readonly Fields[] | undefined {
     return undefined
   }
 }
+
+async function resourceList(api: LocalApi): Promise<ApiResponse> {
+  const list = {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: groupVersionOf(api),
+    resources: api.resources,
+  }
+  return {
+    kind: 'bytes',
+    status: 200,
+    contentType: 'application/json',
+    bytes: [Buffer.from(`${JSON.stringify(list)}\n`)],
+  }
+}
+
+const groupVersionOf = ({ group, version }: LocalApi): string => `${group}/${version}`
 
 const TIMED_OUT = 'net/http: request canceled (Client.Timeout exceeded while awaiting headers)'
 const checker: UserInfo = { name: 'system:kube-aggregator', groups: ['system:masters'] }

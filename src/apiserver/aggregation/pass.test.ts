@@ -6,12 +6,12 @@ import { simulatedRuntime } from '../../base/simulated.ts'
 import type { HttpsRequest } from '../../http/client.ts'
 import { passOn } from './pass.ts'
 
-test('what Connection names is passed on neither way', async () => {
+/** A client that keeps what it is asked, and answers with these headers. */
+function answering(headers: Readonly<Record<string, string>>) {
   const asked: HttpsRequest[] = []
   const client = {
     send: async (request: HttpsRequest) => {
       asked.push(request)
-      const headers = { connection: 'X-Theirs', 'x-theirs': '1', 'keep-alive': 'timeout=5', 'x-other': '2' }
       return { status: 200, headers, bytes: async () => new Uint8Array(), chunks: () => Readable.from([]) }
     },
     upgrade: () => Promise.reject(new Error('not asked')),
@@ -19,6 +19,12 @@ test('what Connection names is passed on neither way', async () => {
     inUse: false,
     close: () => {},
   }
+  return { asked, remote: { client, server: 'https://a:1', serverName: 'a', ca: undefined } }
+}
+
+test('what Connection names is passed on neither way', async () => {
+  const answered = { connection: 'X-Theirs', 'x-theirs': '1', 'keep-alive': 'timeout=5', 'x-other': '2' }
+  const { asked, remote } = answering(answered)
   const request: ApiRequest = {
     method: 'GET',
     path: '/apis/a.example.com/v1/things',
@@ -28,7 +34,6 @@ test('what Connection names is passed on neither way', async () => {
     user: { name: 'alice', groups: [] },
     signal: new AbortController().signal,
   }
-  const remote = { client, server: 'https://a:1', serverName: 'a', ca: undefined }
   const { headers = {} } = await passOn(simulatedRuntime(1), request, () => remote)
   assert.deepEqual(headers, { 'x-other': '2' })
   const sent = asked[0]?.headers ?? {}
@@ -37,17 +42,7 @@ test('what Connection names is passed on neither way', async () => {
 })
 
 test('what proves who asks is not shown to the other server: it is told who asks', async () => {
-  const asked: HttpsRequest[] = []
-  const client = {
-    send: async (request: HttpsRequest) => {
-      asked.push(request)
-      return { status: 200, headers: {}, bytes: async () => new Uint8Array(), chunks: () => Readable.from([]) }
-    },
-    upgrade: () => Promise.reject(new Error('not asked')),
-    retire: () => {},
-    inUse: false,
-    close: () => {},
-  }
+  const { asked, remote } = answering({})
   const request: ApiRequest = {
     method: 'GET',
     path: '/apis/a.example.com/v1/things',
@@ -62,7 +57,7 @@ test('what proves who asks is not shown to the other server: it is told who asks
     user: { name: 'alice', groups: ['a'] },
     signal: new AbortController().signal,
   }
-  await passOn(simulatedRuntime(1), request, () => ({ client, server: 'https://a:1', serverName: 'a', ca: undefined }))
+  await passOn(simulatedRuntime(1), request, () => remote)
   const [{ headers = {} } = assert.fail('nobody was asked')] = asked
   const { accept, 'x-remote-user': user, 'x-remote-group': groups, ...others } = headers
   assert.deepEqual([accept, user, groups], ['application/json', 'alice', ['a']])

@@ -43,7 +43,7 @@ export async function passOn(runtime: Runtime, request: ApiRequest, remoteOf: ()
   const late = new AbortController()
   const timer = isLongRunning(request.info)
     ? undefined
-    : runtime.clock.setTimer(ANSWER_MS, 'aggregated request', () => late.abort())
+    : runtime.machineClock.setTimer(ANSWER_MS, 'aggregated request', () => late.abort())
   const done = () => timer?.cancel()
   let remote: Remote | undefined
   let answer: HttpsAnswer
@@ -88,7 +88,7 @@ async function* ending(chunks: AsyncIterable<Uint8Array>, done: () => void): Asy
   }
 }
 
-/** What says who asks, or of whom, which is said anew: a token may stand among a WebSocket's subprotocols too. */
+/** Credentials and names of users, which are written anew: a token may stand among a WebSocket's subprotocols too. */
 const ABOUT_WHO = 'authorization|sec-websocket-.*|x-remote-.*|impersonate-.*'
 const NOT_PASSED = new RegExp(`^(${ABOUT_WHO}|host|content-length|x-forwarded-(host|proto|uri)|:.*)$`)
 const NOT_PASSED_BACK = /^(audit-id|content-type|:.*)$/

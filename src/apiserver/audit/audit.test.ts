@@ -8,7 +8,7 @@ import { audit } from '../filters/audit.ts'
 import { turnedAway } from '../filters/authentication.ts'
 import { servedAnew } from '../request/served.ts'
 import type { AuditLog } from './log.ts'
-import { type Policy, parsePolicy, unknownFields } from './policy.ts'
+import { type AuditPolicy, parsePolicy, unknownFields } from './policy.ts'
 
 const alice: UserInfo = { name: 'alice', groups: ['dev', 'system:authenticated'] }
 
@@ -97,7 +97,7 @@ function request(): ApiRequest {
   }
 }
 
-const everything: Policy = {
+const everything: AuditPolicy = {
   verdict: () => ({ level: 'RequestResponse', omitStages: new Set(), omitManagedFields: true }),
 }
 
@@ -219,7 +219,7 @@ test('requests for the same thing are told as each of them was, whoever asked be
   }
 })
 
-const quiet: Policy = {
+const quiet: AuditPolicy = {
   verdict: () => ({ level: 'Metadata', omitStages: new Set(['RequestReceived' as const]), omitManagedFields: false }),
 }
 const answered: ApiResponse = { kind: 'bytes', status: 200, contentType: 'text/plain', bytes: [] }

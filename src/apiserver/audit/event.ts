@@ -1,4 +1,4 @@
-/** One event of the audit log (audit.k8s.io/v1 Event): who asked what, the answer, and as much of both as the level says. */
+/** One event of the audit log (audit.k8s.io/v1 Event): the user, the request, the answer, and as much of both as the level says. */
 
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import { asJson, type Fields, type Json, type ObjectMeta } from '../../api/object.ts'
@@ -6,10 +6,11 @@ import type { ApiRequest, ApiResponse, RequestInfo, UserInfo } from '../../api/r
 import type { StatusError } from '../../api/status.ts'
 import { ipAddress } from '../../api/validation/names.ts'
 import { formatMicroTime } from '../../base/clock.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { userInfoOf } from '../auth/user-info.ts'
 import type { AuditRecord } from '../request/served.ts'
 import { type EventParts, ID_LENGTH, type Pattern, patternOf, writePattern } from './pattern.ts'
-import type { Level, Stage, Verdict } from './policy.ts'
+import type { AuditLevel, AuditVerdict, Stage } from './policy.ts'
 
 /** How a request was answered. */
 export interface Answered {
@@ -21,17 +22,17 @@ export interface Answered {
 
 /** A request as its events tell it. */
 export interface Audited {
-  readonly asked: Asked
+  readonly asked: AuditedRequest
   /** What is found out on its way: its events are written later. */
   readonly record: AuditRecord
-  readonly verdict: Verdict
+  readonly verdict: AuditVerdict
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly received: number
 }
 
 /** How far a request has come. */
-export interface Progress {
+export interface StageReached {
   readonly stage: Stage
   /** Milliseconds since the epoch. */
   readonly now: number
@@ -42,10 +43,10 @@ const NOTHING_YET: AuditRecord = { annotations: {} }
 
 const MAX_USER_AGENT = 1024
 
-const atLeastRequest = (level: Level): boolean => level === 'Request' || level === 'RequestResponse'
+const atLeastRequest = (level: AuditLevel): boolean => level === 'Request' || level === 'RequestResponse'
 
 /** An answer as events tell it. A Status is told in full whatever the level: it is what became of the request. */
-export function answeredWith(response: ApiResponse, { level }: Verdict): Answered {
+export function answeredWith(response: ApiResponse, { level }: AuditVerdict): Answered {
   const code = response.status
   const wanted = level === 'RequestResponse'
   // Only a Status is small enough to be looked into for nothing but its words.
@@ -57,7 +58,7 @@ export function answeredWith(response: ApiResponse, { level }: Verdict): Answere
   }
 }
 
-export function refusedWith(error: StatusError, { level }: Verdict): Answered {
+export function refusedWith(error: StatusError, { level }: AuditVerdict): Answered {
   const object = asJson(error.toStatus())
   return { status: statusText(object, error.code), object: level === 'RequestResponse' ? object : undefined }
 }
@@ -65,12 +66,7 @@ export function refusedWith(error: StatusError, { level }: Verdict): Answered {
 const plainStatuses = new Map<number, string>()
 
 function plainStatus(code: number): string {
-  let made = plainStatuses.get(code)
-  if (made === undefined) {
-    made = `{"metadata":{},"code":${code}}`
-    plainStatuses.set(code, made)
-  }
-  return made
+  return getOrInsertComputed(plainStatuses, code, () => `{"metadata":{},"code":${code}}`)
 }
 
 function statusText({ status, message, reason, details }: Fields, code: number): string {
@@ -104,9 +100,13 @@ function objectOf(response: ApiResponse): Json | undefined {
       return asJson(response.object)
     case 'list':
       return { ...asJson(response.list), items: response.items.map((item) => parsed([item.json('item')]) ?? null) }
+    case 'pieces':
+      return asJson(response.object())
     case 'bytes':
       if (response.object !== undefined) return asJson(response.object())
       return response.contentType.startsWith('application/json') ? parsed(response.bytes) : undefined
+    case 'cut':
+      return response.lost && objectOf(response.lost)
     default:
       return undefined
   }
@@ -121,7 +121,7 @@ function parsed(bytes: readonly Uint8Array[]): Json | undefined {
 }
 
 /** The event as JSON. Written for every request: so it is put together as text, of as few pieces as can be. */
-export function eventText(audited: Audited, progress: Progress): string {
+export function eventText(audited: Audited, progress: StageReached): string {
   const { before, between, gap, after } = partsOf(audited, progress)
   const received = formatMicroTime(audited.received)
   return `${before}${quoted(audited.id)}${between}"${received}"${gap}"${formatMicroTime(progress.now)}"${after}`
@@ -132,7 +132,7 @@ export function eventText(audited: Audited, progress: Progress): string {
  *
  * @returns the bytes written, 0 when it is to be written as text
  */
-export function writeEvent(audited: Audited, progress: Progress, into: Uint8Array, at: number): number {
+export function writeEvent(audited: Audited, progress: StageReached, into: Uint8Array, at: number): number {
   const { asked, id, verdict } = audited
   if (!asked.isFlat || verdict.level !== 'Metadata' || id.length !== ID_LENGTH) return 0
   const { stage, answered } = progress
@@ -162,13 +162,13 @@ interface LastLine {
 type LastLines = { [stage in Stage]?: LastLine }
 
 /** The last line about what was asked, at each stage. Anybody may ask for anything: so all are forgotten when they are too many. */
-const lastLines = new Map<Asked, LastLines>()
+const lastLines = new Map<AuditedRequest, LastLines>()
 let keptBytes = 0
 const MOST_KEPT_BYTES = 8 << 20
 /** Of what is asked and of each of its lines, without their texts. */
 const OVERHEAD_BYTES = 1024
 
-function linesAbout(asked: Asked): LastLines {
+function linesAbout(asked: AuditedRequest): LastLines {
   let lines = lastLines.get(asked)
   if (lines === undefined) {
     if (keptBytes > MOST_KEPT_BYTES) {
@@ -201,7 +201,7 @@ function sameTexts(some: Texts, others: Texts): boolean {
   return count === 0
 }
 
-function partsOf({ asked, record: latest, verdict }: Audited, { stage, answered }: Progress): EventParts {
+function partsOf({ asked, record: latest, verdict }: Audited, { stage, answered }: StageReached): EventParts {
   const { level } = verdict
   const record = recordAt(stage, latest)
   const { impersonatedUser, impersonationConstraint: constraint, requestObject, annotations } = record
@@ -221,7 +221,7 @@ function partsOf({ asked, record: latest, verdict }: Audited, { stage, answered 
   return { before, between, gap: ',"stageTimestamp":', after: `${annotationsText(annotations)}}` }
 }
 
-function objectsText(record: AuditRecord, { omitManagedFields }: Verdict, answered: Answered | undefined): string {
+function objectsText(record: AuditRecord, { omitManagedFields }: AuditVerdict, answered: Answered | undefined): string {
   const { requestObject, requestBody = requestObject && asJson(requestObject) } = record
   const shown = (object: Json) => jsonText(omitManagedFields ? withoutManagedFields(object) : object)
   const sent = requestBody === undefined ? '' : `,"requestObject":${shown(requestBody)}`
@@ -229,7 +229,7 @@ function objectsText(record: AuditRecord, { omitManagedFields }: Verdict, answer
 }
 
 /** What an event says of a request whatever becomes of it, as fields of its JSON; nothing else of the request is kept for it. */
-export interface Asked {
+export interface AuditedRequest {
   readonly info: RequestInfo | undefined
   readonly uri: string
   readonly user: UserInfo | undefined
@@ -247,12 +247,12 @@ export interface Asked {
   readonly isFlat: boolean
 }
 
-/** Clients ask for the same again and again: what the last one said who asked for it. */
-const lastAsked = new WeakMap<RequestInfo, Asked>()
+/** Clients ask for the same again and again: the text of the last such request. */
+const lastAsked = new WeakMap<RequestInfo, AuditedRequest>()
 /** Characters up to which it is kept, the user's among them: with the number of infos kept, a bound for what anybody can fill. */
 const LONGEST_ASKED = 2048
 
-export function askedOf(request: ApiRequest): Asked {
+export function auditedRequest(request: ApiRequest): AuditedRequest {
   const { info, user, headers } = request
   const uri = uriOf(request)
   const userAgent = headers['user-agent']
@@ -266,18 +266,18 @@ export function askedOf(request: ApiRequest): Asked {
   const from = `,"sourceIPs":[${sources}]${field('userAgent', shortened(userAgent))}`
   const objectRef = objectRefText(info, NO_METADATA)
   const all = what + from + objectRef
-  const asked: Asked = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false }
+  const asked: AuditedRequest = { info, uri, user, userAgent, remote, what, from, objectRef, all, isFlat: false }
   return isProxied ? asked : kept(asked)
 }
 
-function kept(asked: Asked): Asked {
+function kept(asked: AuditedRequest): AuditedRequest {
   const { info, all, userAgent } = asked
   if (info !== undefined && all.length + (userAgent?.length ?? 0) <= LONGEST_ASKED) lastAsked.set(info, asked)
   return asked
 }
 
 /** Worth its price for what is asked again. */
-function flattened({ what, from, all: tree, ...others }: Asked): Asked {
+function flattened({ what, from, all: tree, ...others }: AuditedRequest): AuditedRequest {
   const all = flat(tree)
   const objectAt = what.length + from.length
   return {
@@ -334,12 +334,7 @@ const users = new WeakMap<UserInfo, string>()
 
 function userText(who: UserInfo | undefined): string {
   if (who === undefined) return '{}'
-  let made = users.get(who)
-  if (made === undefined) {
-    made = JSON.stringify(userInfoOf(who))
-    users.set(who, made)
-  }
-  return made
+  return getOrInsertComputed(users, who, () => JSON.stringify(userInfoOf(who)))
 }
 
 /** As it was sent, where it was: a query parsed and put together again may be another text. */
@@ -354,7 +349,7 @@ const MOST_SOURCES = 100
 
 const isAddress = (text: string): boolean => ipAddress(text).length === 0
 
-/** Whom proxies say they speak for, and who is at the other end. Nobody has to believe the first ones. */
+/** Addresses that proxies name in headers, and the one at the other end of the connection. The first are not to be believed. */
 function sourcesText(headers: ApiRequest['headers'], remote: string): string {
   const sources = (headers['x-forwarded-for'] ?? '')
     .split(',', MOST_SOURCES)

@@ -10,7 +10,10 @@ import { simulatedRuntime } from '../../base/simulated.ts'
 import { openAuditLog } from './log.ts'
 
 /** The log's files are real, and so are its turns. */
-const withTurns = ({ clock }: Pick<Runtime, 'clock'>) => ({ clock, scheduler: liveRuntime().scheduler })
+const withTurns = ({ machineClock }: Pick<Runtime, 'machineClock'>) => ({
+  machineClock,
+  scheduler: liveRuntime().scheduler,
+})
 
 const line = (text: string) => ({ text: () => text, lost: () => assert.fail('nothing is lost') })
 
@@ -59,8 +62,8 @@ test('the log is rotated by size and keeps as many old files as it should', asyn
 test('lines nobody waits for are written together, with the next one somebody waits for, or when the log is closed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const path = join(folder, 'audit.log')
-  const { clock, advance } = simulatedRuntime(1)
-  const log = await openAuditLog(withTurns({ clock }), { path })
+  const { machineClock, advance } = simulatedRuntime(1)
+  const log = await openAuditLog(withTurns({ machineClock }), { path })
   const lines = () => readFileSync(path, 'utf8')
   log.note(line('a'))
   log.note(line('bb'))
@@ -86,10 +89,10 @@ test('lines nobody waits for are written together, with the next one somebody wa
 test('what is appended in one turn is written as one, in a later turn', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   const path = join(folder, 'audit.log')
-  const { clock } = simulatedRuntime(1)
+  const { machineClock, scheduler: simulated } = simulatedRuntime(1)
   const turns: (() => void)[] = []
-  const scheduler = { handOver: () => {}, later: (_label: string, task: () => void) => turns.push(task) }
-  const log = await openAuditLog({ clock, scheduler }, { path })
+  const scheduler = { ...simulated, later: (_label: string, task: () => void) => turns.push(task) }
+  const log = await openAuditLog({ machineClock, scheduler }, { path })
   for (const text of ['a', 'b']) {
     const lines = Array.from({ length: 10 }, () => log.append(line(text)))
     assert.equal(turns.length, 1)
@@ -106,8 +109,9 @@ test('what is appended in one turn is written as one, in a later turn', async ()
 /** A log whose turns are the test's, and whether a line is written without another thread, for which microtasks alone would not do. */
 async function logByTurns(path: string, monotonic = () => 0) {
   const turns: (() => void)[] = []
-  const scheduler = { handOver: () => {}, later: (_label: string, task: () => void) => turns.push(task) }
-  const log = await openAuditLog({ clock: { ...simulatedRuntime(1).clock, monotonic }, scheduler }, { path })
+  const { machineClock, scheduler: simulated } = simulatedRuntime(1)
+  const scheduler = { ...simulated, later: (_label: string, task: () => void) => turns.push(task) }
+  const log = await openAuditLog({ machineClock: { ...machineClock, monotonic }, scheduler }, { path })
   const microtasks = async () => {
     for (let i = 0; i < 100; i++) await undefined
   }

@@ -1,7 +1,7 @@
 /**
  * The audit log: one JSON document a line, appended in batches to a file that is rotated by size, or to standard output.
  *
- * Guarantee: `append` resolves after its line was handed to the operating system, or rejects, and who noted a line that could
+ * Guarantee: `append` resolves after its line was handed to the operating system, or rejects, and the writer of a line that could
  * not be written is told: no event is lost silently. What arrives while a batch is being written goes with the next one.
  */
 import { readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
@@ -25,7 +25,7 @@ export interface AuditLogOptions {
 export interface AuditLog {
   /** Events that were given and are not written yet. */
   readonly behind: number
-  /** For who waits until the event is written. */
+  /** Resolves when the event is written. */
   append(event: Pick<Noted, 'text' | 'write'>): Promise<void>
   /** Writes the event within some milliseconds, with what else comes meanwhile. */
   note(event: Noted): void
@@ -41,7 +41,7 @@ export interface Noted {
   lost(error: unknown): void
 }
 
-/** One that somebody waits for. */
+/** One that a request waits for. */
 interface Appended extends Noted {
   written?(): void
 }
@@ -58,7 +58,7 @@ const CHUNK = 512 * 1024
 
 /** @throws when the file cannot be opened */
 export async function openAuditLog(
-  { clock, scheduler }: Pick<Runtime, 'clock' | 'scheduler'>,
+  { machineClock: clock, scheduler }: Pick<Runtime, 'machineClock' | 'scheduler'>,
   options: AuditLogOptions,
 ): Promise<AuditLog> {
   const sink = options.path === '-' ? standardOutput() : await rotatedFile(clock, options)
@@ -68,7 +68,7 @@ export async function openAuditLog(
   let ready: Noted[] = []
   let waiting: Appended[] = []
   let underWay = 0
-  /** Whether somebody waits for one of those that wait. */
+  /** Whether a request waits for one of the lines that wait. */
   let isUrgent = false
   let writing: Promise<void> | undefined
   let timer: Timer | undefined
@@ -120,7 +120,7 @@ export async function openAuditLog(
         if (writing === undefined) scheduler.later('audit log', begin)
       }),
     note: (event) => {
-      // The buffer is its writer's while it writes, and nobody goes before those that wait.
+      // The buffer is its writer's while it writes, and no line goes before those that wait.
       const isReady = writing === undefined && waiting.length === 0 && encoder.add(event)
       const events = isReady ? ready : waiting
       if (events.push(event) >= ENOUGH) begin()

@@ -6,14 +6,14 @@ import { simulatedRuntime } from '../../base/simulated.ts'
 import { audit } from '../filters/audit.ts'
 import { requestInfoOf } from '../request/info.ts'
 import { servedAnew } from '../request/served.ts'
-import type { Policy } from './policy.ts'
+import type { AuditPolicy } from './policy.ts'
 
 test('events are counted, requests by their level, and what could not be written', async () => {
   const metrics = createMetrics()
   const runtime = { ...simulatedRuntime(1), metrics }
   const levels = ['Metadata', 'None', 'Metadata'] as const
   let asked = 0
-  const policy: Policy = {
+  const policy: AuditPolicy = {
     verdict: () => ({
       level: levels[asked++] ?? 'None',
       omitStages: new Set(['RequestReceived']),

@@ -1,11 +1,12 @@
-/** What audit tells of itself, under kube-apiserver's names; nothing where nobody reads it. */
+/** What audit tells of itself, under kube-apiserver's names; nothing where no metrics are kept. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Level } from './policy.ts'
+import type { AuditLevel } from './policy.ts'
 
 export interface AuditMetrics {
   /** The policy has said at which level a request is audited. */
-  judged(level: Level): void
+  judged(level: AuditLevel): void
   /** An event goes to the log. */
   told(): void
   /** An event could not be written. */
@@ -17,14 +18,10 @@ export function auditMetrics({ metrics }: Pick<Runtime, 'metrics'>): AuditMetric
   const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level they are audited at.', ['level'])
   const events = metrics.counter('apiserver_audit_event_total', 'Audit events sent to the log.').child()
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that were not written.', ['plugin'])
-  const byLevel = new Map<Level, Counted>()
+  const byLevel = new Map<AuditLevel, Counted>()
   return {
     judged(level) {
-      let counter = byLevel.get(level)
-      if (counter === undefined) {
-        counter = levels.child(level)
-        byLevel.set(level, counter)
-      }
+      const counter = getOrInsertComputed(byLevel, level, () => levels.child(level))
       counter.add()
     },
     told: () => events.add(),

@@ -6,8 +6,16 @@ import type { ApiRequest, RequestInfo } from '../../api/request.ts'
 import { formatMicroTime, MICRO_TIME_LENGTH, writeMicroTime } from '../../base/clock.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
 import type { AuditRecord } from '../request/served.ts'
-import { type Asked, type Audited, answeredWith, askedOf, eventText, type Progress, writeEvent } from './event.ts'
-import type { Verdict } from './policy.ts'
+import {
+  type Audited,
+  type AuditedRequest,
+  answeredWith,
+  auditedRequest,
+  eventText,
+  type StageReached,
+  writeEvent,
+} from './event.ts'
+import type { AuditVerdict } from './policy.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -50,13 +58,17 @@ function request(userAgent: string): ApiRequest {
 }
 
 /** As it is once it was asked for again. */
-function flat(userAgent: string): Asked {
+function flat(userAgent: string): AuditedRequest {
   const again = request(userAgent)
-  for (let i = 0; i < 3; i++) askedOf(again)
-  return askedOf(again)
+  for (let i = 0; i < 3; i++) auditedRequest(again)
+  return auditedRequest(again)
 }
 
-const verdict = (level: Verdict['level']): Verdict => ({ level, omitStages: new Set(), omitManagedFields: false })
+const verdict = (level: AuditVerdict['level']): AuditVerdict => ({
+  level,
+  omitStages: new Set(),
+  omitManagedFields: false,
+})
 const ok = answeredWith(
   { kind: 'object', status: 200, object: { apiVersion: 'v1', kind: 'Pod', metadata: {} } },
   verdict('Metadata'),
@@ -69,7 +81,7 @@ const gone = answeredWith(
 test('a line written like another one is what its text is, whatever differs between them', () => {
   const { random } = simulatedRuntime(7)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random.float() * from.length)] as T
-  const agents = [flat('curl/8'), flat('ünïcode'), askedOf(request('seen once'))]
+  const agents = [flat('curl/8'), flat('ünïcode'), auditedRequest(request('seen once'))]
   const records: AuditRecord[] = [
     { annotations: {} },
     { annotations: { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': 'é "quoted"' } },
@@ -99,7 +111,7 @@ test('a line written like another one is what its text is, whatever differs betw
     for (let time = 0; time < times; time++) {
       const received = NOON + random.float() * 5000
       const audited: Audited = { asked, record, verdict: verdict(level), id: pick(ids)(), received }
-      const progress: Progress = { stage, now: received + random.float() * 2000, answered }
+      const progress: StageReached = { stage, now: received + random.float() * 2000, answered }
       const at = Math.floor(random.float() * 100)
       const length = writeEvent(audited, progress, into, at)
       if (length === 0) written.asText++
@@ -124,9 +136,9 @@ test('however much is asked for, the lines kept take a few megabytes', () => {
   let written = 0
   for (let i = 0; i < 60_000; i++) {
     const one = { ...request('curl/8'), info: { ...info, name: `p${i}` } }
-    for (let times = 0; times < 3; times++) askedOf(one)
+    for (let times = 0; times < 3; times++) auditedRequest(one)
     const audited: Audited = {
-      asked: askedOf(one),
+      asked: auditedRequest(one),
       record: { annotations: {} },
       verdict: verdict('Metadata'),
       id: random.uuid(),
@@ -150,7 +162,7 @@ test('nothing is written where there is no room', () => {
     id: simulatedRuntime(1).random.uuid(),
     received: NOON,
   }
-  const progress: Progress = { stage: 'ResponseComplete', now: NOON, answered: ok }
+  const progress: StageReached = { stage: 'ResponseComplete', now: NOON, answered: ok }
   const length = Buffer.byteLength(eventText(audited, progress)) + 1
   const into = Buffer.alloc(length + 9, '_')
   // The first ones are looked at only.

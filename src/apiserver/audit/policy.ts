@@ -1,5 +1,5 @@
 /**
- * audit: who did what (API concept: auditing; audit.k8s.io/v1). A policy says how much is told of which request, a log takes
+ * audit: which user did what (API concept: auditing; audit.k8s.io/v1). A policy says how much is told of which request, a log takes
  * the events. Called by the audit filter; knows no handlers.
  */
 import { parse } from 'yaml'
@@ -8,33 +8,33 @@ import type { RequestInfo, UserInfo } from '../../api/request.ts'
 import { dns1123Subdomain } from '../../api/validation/names.ts'
 
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-export type Level = (typeof LEVELS)[number]
+export type AuditLevel = (typeof LEVELS)[number]
 
 const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 export type Stage = (typeof STAGES)[number]
 
-export interface Verdict {
-  readonly level: Level
+export interface AuditVerdict {
+  readonly level: AuditLevel
   readonly omitStages: ReadonlySet<Stage>
   readonly omitManagedFields: boolean
 }
 
-export interface Policy {
+export interface AuditPolicy {
   /** What the first rule that matches says; level None when none does. */
-  verdict(user: UserInfo | undefined, info: RequestInfo): Verdict
+  verdict(user: UserInfo | undefined, info: RequestInfo): AuditVerdict
 }
 
 export class PolicyError extends Error {}
 
 interface Rule {
   readonly matches: (user: UserInfo | undefined, info: RequestInfo) => boolean
-  readonly verdict: Verdict
+  readonly verdict: AuditVerdict
 }
 
-const silent: Verdict = { level: 'None', omitStages: new Set(), omitManagedFields: false }
+const silent: AuditVerdict = { level: 'None', omitStages: new Set(), omitManagedFields: false }
 
 /** A policy file's text (YAML or JSON). @throws PolicyError in one line, saying which rule is wrong */
-export function parsePolicy(text: string): Policy {
+export function parsePolicy(text: string): AuditPolicy {
   let document: unknown
   try {
     document = parse(text, { maxAliasCount: 100 })
@@ -64,7 +64,7 @@ function stagesOf(value: unknown, where: string): readonly Stage[] {
 }
 
 function ruleOf(rule: Fields, where: string, everywhere: readonly Stage[], omitManagedFields: boolean): Rule {
-  const level = rule?.['level'] as Level
+  const level = rule?.['level'] as AuditLevel
   if (!LEVELS.includes(level)) throw new PolicyError(`${where}.level: ${level} is no level: use ${LEVELS.join(', ')}`)
   const strings = (field: string): readonly string[] => {
     const value = rule[field] ?? []

@@ -1,25 +1,26 @@
 /**
- * Who sent a request: whom a front proxy names, client certificate, then bearer token: one of this server's, or one that
- * somebody else vouches for. Called by the authentication filter and by TokenReview. What is found is kept, bounded: what a
+ * The user of a request: the one a front proxy names, client certificate, then bearer token: one of this server's, or one that
+ * an issuer or a webhook vouches for. Called by the authentication filter and by TokenReview. What is found is kept, bounded: what a
  * token proves for a short time, what a certificate names until others take its place. So a hot client costs a look-up.
  */
 
 import type { ApiRequest, ConnectionInfo, UserInfo } from '../../api/request.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createLruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type FrontProxies, namedBy } from './front-proxies.ts'
-import type { ServiceAccountTokens, VerifiedToken } from './serviceaccounts.ts'
-import { TokenError } from './serviceaccounts.ts'
+import type { ServiceAccountTokens, VerifiedToken } from './service-account-tokens.ts'
+import { TokenError } from './service-account-tokens.ts'
 import { webSocketToken } from './websocket-token.ts'
 import { type CertificateIdentity, certificateIdentity, certifiedBy } from './x509.ts'
 
 export interface Authenticator {
   /**
-   * undefined: the request carries nothing that says who sent it.
+   * undefined: the request carries no credentials.
    * @throws when it carries something, and nothing of it is to be believed
    */
   authenticate(request: ApiRequest): UserInfo | undefined | Promise<UserInfo | undefined>
-  /** Who `token` stands for, for these audiences. @throws TokenError */
+  /** The user of `token`, for these audiences. @throws TokenError */
   authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken>
   /** Forgets what tokens have proved: what is believed has changed. */
   forget(): void
@@ -45,7 +46,7 @@ export interface AuthenticatorOptions {
   readonly serviceAccounts: ServiceAccountTokens
   /** Tokens of other kinds: static ones, bootstrap tokens. Cheap: asked for every token that is not a service account's. */
   readonly otherToken?: (token: string) => UserInfo | undefined
-  /** Asked in order for what nobody here has vouched for: issuers, a webhook. */
+  /** Asked in order for a token that is not of this cluster: issuers, a webhook. */
   readonly others?: readonly TokenAuthenticator[]
 }
 
@@ -95,15 +96,12 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     ...(options.others ?? []),
   ]
 
-  /** @throws when the certificate proves nobody */
+  /** @throws when the certificate proves no user */
   function ofCertificate(connection: ConnectionInfo, request: ApiRequest): UserInfo | undefined {
     if (connection.certificateError !== undefined) throw new Error(connection.certificateError)
-    if (connection.peerCertificate === undefined) return undefined
-    let found = connections.get(connection)
-    if (found === undefined) {
-      found = peerOf(connection.peerCertificate, connection.peerIssuers)
-      connections.set(connection, found)
-    }
+    const { peerCertificate } = connection
+    if (peerCertificate === undefined) return undefined
+    const found = getOrInsertComputed(connections, connection, () => peerOf(peerCertificate, connection.peerIssuers))
     if (found === null) return undefined
     const now = clock.now()
     if (now > found.validTo || now < found.validFrom) throw new Error('the client certificate is not valid now')
@@ -120,7 +118,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     return found.user
   }
 
-  /** null: it names nobody. */
+  /** null: it names no user. */
   function peerOf(certificate: Uint8Array, issuers: ConnectionInfo['peerIssuers']): Peer | null {
     const { buffer, byteOffset, byteLength } = certificate
     const key = Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
@@ -171,7 +169,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     return user
   }
 
-  /** A token that many requests bring at once is looked at once: looking may mean to ask somebody. */
+  /** A token that many requests bring at once is looked at once: looking may mean to ask a webhook. */
   function ofUnknownToken(token: string): Promise<UserInfo> {
     let looking = inFlight.get(token)
     if (looking === undefined) {
@@ -193,7 +191,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
         const user = connection === undefined ? undefined : ofCertificate(connection, request)
         if (user !== undefined) return user
       } catch (error) {
-        // Whom one thing does not prove another may: only who proves nothing at all is refused.
+        // What one credential does not prove another may: only a request without any that holds is refused.
         unproved = error
       }
       const token = bearerToken(request.headers['authorization']) ?? webSocketToken(request)

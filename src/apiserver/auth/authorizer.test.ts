@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Attributes, type Decision, type Mode, noOpinion, union, withSuperusers } from './authorizer.ts'
+import {
+  type Attributes,
+  type AuthorizationMode,
+  type Decision,
+  noOpinion,
+  unionAuthorizer,
+  withSuperusers,
+} from './authorizer.ts'
 import { createChain } from './chain.ts'
 import { whenDecided } from './decided.ts'
 
@@ -18,25 +25,25 @@ const attributes: Attributes = {
 }
 const allow: Decision = { verdict: 'allow', reason: 'yes' }
 const deny: Decision = { verdict: 'deny', reason: 'no' }
-const mode = (name: string, answer: Decision | Promise<Decision>): Mode => ({
+const mode = (name: string, answer: Decision | Promise<Decision>): AuthorizationMode => ({
   type: 'Webhook',
   name,
   authorizer: { authorize: () => answer },
 })
 
 test('the first that allows or denies decides, and nobody waits where nobody has to', () => {
-  assert.equal(union([mode('a', noOpinion), mode('b', allow), mode('c', deny)]).authorize(attributes), allow)
-  assert.equal(union([mode('a', deny), mode('b', allow)]).authorize(attributes), deny)
-  assert.deepEqual(union([]).authorize(attributes), noOpinion)
+  assert.equal(unionAuthorizer([mode('a', noOpinion), mode('b', allow), mode('c', deny)]).authorize(attributes), allow)
+  assert.equal(unionAuthorizer([mode('a', deny), mode('b', allow)]).authorize(attributes), deny)
+  assert.deepEqual(unionAuthorizer([]).authorize(attributes), noOpinion)
 })
 
 test('an answer that takes its time is waited for before the next is asked', async () => {
   const late = Promise.resolve(noOpinion)
   assert.equal(
-    await union([mode('a', late), mode('b', Promise.resolve(deny)), mode('c', allow)]).authorize(attributes),
+    await unionAuthorizer([mode('a', late), mode('b', Promise.resolve(deny)), mode('c', allow)]).authorize(attributes),
     deny,
   )
-  assert.equal(await union([mode('a', late), mode('b', allow)]).authorize(attributes), allow)
+  assert.equal(await unionAuthorizer([mode('a', late), mode('b', allow)]).authorize(attributes), allow)
 })
 
 test('reasons and errors of those without an opinion add up', async () => {
@@ -45,18 +52,24 @@ test('reasons and errors of those without an opinion add up', async () => {
     reason,
     ...(error === undefined ? {} : { error }),
   })
-  const told = union([mode('a', why('x', 'broken')), mode('b', Promise.resolve(why('', 'down'))), mode('c', why('y'))])
+  const told = unionAuthorizer([
+    mode('a', why('x', 'broken')),
+    mode('b', Promise.resolve(why('', 'down'))),
+    mode('c', why('y')),
+  ])
   assert.deepEqual(await told.authorize(attributes), {
     verdict: 'no opinion',
     reason: 'a: x\nc: y',
     error: '[broken, down]',
   })
-  assert.deepEqual(await union([mode('a', why('', 'broken')), mode('b', allow)]).authorize(attributes), allow)
+  assert.deepEqual(await unionAuthorizer([mode('a', why('', 'broken')), mode('b', allow)]).authorize(attributes), allow)
 })
 
 test('who decided is told', () => {
   const decided: string[] = []
-  const told = union([mode('a', noOpinion), mode('b', deny)], ({ name }, allowed) => decided.push(`${name} ${allowed}`))
+  const told = unionAuthorizer([mode('a', noOpinion), mode('b', deny)], ({ name }, allowed) =>
+    decided.push(`${name} ${allowed}`),
+  )
   told.authorize(attributes)
   assert.deepEqual(decided, ['b false'])
 })

@@ -1,5 +1,5 @@
 /**
- * auth: who a request's sender is (authenticators) and what it may do (authorizers). Called by the filters and by the review
+ * auth: the user of a request (authenticators) and what it may do (authorizers). Called by the filters and by the review
  * handlers; reads the cluster's state from the API server's own caches; must never know HTTP.
  */
 import type { RequestInfo, UserInfo } from '../../api/request.ts'
@@ -23,7 +23,7 @@ export interface Attributes {
 
 /**
  * `reason` is shown to the sender in a refusal, and in SubjectAccessReview's status. `error`: what went wrong while deciding;
- * who was not allowed because of it is told so instead of being refused.
+ * a user that was not allowed because of it is told so instead of being refused.
  */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
@@ -32,12 +32,12 @@ export interface Decision {
 }
 
 export interface Authorizer {
-  /** A promise only where somebody outside this server is asked. Never rejects. */
+  /** A promise only where a webhook is asked. Never rejects. */
   authorize(attributes: Attributes): Decision | Promise<Decision>
 }
 
 /** One of several: as an AuthorizationConfiguration names it. */
-export interface Mode {
+export interface AuthorizationMode {
   readonly type: 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' | 'Webhook'
   readonly name: string
   readonly authorizer: Authorizer
@@ -51,14 +51,14 @@ interface Told {
 }
 
 /**
- * Asks in order; the first that allows or denies decides. Reasons of those without an opinion add up, each with who gave it.
- * `onDecision` is told who decided.
+ * Asks in order; the first that allows or denies decides. Reasons of those without an opinion add up, each with the name of its authorizer.
+ * `onDecision` is told which one decided.
  */
-export function union(
-  modes: readonly Mode[],
-  onDecision: (mode: Mode, allowed: boolean) => void = () => {},
+export function unionAuthorizer(
+  modes: readonly AuthorizationMode[],
+  onDecision: (mode: AuthorizationMode, allowed: boolean) => void = () => {},
 ): Authorizer {
-  const settled = (mode: Mode, decision: Decision, told: Told): Decision | undefined => {
+  const settled = (mode: AuthorizationMode, decision: Decision, told: Told): Decision | undefined => {
     if (decision.verdict !== 'no opinion') {
       onDecision(mode, decision.verdict === 'allow')
       return decision
@@ -69,7 +69,7 @@ export function union(
   }
   const askFrom = (first: number, attributes: Attributes, told: Told): Decision | Promise<Decision> => {
     for (let i = first; i < modes.length; i++) {
-      const mode = modes[i] as Mode
+      const mode = modes[i] as AuthorizationMode
       const answer = mode.authorizer.authorize(attributes)
       if (answer instanceof Promise)
         return answer.then((decision) => settled(mode, decision, told) ?? askFrom(i + 1, attributes, told))

@@ -1,14 +1,14 @@
-/** Those who decide, made of what a configuration says of each. */
+/** The authorizers, made of what a configuration says of each. */
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsEndpoint } from '../../http/client.ts'
-import { type Authorizer, type Decision, type Mode, noOpinion, union } from './authorizer.ts'
+import { type AuthorizationMode, type Authorizer, type Decision, noOpinion, unionAuthorizer } from './authorizer.ts'
 import type { ModeConfiguration } from './config/authorization.ts'
 import { createWebhookAuthorizer } from './webhook/authorizer.ts'
 import { createReviewClient } from './webhook/client.ts'
 
 export interface ChainParts {
   readonly builtin: Readonly<Record<'Node' | 'RBAC', Authorizer>>
-  readonly onDecision: (mode: Mode, allowed: boolean) => void
+  readonly onDecision: (mode: AuthorizationMode, allowed: boolean) => void
   /** Where a webhook is, by its kubeconfig; undefined: by what a pod of a cluster is told. */
   readonly endpointOf: (kubeConfigFile: string | undefined) => HttpsEndpoint
 }
@@ -18,8 +18,14 @@ const everything: Authorizer = { authorize: () => allowed }
 const nothing: Authorizer = { authorize: () => ({ ...noOpinion, reason: 'Everything is forbidden.' }) }
 
 export function createChain(runtime: Runtime, modes: readonly ModeConfiguration[], parts: ChainParts): Authorizer {
-  return union(
-    modes.map((mode): Mode => ({ type: mode.type, name: mode.name, authorizer: authorizerOf(runtime, mode, parts) })),
+  return unionAuthorizer(
+    modes.map(
+      (mode): AuthorizationMode => ({
+        type: mode.type,
+        name: mode.name,
+        authorizer: authorizerOf(runtime, mode, parts),
+      }),
+    ),
     parts.onDecision,
   )
 }

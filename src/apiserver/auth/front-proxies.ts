@@ -1,5 +1,5 @@
 /**
- * Front proxies: those who have authenticated the users of requests that they pass on, and name them in headers (API concept:
+ * Front proxies: servers that have authenticated the users of requests that they pass on, and name them in headers (API concept:
  * authenticating proxy; kube-apiserver's --requestheader-* flags).
  */
 import type { ApiRequest, UserInfo } from '../../api/request.ts'
@@ -30,7 +30,7 @@ export const DEFAULT_FRONT_PROXIES: Omit<FrontProxies, 'ca'> = {
 /**
  * Whom a proxy's request is from.
  *
- * @throws when it may not speak for others, or names nobody
+ * @throws when it may not speak for others, or names no user
  */
 export function namedBy(proxies: FrontProxies, proxy: UserInfo, { headers, headerValues }: ApiRequest): UserInfo {
   const { allowedNames } = proxies

@@ -13,7 +13,7 @@ export interface Jws {
   readonly claims: Claims
   readonly signed: Buffer
   readonly signature: Buffer
-  /** Its header asks for what nobody here understands, or its signature has another spelling: no key verifies it. */
+  /** Its header asks for an extension that is not known here, or its signature has another spelling: no key verifies it. */
   readonly unusable: boolean
 }
 

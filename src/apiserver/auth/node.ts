@@ -27,7 +27,7 @@ function somePod(pods: Iterable<KubeObject>, fits: (pod: KubeObject) => boolean)
 }
 
 /** The node a user speaks for; undefined when it is no node. '' when the name is missing. */
-export function nodeOf(user: { name: string; groups: readonly string[] }): string | undefined {
+export function nodeNameOfUser(user: { name: string; groups: readonly string[] }): string | undefined {
   return user.name.startsWith(PREFIX) && user.groups.includes('system:nodes')
     ? user.name.slice(PREFIX.length)
     : undefined
@@ -36,7 +36,7 @@ export function nodeOf(user: { name: string; groups: readonly string[] }): strin
 export function createNodeAuthorizer(reads: NodeReads): Authorizer {
   return {
     authorize: (attributes) => {
-      const node = nodeOf(attributes.user)
+      const node = nodeNameOfUser(attributes.user)
       if (node === undefined) return noOpinion
       if (node === '') return refuse(`unknown node for user ${JSON.stringify(attributes.user.name)}`)
       const special = attributes.isResource ? rules[`${attributes.group}/${attributes.resource}`] : undefined

@@ -6,6 +6,7 @@
 
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { CacheReads } from '../reads.ts'
 import { type Attributes, type Authorizer, type Decision, noOpinion } from './authorizer.ts'
 
@@ -169,11 +170,7 @@ const LONGEST_NAMESPACE = 63
 
 /** Every rule that holds for a user in a namespace ('' for cluster-wide alone), with the binding it comes from. */
 export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string): Granted {
-  let users = known.get(roles)
-  if (users === undefined) {
-    users = new WeakMap()
-    known.set(roles, users)
-  }
+  const users = getOrInsertComputed(known, roles, () => new WeakMap())
   const version = roles.version()
   let ofUser = users.get(user)
   if (ofUser === undefined || ofUser.version !== version || ofUser.byNamespace.size > NAMESPACES) {
@@ -183,7 +180,7 @@ export function grantedRules(roles: RoleReads, user: UserInfo, namespace: string
   let granted = ofUser.byNamespace.get(namespace)
   if (granted === undefined) {
     granted = findRules(roles, user, namespace)
-    // Longer ones are no namespaces, and nobody's to fill a memory with.
+    // Longer ones are no namespaces, and must not fill the memory.
     if (namespace.length <= LONGEST_NAMESPACE) ofUser.byNamespace.set(namespace, granted)
   }
   return granted

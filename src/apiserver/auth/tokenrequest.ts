@@ -10,7 +10,7 @@ import { pathSegmentName } from '../../api/validation/names.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { CacheReads } from '../reads.ts'
-import type { ServiceAccountTokens, TokenSpec } from './serviceaccounts.ts'
+import type { ServiceAccountTokens, TokenSpec } from './service-account-tokens.ts'
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
 const SHORTEST_SECONDS = 600

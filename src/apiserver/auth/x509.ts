@@ -1,4 +1,4 @@
-/** Client certificates: CN is the user (of several the last, as for who signs), every O a group. The TLS layer verified the chain; how long it holds is checked here. */
+/** Client certificates: CN is the user (of several the last, as for the issuer), every O a group. The TLS layer verified the chain; how long it holds is checked here. */
 import { createHash, X509Certificate } from 'node:crypto'
 import type { UserInfo } from '../../api/request.ts'
 
@@ -12,7 +12,7 @@ export interface CertificateIdentity {
 /** The object identifier of a user's uid in a subject (KEP-4633's neighbour, AllowParsingUserUIDFromCertAuth). */
 const UID = '1.3.6.1.4.1.57683.2'
 
-/** undefined when the certificate names nobody. */
+/** undefined when the certificate names no user. */
 export function certificateIdentity(certificate: Uint8Array): CertificateIdentity | undefined {
   const parsed = new X509Certificate(certificate)
   const subject = new Map<string, string | string[] | undefined>(Object.entries(parsed.toLegacyObject().subject))

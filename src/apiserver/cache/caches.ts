@@ -3,15 +3,17 @@
  * revision order, so that each resource's cache knows the cluster's revision. Called by the registry and the handlers;
  * knows nothing of requests, and of objects only metadata.
  *
- * Guarantees: a commit is here before its writer is answered, so a read sees everything answered before it; watchers are
- * told in a later turn.
+ * Guarantees: a commit of this process is here before its writer is answered, and one of another process that shares the
+ * storage when `fresh` resolves, so a read sees everything answered before it; watchers are told in a later turn.
  */
+import { jsonText } from '../../api/codec/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { Parts } from '../../api/parts.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
-import { type CacheEntry, createEntry, decodeStored, type EntryOptions, encodeStored } from './entry.ts'
+import { type CacheEntry, createEntry, decodeStored, type Encoded, type EntryOptions, encodeStored } from './entry.ts'
 import { createRecent } from './recent.ts'
 import { createResourceCache, type OwnedResourceCache, type ResourceCache } from './resource.ts'
 
@@ -21,11 +23,16 @@ export interface Caches {
   /** The cache of what is stored under /registry/<storagePrefix>/. */
   resource(storagePrefix: string): ResourceCache
   /** The bytes to store; when they are committed the caches take this very object instead of parsing them. */
-  encode(object: KubeObject): Uint8Array
+  encode(object: KubeObject, parts?: Parts): Uint8Array
   /** An object read from storage, with its resourceVersion. */
   decode(value: Uint8Array, revision: number): KubeObject
   /** An entry for what was read from storage. */
   entryOf(item: KeyValue): CacheEntry
+  /**
+   * Resolves when everything that any process was answered before the call is here. undefined where it is, because no other
+   * process writes to the storage.
+   */
+  fresh(signal?: AbortSignal): Promise<void> | undefined
   /** Whether the caches have reached the revision, or do within `ms`. */
   reached(revision: number, ms: number, signal?: AbortSignal): Promise<boolean>
   /** Ends every watch. */
@@ -47,17 +54,18 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
   const entryOptions: EntryOptions = {
     freeze: options.freeze ?? process.env['NODE_TEST_CONTEXT'] !== undefined,
     recent: createRecent(RECENT_OBJECTS),
+    ...(options.shared === undefined ? {} : { shared: options.shared }),
   }
   const resources = new Map<string, OwnedResourceCache>()
   /** Those the commit at hand has changed. */
   const touched = new Set<OwnedResourceCache>()
   /** Objects whose bytes are on their way through storage. */
-  const written = new Map<Uint8Array, KubeObject>()
+  const written = new Map<Uint8Array, Encoded>()
   const waiting = new Set<{ readonly revision: number; resolve(reached: boolean): void }>()
 
   const loaded = await storage.range(root, prefixEnd(root))
   let revision = loaded.revision
-  /** What was loaded or has come, of resources nobody asked for yet. */
+  /** What was loaded or has come, of resources that were not asked for yet. */
   const unclaimed = createUnclaimed(root, loaded.items)
 
   function resource(storagePrefix: string): OwnedResourceCache {
@@ -87,6 +95,29 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
     for (const waiter of [...waiting]) if (waiter.revision <= revision) waiter.resolve(true)
   }
 
+  /** The storage no longer has what was between. Components hear of every object that differs; watches begin anew. */
+  function reset(items: readonly KeyValue[], newest: number): void {
+    const changes = new Map(items.map(({ key, value, modRevision }) => [key, { key, value, revision: modRevision }]))
+    const gone: StorageEvent[] = []
+    for (const cache of resources.values()) {
+      cache.close()
+      for (const { key, revision: known } of cache.list()) {
+        const now = changes.get(key)
+        if (now === undefined) gone.push({ type: 'delete', key, value: undefined, revision: newest })
+        else if (now.revision === known) changes.delete(key)
+      }
+    }
+    unclaimed.clear()
+    const puts = [...changes.values()].sort((a, b) => a.revision - b.revision)
+    for (const put of puts) take({ type: 'put', ...put })
+    for (const event of gone) take(event)
+    revision = newest
+    for (const cache of resources.values()) cache.beginAt(newest)
+    for (const cache of touched) cache.published()
+    touched.clear()
+    settle()
+  }
+
   const unsubscribe = storage.subscribe(root, revision, {
     events(events, newest) {
       for (const event of events) {
@@ -99,6 +130,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       touched.clear()
       settle()
     },
+    reset,
     failed(error) {
       for (const cache of resources.values()) cache.close(error)
     },
@@ -109,11 +141,11 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       return revision
     },
     resource,
-    encode(object) {
-      const value = encodeStored(object)
+    encode(object, parts) {
+      const value = encodeStored(object, parts)
       // A write that failed leaves its own behind: the oldest goes.
       if (written.size >= MOST_WRITTEN) written.delete(written.keys().next().value as Uint8Array)
-      written.set(value, object)
+      written.set(value, { object, spec: parts?.written(object['spec'], jsonText) })
       return value
     },
     decode: (value, at) => {
@@ -121,6 +153,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
       return known ? entryOf({ key: '', value, modRevision: at }).object : decodeStored(value, at)
     },
     entryOf,
+    fresh: (signal) => storage.fresh(signal),
     reached(wanted, ms, signal) {
       if (wanted <= revision) return Promise.resolve(true)
       return new Promise((resolve) => {
@@ -132,7 +165,7 @@ export async function createCaches(runtime: Runtime, storage: Storage, options: 
         }
         const waiter = { revision: wanted, resolve: end }
         const onAbort = () => end(false)
-        const timer: Timer = runtime.clock.setTimer(ms, 'wait for revision', () => end(false))
+        const timer: Timer = runtime.machineClock.setTimer(ms, 'wait for revision', () => end(false))
         waiting.add(waiter)
         signal?.addEventListener('abort', onAbort)
       })
@@ -159,7 +192,7 @@ function storagePrefixOf(key: string, root: string, resources: ReadonlyMap<strin
   return second < 0 ? one : key.slice(root.length, second)
 }
 
-/** Keeps what belongs to resources nobody asked for yet, so that asking for one later finds it. */
+/** Keeps what belongs to resources that were not asked for yet, so that asking for one later finds it. */
 function createUnclaimed(root: string, items: readonly KeyValue[]) {
   const left = new Map<string, Map<string, KeyValue>>()
   const groupOf = (key: string) => key.slice(root.length, key.indexOf('/', root.length))
@@ -182,6 +215,7 @@ function createUnclaimed(root: string, items: readonly KeyValue[]) {
       for (const { key } of claimed) group.delete(key)
       return claimed.sort((a, b) => (a.key < b.key ? -1 : 1))
     },
+    clear: () => left.clear(),
     apply({ key, value, revision }: StorageEvent): void {
       if (value) put({ key, value, modRevision: revision, createRevision: revision })
       else left.get(groupOf(key))?.delete(key)

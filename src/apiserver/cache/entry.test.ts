@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jsonText } from '../../api/codec/json.ts'
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
-import { share } from '../../api/parts.ts'
+import { partsForTest } from '../../api/parts-fixture.test.ts'
 import { createEntry, type EntryOptions, encodeStored } from './entry.ts'
 import { createRecent } from './recent.ts'
 
@@ -18,7 +18,7 @@ function entries(count: number, keep: number) {
   const options: EntryOptions = { freeze: false, recent: createRecent(keep) }
   return Array.from({ length: count }, (_, i) => {
     const object = pod(`p${i}`)
-    return createEntry(`/registry/pods/x/p${i}`, i + 1, encodeStored(object), options, object)
+    return createEntry(`/registry/pods/x/p${i}`, i + 1, encodeStored(object), options, { object, spec: undefined })
   })
 }
 
@@ -32,8 +32,11 @@ test('only so many objects are kept beside their bytes; one that was given stays
   // One that nobody was given is parsed from its bytes when somebody asks: another object of the same content.
   const known = pod('known')
   const options: EntryOptions = { freeze: false, recent: createRecent(1) }
-  const entry = createEntry('/registry/pods/x/known', 7, encodeStored(known), options, known)
-  createEntry('/registry/pods/x/next', 8, encodeStored(pod('next')), options, pod('next'))
+  const entry = createEntry('/registry/pods/x/known', 7, encodeStored(known), options, {
+    object: known,
+    spec: undefined,
+  })
+  createEntry('/registry/pods/x/next', 8, encodeStored(pod('next')), options, { object: pod('next'), spec: undefined })
   assert.notEqual(entry.object['spec'], known['spec'])
   assert.deepEqual(entry.object, { ...known, metadata: { name: 'known', resourceVersion: '7' } })
 })
@@ -77,17 +80,18 @@ test('bytes of different kinds, one after the other, are each cut at their own m
   }
 })
 
-test('a shared spec is written as it was before, and is not parsed again', () => {
-  const spec = share({ containers: [{ name: 'c', image: 'a "quoted" one' }], big: 2n ** 60n })
-  const fieldsV1 = { 'f:metadata': { 'f:labels': {} }, 'f:spec': share({ 'f:big': {} }) }
+test('a spec that recurs is written as it was before, and is not parsed again', () => {
+  const { parts, known } = partsForTest()
+  const spec = known({ containers: [{ name: 'c', image: 'a "quoted" one' }], big: 2n ** 60n })
+  const fieldsV1 = { 'f:metadata': { 'f:labels': {} }, 'f:spec': known({ 'f:big': {} }) }
   for (const managedFields of [undefined, [], [{ manager: 'm', fieldsV1, subresource: 's' }, { manager: 'n' }]]) {
     const metadata = { name: '"spec":', annotations: { a: JSON.stringify(spec.containers) }, managedFields }
     const object = asKubeObject({ kind: 'Pod', apiVersion: 'v1', metadata, spec, gone: undefined, status: { spec } })
-    const value = encodeStored(object)
+    const value = encodeStored(object, parts)
     assert.equal(text(value), jsonText(object))
     const options: EntryOptions = { freeze: false, recent: createRecent(1) }
-    const entry = createEntry('/registry/pods/x/a', 7, value, options, object)
-    createEntry('/registry/pods/x/b', 8, encodeStored(pod('b')), options, pod('b'))
+    const entry = createEntry('/registry/pods/x/a', 7, value, options, { object, spec: parts.written(spec, jsonText) })
+    createEntry('/registry/pods/x/b', 8, encodeStored(pod('b')), options, { object: pod('b'), spec: undefined })
     assert.equal(entry.object['spec'], spec)
     assert.equal(jsonText(entry.object), jsonText({ ...object, metadata: { ...metadata, resourceVersion: '7' } }))
   }

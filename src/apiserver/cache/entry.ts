@@ -8,12 +8,12 @@
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import { deepFreeze } from '../../api/freeze.ts'
 import { asKubeObject, type KubeObject } from '../../api/object.ts'
-import { isShared } from '../../api/parts.ts'
+import { noParts, type Parts, type WrittenPart } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
 import type { Holder, Recent } from './recent.ts'
 import type { SelectedFields, SelectedValues } from './selected.ts'
 import { allocateKept } from './slab.ts'
-import { partText, storedText } from './stored-text.ts'
+import { storedText } from './stored-text.ts'
 
 export interface CacheEntry extends StoredObject {
   /**
@@ -51,8 +51,8 @@ export interface ServedForm {
 const METADATA = Buffer.from('"metadata":{')
 
 /** The bytes to store: the object without resourceVersion, with kind, apiVersion and metadata in front. */
-export function encodeStored(object: KubeObject): Uint8Array {
-  if (isStoredForm(object)) return Buffer.from(storedText(object))
+export function encodeStored(object: KubeObject, parts: Parts = noParts): Uint8Array {
+  if (isStoredForm(object)) return Buffer.from(storedText(object, parts))
   const { kind, apiVersion, metadata, ...rest } = object
   const { resourceVersion: _, ...stored } = metadata ?? {}
   return Buffer.from(jsonText({ kind, apiVersion, metadata: stored, ...rest }))
@@ -71,18 +71,18 @@ function isStoredForm(object: KubeObject): boolean {
 const FRONT = ['kind', 'apiVersion', 'metadata']
 
 /** @throws SyntaxError when the bytes are no JSON */
-export function decodeStored(value: Uint8Array, revision: number, spec?: object): KubeObject {
+export function decodeStored(value: Uint8Array, revision: number, spec?: WrittenPart): KubeObject {
   return withRevision(parsed(textOf(value), spec), revision)
 }
 
-/** `spec`, when given, is the shared spec that the text was made with: it need not be parsed. */
-function parsed(text: string, spec: object | undefined): KubeObject {
-  const known = spec && `"spec":${partText(spec)}`
+/** `spec`, when given, is what the text was made with: it need not be parsed. */
+function parsed(text: string, spec: WrittenPart | undefined): KubeObject {
+  const known = spec && `"spec":${spec.text()}`
   const at = known === undefined ? -1 : text.indexOf(known)
-  if (known === undefined || at < 0) return parseExactly(text) as KubeObject
+  if (spec === undefined || known === undefined || at < 0) return parseExactly(text) as KubeObject
   const object = parseExactly(`${text.slice(0, at)}"spec":0${text.slice(at + known.length)}`) as { spec: unknown }
   if (object.spec !== 0) return parseExactly(text) as KubeObject
-  object.spec = spec
+  object.spec = spec.part()
   return asKubeObject(object)
 }
 
@@ -102,21 +102,33 @@ function withRevision(object: KubeObject, revision: number): KubeObject {
 export interface EntryOptions {
   /** Objects are frozen deeply when parsed: in tests. */
   readonly freeze: boolean
-  /** Who may keep its object; without it everybody does. */
+  /** The pool of entries that may keep their objects; without it all do. */
   readonly recent?: Recent
   /** What is read when a server starts outlives those read with it (see keep). */
   readonly kept?: boolean
+  /** Where what is loaded at the start may be found, and is put. */
+  readonly shared?: SharedEntries
 }
 
-/** `known`, when given, is what `value` encodes: it saves parsing. */
+/** Entries of values that several servers begin with, by the value: what one of them parses or encodes the others need not. */
+export type SharedEntries = WeakMap<Uint8Array, CacheEntry>
+
+/** What was just encoded: it saves parsing. */
+export interface Encoded {
+  readonly object: KubeObject
+  /** Its spec, if that recurs. */
+  readonly spec: WrittenPart | undefined
+}
+
+/** `known`, when given, is what `value` encodes. */
 export function createEntry(
   key: string,
   revision: number,
   value: Uint8Array,
   options: EntryOptions,
-  known?: KubeObject,
+  known?: Encoded,
 ): CacheEntry {
-  return new Entry(key, revision, value, options, known)
+  return new Entry(key, revision, value, options, known?.object, known?.spec)
 }
 
 /** A class, because there are as many as objects: methods on a prototype take no memory per entry. */
@@ -131,14 +143,14 @@ class Entry implements CacheEntry, Holder {
   #line: Buffer | undefined
   #tailStart = 0
   #object: KubeObject | undefined
-  /** Its spec, if that is a shared one. */
-  #spec: object | undefined
+  /** Its spec, if that recurs. */
+  readonly #spec: WrittenPart | undefined
   /** Whether `#object` has the resourceVersion: what is known of a write has not. */
   #complete = false
   /** Whether the object was asked for: at all, and since release() was. */
   #given = false
   #used = false
-  /** The object that was given and then released: who was given it may have kept it, and shares it with the next one. */
+  /** The object that was given and then released: a reader may have kept it, and shares it with the next one. */
   #weak: WeakRef<KubeObject> | undefined
   /** A form in which it is served as it is. */
   #settled: ServedForm | undefined
@@ -147,13 +159,21 @@ class Entry implements CacheEntry, Holder {
   #selected: SelectedValues | undefined
   #kept: boolean
 
-  constructor(key: string, revision: number, value: Uint8Array, options: EntryOptions, known: KubeObject | undefined) {
+  constructor(
+    key: string,
+    revision: number,
+    value: Uint8Array,
+    options: EntryOptions,
+    known: KubeObject | undefined,
+    spec?: WrittenPart,
+  ) {
     this.key = key
     this.revision = revision
     this.size = value.byteLength
     this.#options = options
     this.#kept = options.kept === true
     this.#stored = value
+    this.#spec = spec
     if (known) this.#hold(known, false)
   }
 
@@ -183,7 +203,6 @@ class Entry implements CacheEntry, Holder {
 
   #hold(object: KubeObject, complete: boolean): void {
     this.#object = object
-    if (isShared(object['spec'])) this.#spec = object['spec']
     this.#complete = complete
     this.#options.recent?.add(this)
   }
@@ -263,7 +282,7 @@ class Entry implements CacheEntry, Holder {
   }
 
   at(revision: number): CacheEntry {
-    const entry = new Entry(this.key, revision, this.#storedBytes(), this.#options, this.#object)
+    const entry = new Entry(this.key, revision, this.#storedBytes(), this.#options, this.#object, this.#spec)
     entry.#settled = this.#settled
     return entry
   }

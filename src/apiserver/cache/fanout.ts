@@ -26,11 +26,11 @@ const TELL_MS = 0.1
 const MOST_MS = 100
 /** Of what a pass takes. For hundreds of watchers, a writer that waits for each answer has written again by then. */
 const QUIET = 0.125
-/** After a pass, so that those who ask are served too. */
+/** After a pass, so that requests are served too. */
 const restMs = (watchers: number) => Math.min(4 + watchers / 64, 24)
 
 export function createFanout(runtime: Runtime, { once = false } = {}): Fanout {
-  const { scheduler, clock } = runtime
+  const { scheduler, machineClock: clock } = runtime
   /** Watchers that have a hand-over coming. */
   const handed = new WeakSet<Woken>()
   /** A pass is coming, under way, or just over. */
@@ -48,7 +48,7 @@ export function createFanout(runtime: Runtime, { once = false } = {}): Fanout {
     const now = clock.monotonic()
     const passMs = Math.min(watchers.size * TELL_MS, MOST_MS)
     const due = Math.min(newest + passMs * QUIET, oldest + passMs)
-    if (now < due) clock.setTimer(due - now, 'watch fan-out', () => gather(watchers))
+    if (now < due) scheduler.soon(due - now, 'watch fan-out', () => gather(watchers))
     else pass(watchers)
   }
 
@@ -60,7 +60,7 @@ export function createFanout(runtime: Runtime, { once = false } = {}): Fanout {
     const some = () => {
       for (const end = Math.min(next + PER_TURN, all.length); next < end; next++) all[next]!.wake()
       if (next < all.length) scheduler.later('watch fan-out', some)
-      else clock.setTimer(restMs(all.length), 'watch fan-out rest', () => gather(watchers))
+      else scheduler.soon(restMs(all.length), 'watch fan-out rest', () => gather(watchers))
     }
     scheduler.later('watch fan-out', some)
   }

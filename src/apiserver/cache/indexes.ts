@@ -8,7 +8,7 @@ export type IndexValues = (object: KubeObject) => readonly string[]
 export interface Index {
   /** The entries with this value, in key order. */
   get(value: string): readonly CacheEntry[]
-  /** The same in no particular order, for those who stop at the first that fits. */
+  /** The same in no particular order, for a caller that stops at the first that fits. */
   each(value: string): Iterable<CacheEntry>
   change(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void
 }

@@ -4,8 +4,8 @@
  * costs it nothing. Watchers whose selectors fix nothing read the event log.
  */
 import type { CacheEntry } from './entry.ts'
+import type { Change } from './event-log.ts'
 import type { Woken } from './fanout.ts'
-import type { Change } from './log.ts'
 import { type EntrySelection, fieldValue, nameOf, type SelectedFields } from './selected.ts'
 
 export interface Offered extends Woken {

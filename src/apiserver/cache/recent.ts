@@ -14,7 +14,7 @@ export interface Recent {
   add(holder: Holder): void
 }
 
-/** At most `size` hold something at a time; who was used since goes later (the clock algorithm). */
+/** At most `size` hold something at a time; one that was used since goes later (the clock algorithm). */
 export function createRecent(size: number): Recent {
   const ring: (Holder | undefined)[] = new Array(size).fill(undefined)
   let hand = 0

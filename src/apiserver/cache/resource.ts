@@ -6,12 +6,12 @@ import type { StreamReader } from '../../base/stream.ts'
 import type { KeyValue, Storage, StorageEvent } from '../../storage/storage.ts'
 import { prefixEnd } from '../../storage/tables.ts'
 import { type CacheEntry, createEntry, type EntryOptions } from './entry.ts'
+import { type Change, createChange, createEventLog, MAX_AGE_MS } from './event-log.ts'
 import { createFanout, type Woken } from './fanout.ts'
 import { createIndex, type Index, type IndexValues } from './indexes.ts'
 import { createInterests, interestOf } from './interests.ts'
-import { type Change, createChange, createEventLog, MAX_AGE_MS } from './log.ts'
 import { createSelectedFields, type EntrySelection, type FieldsOf, matcherOf, type SelectedFields } from './selected.ts'
-import { type CacheWatchOptions, createWatch, type WatchSource } from './watch.ts'
+import { type CacheWatchOptions, createWatch, type WatchSource } from './watch-and-bookmarks.ts'
 
 const BTree = sortedBTree.default
 
@@ -48,8 +48,10 @@ export interface ResourceCache {
   /** Names an index, to be built at its first use. Naming it again changes nothing. */
   addIndex(name: string, values: IndexValues): void
   byIndex(name: string, value: string): readonly CacheEntry[]
-  /** The same in no particular order, for those who stop at the first that fits. */
+  /** The same in no particular order, for a caller that stops at the first that fits. */
   eachByIndex(name: string, value: string): Iterable<CacheEntry>
+  /** The revision before the last so many changes of this resource, as far as they are remembered; undefined where none is. */
+  revisionBefore(changes: number): number | undefined
   /** Whether entries are selected; their objects are not parsed for it but the first time. */
   matcher(selection: EntrySelection): (entry: CacheEntry) => boolean
   /**
@@ -96,7 +98,7 @@ export function createResourceCache(
   let trimming = false
   const indexes = new Map<string, { readonly values: IndexValues; index: Index | undefined }>()
   const listeners = new Set<(change: Change) => void>()
-  /** Those who read the log, and those found by what they fix: the latter are told when something was offered to them. */
+  /** The watchers that read the log, and those found by what they fix: the latter are told when something was offered to them. */
   const watchers = new Set<Woken>()
   const fanout = createFanout(runtime)
   const interests = createInterests(prefix)
@@ -118,10 +120,15 @@ export function createResourceCache(
 
   function load(items: readonly KeyValue[], revision: number): void {
     const kept = { ...options, kept: true }
-    const entries = items.map((item): [string, CacheEntry] => [
-      item.key,
-      createEntry(item.key, item.modRevision, item.value, kept),
-    ])
+    const { shared } = options
+    const entries = items.map((item): [string, CacheEntry] => {
+      const { key, value, modRevision } = item
+      const found = shared?.get(value)
+      if (found?.key === key && found.revision === modRevision) return [key, found]
+      const entry = createEntry(key, modRevision, value, kept)
+      shared?.set(value, entry)
+      return [key, entry]
+    })
     for (const [key, entry] of entries) byKey.set(key, entry)
     ordered = new BTree(entries, compareKeys)
     log = createEventLog(revision, evicted)
@@ -159,10 +166,11 @@ export function createResourceCache(
   function trimLater(): void {
     if (trimming) return
     trimming = true
-    runtime.clock.setTimer(MAX_AGE_MS + 1, 'watch history', () => {
+    const trim = () => {
       trimming = false
       if (log.trim(runtime.clock.now())) trimLater()
-    })
+    }
+    runtime.clock.setTimer(MAX_AGE_MS + 1, 'watch history', trim, { everyMs: MAX_AGE_MS, isAlone: true })
   }
 
   function indexNamed(name: string): Index {
@@ -231,6 +239,11 @@ export function createResourceCache(
     },
     byIndex: (name, value) => indexNamed(name).get(value),
     eachByIndex: (name, value) => indexNamed(name).each(value),
+
+    revisionBefore(changes) {
+      const at = Math.max(log.first, log.end - changes)
+      return at < log.end ? log.at(at).revision - 1 : undefined
+    },
 
     matcher: (selection) => matcherOf(selection, selectedFor(selection.fieldsOf)),
     watch(watchOptions) {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { approvalOf, isProtectedGroup, withCondition, withEstablished, withNames } from './definition-names.ts'
+import {
+  approvalOf,
+  isProtectedGroup,
+  withDefinitionCondition,
+  withEstablished,
+  withNames,
+} from './definition-names.ts'
 import { createNameTable } from './names-in-use.ts'
 
 const NOW = '2026-01-01T00:00:00Z'
@@ -104,11 +110,11 @@ test('a definition that is being deleted is not established', () => {
 
 test("a condition's time is that of its status", () => {
   const condition = { type: 'X', status: 'True', reason: 'A', message: 'a' } as const
-  const first = withCondition(definition('as'), condition, NOW)
-  assert.equal(withCondition(first, condition, LATER), first)
+  const first = withDefinitionCondition(definition('as'), condition, NOW)
+  assert.equal(withDefinitionCondition(first, condition, LATER), first)
   const timeOf = (one: KubeObject) => one['status'].conditions[0].lastTransitionTime
-  assert.equal(timeOf(withCondition(first, { ...condition, reason: 'B' }, LATER)), NOW)
-  assert.equal(timeOf(withCondition(first, { ...condition, status: 'False' }, LATER)), LATER)
+  assert.equal(timeOf(withDefinitionCondition(first, { ...condition, reason: 'B' }, LATER)), NOW)
+  assert.equal(timeOf(withDefinitionCondition(first, { ...condition, status: 'False' }, LATER)), LATER)
 })
 
 test("groups of Kubernetes' own are protected, those that look like them are not", () => {

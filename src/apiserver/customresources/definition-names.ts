@@ -6,13 +6,13 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import type { NamesInUse } from './names-in-use.ts'
-import { conditionOf, isTrue } from './rows.ts'
+import { definitionCondition, isConditionTrue } from './rows.ts'
 
 export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' } as const
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
 const APPROVED = 'api-approved.kubernetes.io'
 
-export interface Condition {
+export interface DefinitionCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
@@ -20,10 +20,14 @@ export interface Condition {
 }
 
 /** The definition with a condition set; its time changes only with its status. The same object when nothing changes. */
-export function withCondition(definition: KubeObject, condition: Condition, now: string): KubeObject {
+export function withDefinitionCondition(
+  definition: KubeObject,
+  condition: DefinitionCondition,
+  now: string,
+): KubeObject {
   const status: Fields = definition['status'] ?? {}
   const conditions: readonly Fields[] = status['conditions'] ?? []
-  const old = conditionOf(definition, condition.type)
+  const old = definitionCondition(definition, condition.type)
   if (
     old !== undefined &&
     old['status'] === condition.status &&
@@ -45,15 +49,15 @@ export function withNames(definition: KubeObject, inUse: NamesInUse, now: string
   let next = definition
   if (!sameJson(definition['status']?.acceptedNames, accepted))
     next = { ...next, status: { ...next['status'], acceptedNames: accepted } }
-  next = withCondition(
+  next = withDefinitionCondition(
     next,
     problem === undefined
       ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
       : { type: 'NamesAccepted', status: 'False', ...problem },
     now,
   )
-  if (!isTrue(next, 'Established'))
-    next = withCondition(
+  if (!isConditionTrue(next, 'Established'))
+    next = withDefinitionCondition(
       next,
       problem === undefined
         ? {
@@ -70,9 +74,9 @@ export function withNames(definition: KubeObject, inUse: NamesInUse, now: string
 
 /** What a definition with accepted names becomes: served. */
 export function withEstablished(definition: KubeObject, now: string): KubeObject {
-  if (!isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established')) return definition
+  if (!isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established')) return definition
   if (definition.metadata.deletionTimestamp !== undefined) return definition
-  return withCondition(
+  return withDefinitionCondition(
     definition,
     {
       type: 'Established',
@@ -145,13 +149,13 @@ function withApproval(definition: KubeObject, spec: Fields, now: string): KubeOb
   const type = 'KubernetesAPIApprovalPolicyConformant'
   switch (approvalOf(annotation)) {
     case 'approved':
-      return withCondition(
+      return withDefinitionCondition(
         definition,
         { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${annotation}` },
         now,
       )
     case 'bypassed':
-      return withCondition(
+      return withDefinitionCondition(
         definition,
         {
           type,
@@ -162,7 +166,7 @@ function withApproval(definition: KubeObject, spec: Fields, now: string): KubeOb
         now,
       )
     case 'invalid':
-      return withCondition(
+      return withDefinitionCondition(
         definition,
         {
           type,
@@ -173,7 +177,7 @@ function withApproval(definition: KubeObject, spec: Fields, now: string): KubeOb
         now,
       )
     case 'missing':
-      return withCondition(
+      return withDefinitionCondition(
         definition,
         {
           type,

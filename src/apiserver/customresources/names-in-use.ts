@@ -2,7 +2,9 @@
  * The names that definitions have been given (status.acceptedNames), by group: plural, singular and short names share one
  * space, kinds and list kinds another. Kept up with each definition that changes.
  */
+
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 
 export interface NamesInUse {
   /** Whether another definition than the one of the name `own` has this name. */
@@ -42,12 +44,7 @@ export function createNameTable(): NameTable {
   }
 
   function groupOf(name: string): Group {
-    let group = groups.get(name)
-    if (group === undefined) {
-      group = { resources: new Map(), kinds: new Map(), waiting: new Set() }
-      groups.set(name, group)
-    }
-    return group
+    return getOrInsertComputed(groups, name, () => ({ resources: new Map(), kinds: new Map(), waiting: new Set() }))
   }
 
   function enter(name: string, now: Given): void {

@@ -37,13 +37,13 @@ const AGE_COLUMN: Fields = {
   jsonPath: AGE_PATH,
 }
 
-export function conditionOf(definition: KubeObject, type: string): Fields | undefined {
+export function definitionCondition(definition: KubeObject, type: string): Fields | undefined {
   const conditions: readonly Fields[] = definition['status']?.conditions ?? []
   return conditions.find((condition) => condition['type'] === type)
 }
 
-export const isTrue = (definition: KubeObject, type: string): boolean =>
-  conditionOf(definition, type)?.['status'] === 'True'
+export const isConditionTrue = (definition: KubeObject, type: string): boolean =>
+  definitionCondition(definition, type)?.['status'] === 'True'
 
 export interface RowsOptions {
   /** Aborted by the caller when these rows no longer tell how its objects are served. */
@@ -59,7 +59,7 @@ export interface RowsOptions {
 
 /** The rows of an established definition, one per served version; none before its names are accepted. */
 export function rowsOf(definition: KubeObject, options: RowsOptions): readonly ResourceRow[] {
-  if (!isTrue(definition, 'Established')) return []
+  if (!isConditionTrue(definition, 'Established')) return []
   const versions: readonly Fields[] = definition['spec']?.versions ?? []
   const storage = versions.find((version) => version['storage'] === true)
   if (storage === undefined) return []
@@ -192,7 +192,7 @@ function subresourcesOf(
   return made
 }
 
-/** A row that asks for its schema when somebody asks it. */
+/** A row that asks for its schema when it is asked for it. */
 function lazily(
   sub: Omit<SubresourceRow, 'schema'>,
   schemas: { readonly schema: SubresourceRow['schema'] },

@@ -16,7 +16,7 @@ import { optionalOf, type Type } from '../../api/cel/types.ts'
 import { CelError, Optional, type Value, wrap } from '../../api/cel/values.ts'
 import { asJson, type Json, type KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
-import { type Place, type RuleChecks, rulePathNames } from '../../api/schema/structural/check-schema.ts'
+import { type RuleChecks, rulePathNames, type SchemaPlace } from '../../api/schema/structural/check-schema.ts'
 import {
   additionalSchema,
   isObject,
@@ -28,6 +28,7 @@ import {
 } from '../../api/schema/structural/structural.ts'
 import { stableText } from '../../api/schema/structural/validate-value.ts'
 import { type FieldError, forbiddenField, internal, invalid, required } from '../../api/validation/errors.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { internalRule } from './internal.ts'
 
 /** A message is no longer. */
@@ -49,11 +50,7 @@ interface CompiledRule {
 const compiled = new WeakMap<Structural, Map<boolean, readonly CompiledRule[]>>()
 
 function compiledRules(schema: Structural, root: boolean): readonly CompiledRule[] {
-  let byRoot = compiled.get(schema)
-  if (byRoot === undefined) {
-    byRoot = new Map()
-    compiled.set(schema, byRoot)
-  }
+  const byRoot = getOrInsertComputed(compiled, schema, () => new Map())
   let rules = byRoot.get(root)
   if (rules === undefined) {
     const self = typeOfSchema(schema, root)
@@ -145,7 +142,7 @@ export function checkRulesOf(root: JSONSchemaProps): RuleChecks {
 function ruleErrors(
   schema: JSONSchemaProps,
   path: string,
-  place: Place,
+  place: SchemaPlace,
   observe: (path: string, cost: number) => void,
 ): readonly FieldError[] {
   const errors: FieldError[] = []

@@ -9,7 +9,7 @@ import { definitionNames } from '../../api/validation/extension.ts'
 import { dns1035Label, dns1123Subdomain } from '../../api/validation/names.ts'
 import { approvalOf, isProtectedGroup } from './definition-names.ts'
 import { internalVersions } from './internal.ts'
-import { isTrue } from './rows.ts'
+import { isConditionTrue } from './rows.ts'
 import { conversionErrors } from './validate-conversion.ts'
 import { commonErrors, type Shared, sharedOf, versionErrors } from './validate-version.ts'
 
@@ -20,7 +20,7 @@ export function validateDefinition(object: KubeObject): readonly FieldError[] {
 export function validateDefinitionUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {
   const errors: FieldError[] = [...specErrors(object, old), ...storedVersionErrors(object)]
   const [spec, before]: [Fields, Fields] = [object['spec'] ?? {}, old['spec'] ?? {}]
-  if (isTrue(old, 'Established')) {
+  if (isConditionTrue(old, 'Established')) {
     immutable('spec.scope', spec['scope'], before['scope'], errors)
     immutable('spec.names.kind', spec['names']?.kind, before['names']?.kind, errors)
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
-import { customPrinter } from '../handlers/printers/custom.ts'
+import { customPrinter } from '../handlers/printers/custom-resource-columns.ts'
 import { rowsOf } from './rows.ts'
 import { customScaleOf, withCustomReplicas } from './scale.ts'
 

@@ -1,4 +1,4 @@
-/** What a definition's author is warned of: formats nobody checks, sets of what cannot be compared. */
+/** What a definition's author is warned of: formats that are not checked, sets of what cannot be compared. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatCheck } from '../../api/schema/structural/formats.ts'
 import type { JSONSchemaProps } from '../../api/schema/structural/structural.ts'

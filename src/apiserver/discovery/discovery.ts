@@ -37,7 +37,10 @@ export interface DiscoveryOptions {
   readonly scheme: Scheme
   /** `host:port`, as clients of this machine reach the server. */
   readonly serverAddress: () => string
-  /** What other servers serve, for clients on a wire: components of this process have no use for it. */
+  /**
+   * What other servers serve, for clients on a wire. Components of this process have no use for it, but must know of those that do not
+   * answer: a namespace whose content is unknown is not empty.
+   */
   readonly aggregator?: Pick<Aggregator, 'remotes' | 'generation'>
 }
 
@@ -85,7 +88,8 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     const aggregated = aggregates
       ? encodingOfKind(request.headers['accept'] ?? '', AGGREGATED_KIND, ['json', 'yaml', 'protobuf'])
       : undefined
-    const remotes = request.connection === undefined ? [] : (aggregator?.remotes() ?? [])
+    const isOwn = request.connection === undefined
+    const remotes = (aggregator?.remotes() ?? []).filter(({ resources }) => !isOwn || resources === undefined)
     const asked = askedOf(scheme, root as 'api' | 'apis', parts, remotes)
     if (asked === undefined) return undefined
     // Put together from what several servers serve: lists of groups, and what is no built-in group.
@@ -94,7 +98,7 @@ export function createDiscovery(options: DiscoveryOptions): (request: ApiRequest
     if (request.method !== 'GET' && !isShared) throw notAllowed()
     const connection = request.connection ?? { remoteAddress: '' }
     const encoding = aggregated ?? negotiate({ ...request, connection }, { anyRange: isShared }).encoding
-    const key = `${aggregated ? 'aggregated ' : ''}${remotes.length > 0 ? 'whole ' : ''}${encoding} ${path}`
+    const key = `${aggregated ? 'aggregated ' : ''}${isOwn ? 'own ' : ''}${remotes.length > 0 ? 'whole ' : ''}${encoding} ${path}`
     const own = asked.group === undefined ? scheme.generation : scheme.groups().get(asked.group.name)?.generation
     const generation = `${own ?? ''} ${remotes.length > 0 ? aggregator?.generation : ''}`
     sweep()

@@ -4,25 +4,25 @@ import type { Fields } from '../../api/object.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
 import type { Random } from '../../base/random.ts'
 import type { Transformer } from '../../storage/transform.ts'
-import { aescbc, aesgcm, type EncryptionKey, identity, type Provider } from './providers.ts'
+import { aescbc, aesgcm, type EncryptionKey, type EncryptionProvider, identity } from './providers.ts'
 
 export class EncryptionConfigError extends Error {}
 
 interface Entry {
   readonly resources: readonly string[]
-  readonly providers: readonly Provider[]
+  readonly providers: readonly EncryptionProvider[]
 }
 
 /** The transformer of a configuration file's text. @throws EncryptionConfigError in one line, saying what is wrong */
 export function encryptionOf(text: string, scheme: Scheme, random: Random): Transformer {
   const entries = parseConfiguration(text, random)
-  const byPrefix = new Map<string, readonly Provider[]>()
+  const byPrefix = new Map<string, readonly EncryptionProvider[]>()
   for (const row of scheme.rows()) {
     if (row.storagePrefix === '' || byPrefix.has(row.storagePrefix)) continue
     const entry = entries.find(({ resources }) => resources.some((named) => names(named, row)))
     if (entry) byPrefix.set(row.storagePrefix, entry.providers)
   }
-  const providersOf = (key: string): readonly Provider[] => {
+  const providersOf = (key: string): readonly EncryptionProvider[] => {
     for (let slash = key.indexOf('/', ROOT.length); slash > 0; slash = key.indexOf('/', slash + 1)) {
       const found = byPrefix.get(key.slice(ROOT.length, slash))
       if (found) return found
@@ -99,7 +99,7 @@ function parseConfiguration(text: string, random: Random): readonly Entry[] {
   })
 }
 
-function providerOf(provider: Fields, where: string, random: Random): Provider {
+function providerOf(provider: Fields, where: string, random: Random): EncryptionProvider {
   const [name] = Object.keys(provider ?? {})
   switch (name) {
     case 'identity':

@@ -10,7 +10,7 @@ export interface EncryptionKey {
   readonly secret: Buffer
 }
 
-export interface Provider {
+export interface EncryptionProvider {
   /** What its values begin with; '' for identity. */
   readonly prefix: string
   encrypt(key: string, plain: Uint8Array): Uint8Array
@@ -25,7 +25,7 @@ const TAG_BYTES = 16
 const IV_BYTES = 16
 
 /** AES-GCM: the storage key is authenticated too, so a value cannot be moved to another. */
-export function aesgcm(random: Random, keys: readonly EncryptionKey[]): Provider {
+export function aesgcm(random: Random, keys: readonly EncryptionKey[]): EncryptionProvider {
   return keyed('k8s:enc:aesgcm:v1:', keys, {
     encrypt: (secret, storageKey, plain) => {
       const nonce = random.bytes(NONCE_BYTES)
@@ -43,7 +43,7 @@ export function aesgcm(random: Random, keys: readonly EncryptionKey[]): Provider
   })
 }
 
-export function aescbc(random: Random, keys: readonly EncryptionKey[]): Provider {
+export function aescbc(random: Random, keys: readonly EncryptionKey[]): EncryptionProvider {
   return keyed('k8s:enc:aescbc:v1:', keys, {
     encrypt: (secret, _storageKey, plain) => {
       const iv = random.bytes(IV_BYTES)
@@ -58,7 +58,7 @@ export function aescbc(random: Random, keys: readonly EncryptionKey[]): Provider
   })
 }
 
-export const identity: Provider = {
+export const identity: EncryptionProvider = {
   prefix: '',
   encrypt: (_key, plain) => plain,
   isCurrent: (stored) => !startsWith(stored, Buffer.from('k8s:enc:')),
@@ -76,7 +76,7 @@ interface Algorithm {
 }
 
 /** Written with the first key, read with the one the value names. */
-function keyed(prefix: string, keys: readonly EncryptionKey[], algorithm: Algorithm): Provider {
+function keyed(prefix: string, keys: readonly EncryptionKey[], algorithm: Algorithm): EncryptionProvider {
   const [first] = keys
   if (first === undefined) throw new Error(`${prefix} has no keys`)
   const header = Buffer.from(`${prefix}${first.name}:`)

@@ -1,6 +1,6 @@
 /** The versions of a built-in kind: worked on as it is stored, shown by conversions that are pure functions. */
 import { apiVersionOf, type KubeObject, parseApiVersion } from '../../api/object.ts'
-import { isShared } from '../../api/parts.ts'
+import type { Parts } from '../../api/parts.ts'
 import type { StoredObject } from '../../api/request.ts'
 import { storedForm } from '../../api/schema/stored.ts'
 import { canonicalPart } from '../../api/schema/walk.ts'
@@ -35,7 +35,11 @@ const storedAsJson = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io'])
 
 const itself = <T>(value: T): T => value
 
-export function builtinVersions(row: ResourceRow, scheme: Scheme): Pick<ResourceEndpoint, 'served' | 'worked'> {
+export function builtinVersions(
+  row: ResourceRow,
+  scheme: Scheme,
+  parts: Parts,
+): Pick<ResourceEndpoint, 'served' | 'worked'> {
   const own = apiVersionOf(row.group, row.version)
   const stored = apiVersionOf(row.storageGroup, row.storageVersion)
   /** The storage version is the hub of conversion. */
@@ -68,14 +72,14 @@ export function builtinVersions(row: ResourceRow, scheme: Scheme): Pick<Resource
       asRequested: toOwn,
       admitted: toStored,
       ofStored: itself,
-      enabled: (object, old) => withoutDisabledFields(object, old, row.schema),
-      declaredErrors: (object, old) => validateDeclared(object, old, row.schema),
+      enabled: (object, old) => withoutDisabledFields(object, old, row.schema, parts),
+      declaredErrors: (object, old) => validateDeclared(object, old, row.schema, parts),
       kindOf: () => ({ group: row.storageGroup, kind: row.kind }),
       // The row's own schema has to be that of what is stored.
       settled:
         !isHub || storedAsJson.has(row.group)
           ? itself
-          : (object) => storedForm(withCanonicalSpec(object, row), row.schema),
+          : (object) => storedForm(withCanonicalSpec(object, row, parts), row.schema, parts),
       asStored: itself,
       isDivisible: () => true,
       comparisonErrors: () => [],
@@ -90,11 +94,11 @@ export function builtinVersions(row: ResourceRow, scheme: Scheme): Pick<Resource
   }
 }
 
-/** What the server changed in a shared spec may stand in any order: the form in which it will be met again is made once. */
-function withCanonicalSpec(object: KubeObject, { schema }: ResourceRow): KubeObject {
+/** What the server changed in a spec that recurs may stand in any order: the form in which it will be met again is made once. */
+function withCanonicalSpec(object: KubeObject, { schema }: ResourceRow, parts: Parts): KubeObject {
   const spec: unknown = object['spec']
   const declared = schema.byName.get('spec')?.schema
-  if (!isShared(spec) || declared?.type !== 'struct') return object
-  const canonical = canonicalPart(spec, declared)
-  return canonical === undefined || canonical === spec ? object : { ...object, spec: canonical }
+  if (!parts.recurs(spec) || declared?.type !== 'struct') return object
+  const canonical = canonicalPart(spec, declared, parts)
+  return canonical === spec ? object : { ...object, spec: canonical }
 }

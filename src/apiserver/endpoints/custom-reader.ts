@@ -13,11 +13,13 @@ export function customReader(row: ResourceRow, custom: CustomVersion): KindReade
     group: row.group,
     version: row.version,
     kind: row.kind,
-    // Compiled when somebody sends one.
+    // Compiled when the first one comes.
     get schema() {
       return row.schema
     },
     decode: (body, options) => decodeCustomBody(body, row, custom.structural, options),
+    // Its decoder has given it those of its definition.
+    defaulted: (object) => object,
     // One of the cluster forgets the namespace it was sent with.
     taken: (object) =>
       row.namespaced || object.metadata.namespace === undefined

@@ -12,7 +12,7 @@ import type { StructSchema } from '../../api/schema/schema.ts'
 import { prune, prunesAlike, sortedKeys } from '../../api/schema/structural/prune.ts'
 import type { CustomVersion, ResourceRow } from '../../api/scheme/resource.ts'
 import { type CacheEntry, encodedObject, type ServedForm } from '../cache/entry.ts'
-import type { WebhookConversion } from '../customresources/webhook.ts'
+import type { WebhookConversion } from '../customresources/conversion-webhook.ts'
 import type { ResourceEndpoint } from '../registry/endpoint.ts'
 import { unreadableList, unreadableObject } from '../registry/unreadable.ts'
 

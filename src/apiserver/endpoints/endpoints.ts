@@ -3,12 +3,15 @@
  * (registry/endpoint.ts). Made in two ways, from a row of the generated table and from one that a definition made. Wired by
  * the server; knows no requests.
  */
+
 import { apiVersionOf } from '../../api/object.ts'
+import { createParts, createPartTexts, noParts } from '../../api/parts.ts'
 import type { CustomVersion, ResourceRow, Scheme } from '../../api/scheme/resource.ts'
 import { methodNotSupported, noSuchResource, notAllowed, notFound } from '../../api/status.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+import type { WebhookConversion } from '../customresources/conversion-webhook.ts'
 import { customScale } from '../customresources/scale.ts'
 import { customStrategy } from '../customresources/strategy.ts'
-import type { WebhookConversion } from '../customresources/webhook.ts'
 import type { ResourceEndpoint, RouteWords } from '../registry/endpoint.ts'
 import { groupResource } from '../registry/registry.ts'
 import { builtinStrategy, type Strategies } from '../registry/strategies/index.ts'
@@ -36,20 +39,17 @@ export function createEndpoints(
   webhook: WebhookConversion,
 ): (row: ResourceRow) => ResourceEndpoint {
   const made = new WeakMap<ResourceRow, ResourceEndpoint>()
+  const texts = createPartTexts()
   const forms = new WeakMap<CustomVersion['schemasOf'], FormsOfDefinition>()
 
   function formsOf({ schemasOf }: CustomVersion): FormsOfDefinition {
-    let known = forms.get(schemasOf)
-    if (known === undefined) {
-      known = new Map()
-      forms.set(schemasOf, known)
-    }
-    return known
+    return getOrInsertComputed(forms, schemasOf, () => new Map())
   }
 
   function compile(row: ResourceRow): ResourceEndpoint {
     const { custom } = row
-    const reader = custom === undefined ? builtinReader(row) : customReader(row, custom)
+    const parts = custom === undefined ? createParts(texts) : noParts
+    const reader = custom === undefined ? builtinReader(row, parts) : customReader(row, custom)
     const readerOf: ResourceEndpoint['readerOf'] = (kind) => (kind === row ? reader : builtinReader(kind))
     if (custom !== undefined)
       return {
@@ -57,6 +57,7 @@ export function createEndpoints(
         strategy: customStrategy(row, custom),
         ...customVersions(row, custom, webhook, formsOf(custom)),
         reader,
+        parts,
         readerOf,
         scale: customScale(row, custom),
         routing: {
@@ -69,8 +70,9 @@ export function createEndpoints(
     return {
       row,
       strategy: builtinStrategy(row, strategies),
-      ...builtinVersions(row, scheme),
+      ...builtinVersions(row, scheme, parts),
       reader,
+      parts,
       readerOf,
       scale: builtinScale,
       routing: builtinRouting,
@@ -78,12 +80,5 @@ export function createEndpoints(
     }
   }
 
-  return (row) => {
-    let endpoint = made.get(row)
-    if (endpoint === undefined) {
-      endpoint = compile(row)
-      made.set(row, endpoint)
-    }
-    return endpoint
-  }
+  return (row) => getOrInsertComputed(made, row, compile)
 }

@@ -14,15 +14,15 @@ import {
   type Answered,
   type Audited,
   answeredWith,
-  askedOf,
+  auditedRequest,
   eventText,
-  type Progress,
   refusedWith,
+  type StageReached,
   writeEvent,
 } from '../audit/event.ts'
 import type { AuditLog, Noted } from '../audit/log.ts'
 import { auditMetrics } from '../audit/metrics.ts'
-import type { Policy, Stage } from '../audit/policy.ts'
+import type { AuditPolicy, Stage } from '../audit/policy.ts'
 import { isLongRunning } from '../request/info.ts'
 import type { AuditRecord } from '../request/served.ts'
 
@@ -30,7 +30,7 @@ const READS = new Set(['get', 'list', 'watch', 'head'])
 /** Events on their way to the log up to which reads do not wait for theirs. */
 const MOST_BEHIND = 5000
 
-export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
+export function audit(runtime: Runtime, policy: AuditPolicy, log: AuditLog): Filter {
   const { clock, random } = runtime
   const serverLog = runtime.log.named('audit')
   const counts = auditMetrics(runtime)
@@ -45,7 +45,7 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
       event.lost(error)
     }
   }
-  /** undefined: nobody has to wait for it. */
+  /** undefined: there is nothing to wait for. */
   const tell = (audited: AuditedRequest, stage: Stage, answered?: Answered): Promise<void> | undefined => {
     const { verdict, info } = audited
     if (verdict.omitStages.has(stage)) return undefined
@@ -81,10 +81,10 @@ export function audit(runtime: Runtime, policy: Policy, log: AuditLog): Filter {
     const verdict = policy.verdict(request.user, info)
     counts.judged(verdict.level)
     if (verdict.level === 'None') return next(request)
-    const record: AuditRecord = { annotations: {} }
-    served.audit = record
     const id = request.auditId ?? random.passingUuid()
-    const audited: AuditedRequest = { asked: askedOf(request), info, record, verdict, id, received: clock.now() }
+    const record: AuditRecord = { id, annotations: {} }
+    served.audit = record
+    const audited: AuditedRequest = { asked: auditedRequest(request), info, record, verdict, id, received: clock.now() }
     const ask = () =>
       whenAnswered(
         next,
@@ -111,7 +111,7 @@ const goesOn = ({ kind }: ApiResponse, info: RequestInfo): boolean =>
   kind === 'watch' || ((kind === 'stream' || kind === 'upgrade') && isLongRunning(info))
 
 /** On its way to the log. */
-class PendingEvent implements Noted, Progress {
+class PendingEvent implements Noted, StageReached {
   readonly stage: Stage
   readonly now: number
   readonly answered: Answered | undefined

@@ -1,5 +1,5 @@
 /**
- * Finds out who asks, or refuses with 401. A request without credentials is `system:anonymous` (API concept: anonymous
+ * Finds the user of a request, or refuses with 401. A request without credentials is `system:anonymous` (API concept: anonymous
  * requests), and RBAC's to refuse. A component of this process arrives with its identity and is believed.
  */
 import type { ApiRequest, EagerHandler, Filter, UserInfo } from '../../api/request.ts'
@@ -13,7 +13,7 @@ const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthe
 /** `--anonymous-auth`'s default. */
 export const everywhere = (_path: string): boolean => true
 
-/** The end of whoever is nobody. */
+/** The answer to a request that no authenticator knows. */
 export const turnedAway: EagerHandler = () => {
   throw unauthorized()
 }
@@ -29,7 +29,7 @@ export function authentication(
   whenRefused: EagerHandler = turnedAway,
 ): Filter {
   const log = runtime.log.named('authentication')
-  const { clock } = runtime
+  const { machineClock: clock } = runtime
   const count = authenticationMetrics(runtime)
   return (next) => {
     const refused = (request: ApiRequest, error: unknown, started: number) => {
@@ -67,7 +67,7 @@ export function authentication(
 type Result = 'success' | 'failure' | 'error'
 /** Seconds, doubling: those of kube-apiserver. */
 const SECONDS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
-/** Users who have a label of their own; names are nobody's to fill a memory with. */
+/** Users with a label of their own; other names must not fill the memory. */
 const LABELLED = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default'])
 
 function authenticationMetrics({ metrics }: Runtime): (result: Result, ms: number, user?: UserInfo) => void {

@@ -9,7 +9,7 @@ import type { AuditRecord } from '../request/served.ts'
 const DECISION = 'authorization.k8s.io/decision'
 const REASON = 'authorization.k8s.io/reason'
 
-export function authorization(authorizer: Authorizer, runtime?: Pick<Runtime, 'clock' | 'metrics'>): Filter {
+export function authorization(authorizer: Authorizer, runtime?: Pick<Runtime, 'machineClock' | 'metrics'>): Filter {
   const count = decisionMetrics(runtime)
   return (next) => (request) => {
     const { user, info } = request
@@ -31,9 +31,9 @@ const RESULTS = { allow: 'allowed', deny: 'denied', 'no opinion': 'no-opinion' }
 /** Seconds, doubling: those of kube-apiserver. */
 const SECONDS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
 
-function decisionMetrics(runtime: Pick<Runtime, 'clock' | 'metrics'> | undefined) {
+function decisionMetrics(runtime: Pick<Runtime, 'machineClock' | 'metrics'> | undefined) {
   if (runtime?.metrics === undefined) return { now: () => 0, decided: () => {} }
-  const { clock, metrics } = runtime
+  const { machineClock: clock, metrics } = runtime
   const attempts = metrics.counter('authorization_attempts_total', 'Authorization attempts by result.', ['result'])
   const durations = metrics.histogram(
     'authorization_duration_seconds',
@@ -65,7 +65,7 @@ function annotate(audit: AuditRecord | undefined, { verdict, reason, error }: De
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Nobody could say whether it is allowed: a 500, over a wire in kube-apiserver's plain text. */
+/** No authorizer could say whether it is allowed: a 500, over a wire in kube-apiserver's plain text. */
 function undecided(request: ApiRequest, why: string): ApiResponse {
   const text = `Internal Server Error: ${JSON.stringify(request.path)}: ${why}`
   if (request.connection === undefined) throw internalError(new Error(why))

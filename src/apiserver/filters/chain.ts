@@ -1,16 +1,18 @@
 /** The API server's filters, in the one order in which every request passes them. */
 import type { Filter } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import type { FaultInjection } from '../faults/faults.ts'
 import { withRequestInfo } from '../request/info.ts'
 import { errorResponses } from './errors.ts'
-import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './limits.ts'
+import { faultInjection } from './faults.ts'
 import { requestMetrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
+import { bodyLimit, MAX_BODY_BYTES, requestTimeout } from './request-timeout-and-body-size.ts'
 
 /** Those that depend on how the server knows its users. What is left out is passed over. */
 export interface IdentityFilters {
   readonly authentication?: Filter
-  /** Knows who asks, and sees what all filters behind it answer. */
+  /** Knows the user, and sees what all filters behind it answer. */
   readonly audit?: Filter
   readonly impersonation?: Filter
   /** Priority and fairness: by the user that is acted as, before it is asked whether that user may. */
@@ -22,18 +24,23 @@ export interface IdentityFilters {
 const REQUEST_TIMEOUT_MS = 60_000
 
 /** The first one is the outermost. */
-export function filterChain(runtime: Runtime, identity: IdentityFilters = {}): readonly Filter[] {
-  const { clock, metrics, log } = runtime
+export function filterChain(
+  runtime: Runtime,
+  identity: IdentityFilters = {},
+  faults?: FaultInjection,
+): readonly Filter[] {
+  const { machineClock, metrics, log } = runtime
   const filters: readonly (Filter | undefined)[] = [
     errorResponses(log.named('apiserver')),
     withRequestInfo,
     requestLog(runtime),
-    metrics && requestMetrics(clock, metrics),
+    metrics && requestMetrics(machineClock, metrics),
     identity.authentication,
     identity.audit,
     identity.impersonation,
     identity.overload,
     identity.authorization,
+    faults && faultInjection(runtime, faults),
     requestTimeout(runtime, REQUEST_TIMEOUT_MS),
     bodyLimit(MAX_BODY_BYTES),
   ]

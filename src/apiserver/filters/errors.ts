@@ -4,7 +4,7 @@
  */
 import { encodeJson } from '../../api/codec/json.ts'
 import { asKubeObject, type Json, type JsonObject } from '../../api/object.ts'
-import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, ConnectionCut, type Filter, whenAnswered } from '../../api/request.ts'
 import { internalError, StatusError } from '../../api/status.ts'
 import type { Logger } from '../../base/log.ts'
 import { CONTENT_TYPES, type Encoding, errorEncoding, wantsPretty } from '../handlers/negotiate.ts'
@@ -13,19 +13,27 @@ import { warningHeaders } from '../handlers/respond.ts'
 import { encodeYaml } from '../handlers/yaml.ts'
 
 const NEWLINE = Buffer.from('\n')
-const unchanged = (response: ApiResponse) => response
 
 export function errorResponses(log: Logger): Filter {
   return (next) => (request) =>
-    whenAnswered(next, request, unchanged, (thrown) => {
-      const error = statusErrorOf(thrown, request, log)
-      if (request.connection === undefined && request.headers['accept'] === undefined) throw error
-      return errorResponse(request, error)
-    })
+    whenAnswered(
+      next,
+      request,
+      (response) => {
+        // To a client in this process there is no connection that could be cut.
+        if (response.kind === 'cut' && request.connection === undefined) throw new ConnectionCut()
+        return response
+      },
+      (thrown) => {
+        const error = statusErrorOf(thrown, request, log)
+        if (request.connection === undefined && request.headers['accept'] === undefined) throw error
+        return errorResponse(request, error)
+      },
+    )
 }
 
 /** The code that an error is answered with. */
-export const codeOf = (thrown: unknown, { signal }: Pick<ApiRequest, 'signal'>): number =>
+export const statusCodeOf = (thrown: unknown, { signal }: Pick<ApiRequest, 'signal'>): number =>
   thrown instanceof StatusError ? thrown.code : signal.aborted ? 504 : 500
 
 function statusErrorOf(thrown: unknown, request: ApiRequest, log: Logger): StatusError {

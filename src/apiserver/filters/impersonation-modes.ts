@@ -1,5 +1,5 @@
 /**
- * The ways in which somebody may go on as somebody else, and what each asks of him. Constrained ones (KEP-5284): he may do this
+ * The modes of impersonation, and what each asks of the user. Constrained ones (KEP-5284): the user may do this
  * very thing in the other's name (`impersonate-on:MODE:VERB` on what the request is about), and may be the other
  * (`impersonate:MODE` in authentication.k8s.io). The older one: the verb `impersonate` on users, groups, serviceaccounts, uids
  * and userextras.
@@ -20,7 +20,7 @@ export interface Wanted {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-export interface Asked {
+export interface ImpersonationAsked {
   readonly authorizer: Authorizer
   readonly request: ApiRequest
   readonly user: UserInfo
@@ -28,12 +28,12 @@ export interface Asked {
   readonly wanted: Wanted
 }
 
-export interface Mode {
+export interface ImpersonationMode {
   /** Of the right, where it is a constrained one. */
   readonly constraint?: string
   readonly fits: (wanted: Wanted, sender: UserInfo) => boolean
   /** undefined: he may. */
-  readonly refusal: (asked: Asked) => Promise<StatusError | undefined>
+  readonly refusal: (asked: ImpersonationAsked) => Promise<StatusError | undefined>
   /** Groups that come with being the other one. */
   readonly groups: readonly string[]
 }
@@ -64,7 +64,11 @@ interface Check {
   readonly name: string
 }
 
-async function ask({ authorizer, user }: Asked, verb: string, check: Check): Promise<StatusError | undefined> {
+async function ask(
+  { authorizer, user }: ImpersonationAsked,
+  verb: string,
+  check: Check,
+): Promise<StatusError | undefined> {
   const attributes: Attributes = {
     user,
     verb,
@@ -91,13 +95,13 @@ async function firstRefusal(checks: readonly (() => Answer)[]): Promise<StatusEr
   return undefined
 }
 
-/** `be`: what of the right to be somebody is asked beside the deed. */
+/** `be`: what is asked of the right to be the other user, beside the deed. */
 function constrained(
   mode: string,
-  fits: Mode['fits'],
+  fits: ImpersonationMode['fits'],
   be: (wanted: Wanted, may: (check: Omit<Check, 'group'>) => Answer, user: UserInfo) => readonly (() => Answer)[],
   groups: readonly string[] = [],
-): Mode {
+): ImpersonationMode {
   const verb = `impersonate:${mode}`
   return {
     constraint: verb,
@@ -163,7 +167,7 @@ function invalidExtraKey(user: UserInfo, key: string): StatusError | undefined {
   return refusal(user, { ...about, subresource: '', namespace: '', name: '' }, why)
 }
 
-const unconstrained: Mode = {
+const unconstrained: ImpersonationMode = {
   fits: () => true,
   groups: [],
   refusal: (asked) => {
@@ -185,15 +189,15 @@ const unconstrained: Mode = {
 }
 
 /** In the order in which they are tried. */
-const MODES: readonly Mode[] = [associatedNode, arbitraryNode, serviceAccount, userInfo, unconstrained]
+const MODES: readonly ImpersonationMode[] = [associatedNode, arbitraryNode, serviceAccount, userInfo, unconstrained]
 const SENDERS = 1024
 
 /**
- * Finds the mode by which the sender may go on. What let him through last is tried first, so that who always comes the same
+ * Finds the mode by which the sender may go on. What let them through last is tried first, so that a client that always comes the same
  * way costs one; it is also whose refusal he is told when he may not. @throws StatusError 403
  */
-export function createModeFinder(): (asked: Asked) => Promise<Mode> {
-  const last = createLruMap<string, Mode>(SENDERS)
+export function createModeFinder(): (asked: ImpersonationAsked) => Promise<ImpersonationMode> {
+  const last = createLruMap<string, ImpersonationMode>(SENDERS)
   return async (asked) => {
     const { wanted, user } = asked
     const sender = JSON.stringify([user.name, user.uid, user.groups, user.extra])

@@ -1,15 +1,15 @@
 /**
- * Impersonation (API concept: user impersonation): a request that carries Impersonate-* headers goes on as somebody else, if
+ * Impersonation (API concept: user impersonation): a request that carries Impersonate-* headers goes on as another user, if
  * its sender may (impersonation-modes.ts). Stands between authentication and authorization.
  */
 import type { ApiRequest, Filter, UserInfo } from '../../api/request.ts'
 import { badRequest, internalError } from '../../api/status.ts'
 import type { Authorizer } from '../auth/authorizer.ts'
-import { createModeFinder, type Mode, serviceAccountOf, type Wanted } from './impersonation-modes.ts'
+import { createModeFinder, type ImpersonationMode, serviceAccountOf, type Wanted } from './impersonation-modes.ts'
 
 const EXTRA = 'impersonate-extra-'
 
-/** Whom the headers ask for; undefined when there are none. @throws StatusError 400 when only part of somebody is named */
+/** Whom the headers ask for; undefined when there are none. @throws StatusError 400 when groups or extras are named without a user */
 function wantedUser(request: Pick<ApiRequest, 'headers' | 'headerValues'>): Wanted | undefined {
   const { headers } = request
   const [name = ''] = valuesOf(request, 'impersonate-user')
@@ -64,8 +64,8 @@ export function impersonation(authorizer: Authorizer): Filter {
   }
 }
 
-/** The request as somebody else's. */
-function goingOn(request: ApiRequest, wanted: Wanted, mode: Mode): ApiRequest {
+/** The request as the other user's. */
+function goingOn(request: ApiRequest, wanted: Wanted, mode: ImpersonationMode): ApiRequest {
   const remaining = Object.fromEntries(
     Object.entries(request.headers).filter(([name]) => !name.startsWith('impersonate-')),
   )
@@ -84,7 +84,7 @@ function hasOtherHeaders(headers: ApiRequest['headers']): boolean {
   return false
 }
 
-function becoming(wanted: Wanted, mode: Mode): UserInfo {
+function becoming(wanted: Wanted, mode: ImpersonationMode): UserInfo {
   const groups = [...wanted.groups]
   const account = serviceAccountOf(wanted.name)
   if (account && groups.length === 0)

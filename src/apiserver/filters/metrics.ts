@@ -1,15 +1,16 @@
 /**
  * Counts requests, by what answered them and how they ended, under the names kube-apiserver uses. Outermost of the filters;
- * what answers is known when the request comes back (`served`): whom nothing answers, who is turned away before, and the
+ * what answers is known when the request comes back (`served`): what nothing answers, what is turned away before, and the
  * paths of discovery are not counted, as there.
  */
 
 import { type ApiRequest, type ApiResponse, type Filter, whenAnswered } from '../../api/request.ts'
 import type { Clock } from '../../base/clock.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
 import { isLongRunning, isMutating } from '../request/info.ts'
 import type { ServedAs } from '../request/served.ts'
-import { codeOf } from './errors.ts'
+import { statusCodeOf } from './errors.ts'
 
 const LABELS = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 const PLAIN_LABELS = LABELS.filter((label) => label !== 'dry_run')
@@ -81,12 +82,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
   const seriesOf = (request: ApiRequest, as: ServedAs): Series => {
     const dryRun = dryRunOf(request.query)
     if (dryRun !== '') return namedSeries(as, dryRun)
-    let series = seriesOfServed.get(as)
-    if (series === undefined) {
-      series = namedSeries(as, '')
-      seriesOfServed.set(as, series)
-    }
-    return series
+    return getOrInsertComputed(seriesOfServed, as, () => namedSeries(as, ''))
   }
   const namedSeries = (as: ServedAs, dryRun: string): Series => {
     const { component, group, resource, scope, subresource, verb, version } = as
@@ -110,11 +106,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
     return series
   }
   const count = (series: Series, code: number) => {
-    let counter = series.byCode.get(code)
-    if (counter === undefined) {
-      counter = total.child(String(code), ...series.labels)
-      series.byCode.set(code, counter)
-    }
+    const counter = getOrInsertComputed(series.byCode, code, () => total.child(String(code), ...series.labels))
     counter.add()
   }
   return (next) => (request) => {
@@ -150,7 +142,7 @@ export function requestMetrics(clock: Clock, metrics: Metrics): Filter {
         return response
       },
       (error) => {
-        ended(codeOf(error, request))
+        ended(statusCodeOf(error, request))
         throw error
       },
     )
@@ -179,6 +171,7 @@ const goesOn = ({ kind }: ApiResponse): boolean => kind === 'watch' || kind === 
 function sizeOf(response: ApiResponse): number {
   let size = 0
   if (response.kind === 'bytes') for (const piece of response.bytes) size += piece.length
+  else if (response.kind === 'pieces') size = response.size
   else if (response.kind === 'list') for (const item of response.items) size += item.size ?? item.json('item').length
   return size
 }

@@ -7,7 +7,7 @@ import { type ApiRequest, type Filter, whenAnswered } from '../../api/request.ts
 import type { Clock } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { isLongRunning } from '../request/info.ts'
-import { codeOf } from './errors.ts'
+import { statusCodeOf } from './errors.ts'
 
 const LOG_LEVEL = 3
 const SLOW_MS = 500
@@ -17,7 +17,7 @@ export interface Trace {
   step(name: string): void
 }
 
-/** With what came before it: most requests take one step, and nobody asks for it. */
+/** With what came before it: most requests take one step, and do not ask for it. */
 interface Step {
   readonly name: string
   readonly at: number
@@ -36,7 +36,7 @@ class Steps implements Trace {
 }
 
 export function requestLog(runtime: Runtime): Filter {
-  const { clock } = runtime
+  const { machineClock: clock } = runtime
   const log = runtime.log.named('http')
   const answered = (request: ApiRequest, start: number, steps: Steps, status: number) => {
     const ms = clock.monotonic() - start
@@ -65,7 +65,7 @@ export function requestLog(runtime: Runtime): Filter {
         return response
       },
       (error) => {
-        answered(request, start, steps, codeOf(error, request))
+        answered(request, start, steps, statusCodeOf(error, request))
         throw error
       },
     )

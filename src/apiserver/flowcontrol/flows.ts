@@ -11,7 +11,7 @@ export interface Flow {
   readonly schema: FlowSchema
   readonly level: PriorityLevel
   readonly counts: FlowCounts
-  /** Tell who asks what he was judged by. */
+  /** Tell the client which flow schema and level its request fell under. */
   readonly headers: Headers
 }
 

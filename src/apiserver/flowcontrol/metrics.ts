@@ -1,4 +1,5 @@
-/** What fairness tells of itself, under kube-apiserver's names; nothing where nobody reads it. */
+/** What fairness tells of itself, under kube-apiserver's names; nothing where no metrics are kept. */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Counted, Metrics, Observed } from '../../base/metrics.ts'
 import type { PriorityLevels } from './priority-levels.ts'
 
@@ -29,12 +30,7 @@ export function createFlowMetrics(metrics: Metrics | undefined, levels: Priority
   return {
     of(schema, level) {
       const key = `${schema}/${level}`
-      let counts = known.get(key)
-      if (counts === undefined) {
-        counts = make(schema, level)
-        known.set(key, counts)
-      }
-      return counts
+      return getOrInsertComputed(known, key, () => make(schema, level))
     },
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Priority levels: how many requests of each are worked on at once (seats), how many of these others may borrow while they
- * are free, and the queues of those who wait. A flow's requests wait in few of its level's queues (shuffle sharding), and
- * queues take turns: who sends much waits behind himself.
+ * are free, and the queues of requests that wait. A flow's requests wait in few of its level's queues (shuffle sharding), and
+ * queues take turns: a flow that sends much waits behind itself.
  */
 import { createHash } from 'node:crypto'
 import type { Fields, KubeObject } from '../../api/object.ts'
@@ -20,7 +20,7 @@ export interface PriorityLevel {
   enter(): boolean
   release(): void
   /** Waits for a seat, which `start` then has. undefined when the queue is full, or the level has none. */
-  wait(flow: string, start: () => void): Place | undefined
+  wait(flow: string, start: () => void): QueuePlace | undefined
 }
 
 export interface Seats {
@@ -31,7 +31,7 @@ export interface Seats {
   readonly upper: number
 }
 
-export interface Place {
+export interface QueuePlace {
   /** How many stood in the queue with it. */
   readonly length: number
   leave(): void
@@ -65,7 +65,7 @@ export interface PriorityLevels {
 /** `total`: requests that the server works on at once, divided among the levels by their shares. */
 export function createPriorityLevels(total: number): PriorityLevels {
   let levels = new Map<string, Level>()
-  /** Those where somebody waits. */
+  /** Those where requests wait. */
   const crowded = new Set<Level>()
   let executing = 0
 
@@ -85,7 +85,7 @@ export function createPriorityLevels(total: number): PriorityLevels {
     used < Math.max(1, seats.nominal) || (used < seats.upper && free() > 0)
 
   let serving = false
-  /** Who is answered at once gives his seat back while he is being started: the loop sees it. */
+  /** A request that is answered at once gives its seat back while it is being started: the loop sees it. */
   const serveCrowded = () => {
     if (serving) return
     serving = true
@@ -174,7 +174,7 @@ export function createPriorityLevels(total: number): PriorityLevels {
         const name = object.metadata.name ?? ''
         const level = levels.get(name) ?? createLevel(name)
         const limits = limitsOf(object)
-        // Those who were let in without a seat leave without one.
+        // Requests that were let in without a seat leave without one.
         if (level.executing === 0 || level.exempt === limits.exempt) level.exempt = limits.exempt
         level.uid = object.metadata.uid ?? ''
         level.seats = seatsOf(limits, total, shares)

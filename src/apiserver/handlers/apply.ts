@@ -1,7 +1,6 @@
 /** PATCH with application/apply-patch+yaml: server-side apply (KEP-555), over the pure functions of api/fields. */
 import { exactInteger, type JsonNode, NumberNode, ObjectNode } from '../../api/codec/json.ts'
 import { parseYaml } from '../../api/codec/yaml.ts'
-import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { applyServerSide, nameOfApplied } from '../../api/fields/apply.ts'
 import { apiVersionOf, asJson, type Json, type JsonObject, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
@@ -11,14 +10,14 @@ import type { KindReader } from '../registry/endpoint.ts'
 import { checkName, dedupeOwnerReferences, inNamespace } from '../registry/metadata.ts'
 import { groupResource, type WriteContext } from '../registry/registry.ts'
 import type { ResourceRequest } from './context.ts'
-import type { WriteOptions } from './options.ts'
+import type { WriteQuery } from './options.ts'
 import { comparingVersions } from './other-versions.ts'
 import { managerOf } from './write.ts'
 
 /** Gives the next state of the object in the version of the request; `live` is undefined when the apply creates. */
 export function applier(
   resource: ResourceRequest,
-  options: WriteOptions,
+  options: WriteQuery,
   write: WriteContext,
 ): (live: KubeObject | undefined) => Promise<KubeObject> {
   const { request, row, info } = resource
@@ -48,7 +47,7 @@ export function applier(
     )
     refuseDuplicates()
     const decoded = decodeApplied(object, applied, resource.endpoint.reader)
-    const placed = inNamespace(applyDefaults(decoded, row.schema), row.namespaced, info.namespace)
+    const placed = inNamespace(resource.endpoint.reader.defaulted(decoded), row.namespaced, info.namespace)
     checkName(placed, info.name)
     const timed = write.kindStrategy.timedDefaults?.(placed, write.now) ?? placed
     return dedupeOwnerReferences(timed, false, write.warn)
@@ -66,13 +65,13 @@ function decodeApplied(object: KubeObject, applied: JsonObject, reader: KindRead
   }
 }
 
-/** A Scale's status is nobody's. */
+/** A Scale's status has no manager. */
 const SCALE_STATUS = [['f:status']]
 
 /** What an apply makes of a Scale that has its managedFields. */
 export function scaleApplier(
   resource: ResourceRequest,
-  options: WriteOptions,
+  options: WriteQuery,
   target: KindReader,
 ): (scale: KubeObject) => KubeObject {
   const { applied, refuseDuplicates } = applyBody(resource, options)
@@ -105,14 +104,14 @@ export interface AppliedBody {
 const nothingToRefuse = () => {}
 
 /** The configuration in the body, YAML or JSON. @throws StatusError 400 */
-export function applyBody(resource: ResourceRequest, options: WriteOptions): AppliedBody {
+export function applyBody(resource: ResourceRequest, options: WriteQuery): AppliedBody {
   const body = decodedBody(resource, options)
   const { served } = resource.request
   if (served?.audit !== undefined) served.audit.requestBody = body.applied
   return body
 }
 
-function decodedBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteOptions): AppliedBody {
+function decodedBody({ request, warnings }: ResourceRequest, { fieldValidation }: WriteQuery): AppliedBody {
   const { body } = request
   if (body?.kind === 'object') return { applied: asJson(body.object), refuseDuplicates: nothingToRefuse }
   let parsed: ReturnType<typeof parseYaml>

@@ -1,29 +1,28 @@
 /** Request bodies: objects of the resource's (or subresource's) kind with their defaults, and delete options. */
 import { decodeOptions, type ProtobufDecoder } from '../../api/codec/decode.ts'
-import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { asJson, type KubeObject } from '../../api/object.ts'
 import type { ApiRequest, RequestBody } from '../../api/request.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
-import { deleteOptionsOfQuery, type WriteOptions } from './options.ts'
+import { deleteOptionsOfQuery, type WriteQuery } from './options.ts'
 
 /** The object in the body, canonical and defaulted, in the version of the row. What Warn finds becomes warnings. */
 export function decodeObject(
   { request, warnings, context, endpoint }: ResourceRequest,
   kind: ResourceRow | SubresourceRow,
-  fieldValidation: WriteOptions['fieldValidation'],
+  fieldValidation: WriteQuery['fieldValidation'],
 ): KubeObject {
   const reader = endpoint.readerOf(kind)
   const decoded = reader.decode(bodyOf(request), decodeWith(context.decodeProtobuf, fieldValidation))
   warnings.push(...decoded.warnings)
   request.served?.trace?.step('decoding')
-  const object = reader.taken(applyDefaults(decoded.object, reader.schema))
+  const object = reader.taken(reader.defaulted(decoded.object))
   if (request.served?.audit !== undefined) request.served.audit.requestObject = object
   return object
 }
 
-function decodeWith(decodeProtobuf: ProtobufDecoder | undefined, fieldValidation: WriteOptions['fieldValidation']) {
+function decodeWith(decodeProtobuf: ProtobufDecoder | undefined, fieldValidation: WriteQuery['fieldValidation']) {
   return { fieldValidation, ...(decodeProtobuf === undefined ? {} : { decodeProtobuf }) }
 }
 

@@ -22,7 +22,7 @@ export async function handleDelete(resource: ResourceRequest): Promise<ApiRespon
   const deleted = await deleteObject(context.registry, write, options, (existing) =>
     admitDelete(resource, attributes, existing),
   )
-  // Kubernetes says Accepted only to who asked, in the old way, for a cascade.
+  // Kubernetes says Accepted only where a cascade was asked for in the old way.
   const status = !deleted.removed && options.orphanDependents === false ? 202 : 200
   return respondObject(resource, deleted.answer, representation, status)
 }

@@ -72,7 +72,7 @@ export function createHealth(checks: readonly HealthCheck[]): HealthPages {
       }
       const problem = await counted(check, endpoint)
       failed ||= problem !== undefined
-      // Why is for who may ask for the check by its name.
+      // The reason is told only by the path of the check itself, which needs a right of its own.
       lines.push(problem === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`)
     }
     if (excluded.size > 0) lines.push(notExcluded([...excluded]))

@@ -1,7 +1,7 @@
 /** Service account issuer discovery: how others verify this cluster's tokens (KEP-1393). */
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { noSuchResource, notAllowed } from '../../api/status.ts'
-import type { ServiceAccountTokens } from '../auth/serviceaccounts.ts'
+import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts'
 import { requireType } from './negotiate.ts'
 
 /** `serverUrl`: where this API server is reached, `https://host:port`. undefined for any other path. */

@@ -10,13 +10,13 @@ import { StatusError } from '../../api/status.ts'
 import { type MediaRange, namesType, parseAccept } from './media-range.ts'
 
 export type Encoding = 'json' | 'yaml' | 'protobuf'
-export type Shape = 'object' | 'metadata' | 'table'
+export type RepresentationShape = 'object' | 'metadata' | 'table'
 
 export interface Representation {
   /** Objects by reference: the client is in this process. */
   readonly native: boolean
   readonly encoding: Encoding
-  readonly shape: Shape
+  readonly shape: RepresentationShape
   /** Group and version of `as` (meta.k8s.io/v1). */
   readonly shapeVersion: string
   /** Metadata alone was asked for by the List's name. Whether that fits is known only with the answer. */
@@ -112,7 +112,7 @@ export function requireType(request: ApiRequest, type: string): void {
   if (accept !== undefined && accept !== '' && !namesType(accept, [type])) throw notAvailable([type])
 }
 
-/** The encoding for an error: the first that the client takes. Who takes none gets JSON for people to read. */
+/** The encoding for an error: the first that the client takes. A client that takes none gets JSON for people to read. */
 export function errorEncoding(accept: string | undefined): { readonly encoding: Encoding; readonly pretty: boolean } {
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN_ERROR
   const chosen = choose(accept, (_, target) => target === undefined)

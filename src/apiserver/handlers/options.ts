@@ -14,9 +14,9 @@ import {
   tooLong,
 } from '../../api/validation/errors.ts'
 import type { DeleteOptions } from '../registry/strategy.ts'
-import { isTrue } from '../request/info.ts'
+import { isQueryTrue } from '../request/info.ts'
 
-export interface WriteOptions {
+export interface WriteQuery {
   readonly kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
   readonly dryRun: boolean
   readonly fieldManager: string
@@ -25,7 +25,7 @@ export interface WriteOptions {
   readonly force?: boolean
 }
 
-export interface ListOptions {
+export interface ListQuery {
   readonly labelSelector: string
   readonly fieldSelector: string
   readonly resourceVersion: string
@@ -77,7 +77,7 @@ function fieldManagerErrors(fieldManager: string, errors: FieldError[]): void {
 }
 
 /** @throws StatusError 422 naming the option */
-export function writeOptions(kind: WriteOptions['kind'], query: URLSearchParams, apply = false): WriteOptions {
+export function writeOptions(kind: WriteQuery['kind'], query: URLSearchParams, apply = false): WriteQuery {
   if (query.size === 0 && !apply) return defaults[kind]
   const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
@@ -98,17 +98,17 @@ export function writeOptions(kind: WriteOptions['kind'], query: URLSearchParams,
     dryRun: dryRun.length > 0,
     fieldManager,
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as 'Strict' | 'Warn' | 'Ignore'),
-    ...(force === null ? {} : { force: isTrue(force) }),
+    ...(force === null ? {} : { force: isQueryTrue(force) }),
   }
 }
 
-const plain = (kind: WriteOptions['kind']): WriteOptions => ({
+const plain = (kind: WriteQuery['kind']): WriteQuery => ({
   kind,
   dryRun: false,
   fieldManager: '',
   fieldValidation: 'Warn',
 })
-const defaults: Readonly<Record<WriteOptions['kind'], WriteOptions>> = {
+const defaults: Readonly<Record<WriteQuery['kind'], WriteQuery>> = {
   CreateOptions: plain('CreateOptions'),
   UpdateOptions: plain('UpdateOptions'),
   PatchOptions: plain('PatchOptions'),
@@ -123,10 +123,10 @@ export function deleteOptionsOfQuery(query: URLSearchParams): DeleteOptions {
   const dryRun = query.getAll('dryRun')
   return {
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(orphan === null ? {} : { orphanDependents: isTrue(orphan) }),
+    ...(orphan === null ? {} : { orphanDependents: isQueryTrue(orphan) }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
     ...(dryRun.length === 0 ? {} : { dryRun }),
-    ...(isTrue(query.get('ignoreStoreReadErrorWithClusterBreakingPotential'))
+    ...(isQueryTrue(query.get('ignoreStoreReadErrorWithClusterBreakingPotential'))
       ? { ignoreStoreReadErrorWithClusterBreakingPotential: true }
       : {}),
   }
@@ -159,26 +159,26 @@ export function validateDeleteOptions(options: DeleteOptions, collection = false
  *
  * @throws StatusError 400 for what cannot be read, 422 for what is not allowed
  */
-export function listOptions(query: URLSearchParams, forceWatch = false): ListOptions {
+export function listOptions(query: URLSearchParams, forceWatch = false): ListQuery {
   if (query.size === 0 && !forceWatch) return noListOptions
   const initial = query.get('sendInitialEvents')
-  const options: ListOptions = {
+  const options: ListQuery = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
     limit: int64Parameter(query, 'limit') ?? 0,
     continue: query.get('continue') ?? '',
-    watch: forceWatch || isTrue(query.get('watch')),
-    allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
-    sendInitialEvents: initial === null ? undefined : isTrue(initial),
+    watch: forceWatch || isQueryTrue(query.get('watch')),
+    allowWatchBookmarks: isQueryTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: initial === null ? undefined : isQueryTrue(initial),
     timeoutSeconds: int64Parameter(query, 'timeoutSeconds'),
   }
   refuse('ListOptions', listOptionErrors(options))
   return options
 }
 
-const noListOptions: ListOptions = {
+const noListOptions: ListQuery = {
   labelSelector: '',
   fieldSelector: '',
   resourceVersion: '',
@@ -192,7 +192,7 @@ const noListOptions: ListOptions = {
 }
 
 /** KEP-2523 (resourceVersionMatch) and KEP-3157 (sendInitialEvents). */
-function listOptionErrors(options: ListOptions): FieldError[] {
+function listOptionErrors(options: ListQuery): FieldError[] {
   const { resourceVersionMatch: match, watch, sendInitialEvents } = options
   const errors: FieldError[] = []
   const field = 'resourceVersionMatch'
@@ -216,7 +216,7 @@ function listOptionErrors(options: ListOptions): FieldError[] {
   return errors
 }
 
-function matchErrors(options: ListOptions, errors: FieldError[]): void {
+function matchErrors(options: ListQuery, errors: FieldError[]): void {
   const { resourceVersionMatch: match, resourceVersion } = options
   const field = 'resourceVersionMatch'
   if (resourceVersion === '')

@@ -1,7 +1,6 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, and apply (KEP-555). */
 import { type Decoded, decodeFields } from '../../api/codec/decode.ts'
 import { parseExactly } from '../../api/codec/json.ts'
-import { applyDefaults } from '../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../api/object.ts'
 import { ConversionError } from '../../api/objects/annotated-fields.ts'
 import { applyPatch, notJson, type PatchType } from '../../api/patch/patch.ts'
@@ -14,7 +13,7 @@ import { updateObject } from '../registry/update.ts'
 import { applier, scaleApplier } from './apply.ts'
 import type { ResourceRequest } from './context.ts'
 import { negotiate } from './negotiate.ts'
-import { type WriteOptions, writeOptions } from './options.ts'
+import { type WriteQuery, writeOptions } from './options.ts'
 import { respondWritten } from './respond.ts'
 import { admitUpdate, validators } from './update.ts'
 import { optionsObject, trackManager, writeContext } from './write.ts'
@@ -63,14 +62,12 @@ export async function handlePatch(resource: ResourceRequest): Promise<ApiRespons
   })
 }
 
-function patcher(resource: ResourceRequest, type: PatchType, options: WriteOptions, write: WriteContext) {
+function patcher(resource: ResourceRequest, type: PatchType, options: WriteQuery, write: WriteContext) {
   const { row, endpoint, info } = resource
   const patch = patchBody(resource)
   return (live: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
-    const decoded = applyDefaults(
-      patched(resource, type, patch, live as KubeObject, endpoint.reader, options),
-      row.schema,
-    )
+    const { reader } = endpoint
+    const decoded = reader.defaulted(patched(resource, type, patch, live as KubeObject, reader, options))
     const placed = inNamespace(decoded, row.namespaced, info.namespace)
     checkName(placed, info.name)
     return trackManager(resource, write, options, live, dedupeOwnerReferences(placed, false, write.warn))
@@ -84,7 +81,7 @@ function patched(
   patch: Json,
   live: KubeObject,
   target: KindReader,
-  options: WriteOptions,
+  options: WriteQuery,
 ): KubeObject {
   const { fieldValidation } = options
   const patching = { type, patch, schema: target.schema, fieldValidation, sorted: !target.isTyped }
@@ -164,7 +161,7 @@ function parsedPatch(bytes: Uint8Array): Json {
 
 /** What a patch of …/scale does to a Scale, which has its managedFields. */
 export function patchedScale(resource: ResourceRequest): {
-  readonly options: WriteOptions
+  readonly options: WriteQuery
   readonly type: PatchType | 'apply'
   next(scale: KubeObject): KubeObject
 } {

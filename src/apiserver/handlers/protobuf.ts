@@ -12,6 +12,8 @@ import type { StoredObject, WatchEvent } from '../../api/request.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import { builtinKind } from '../../api/scheme/scheme.ts'
 import { internalError } from '../../api/status.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { inTurns } from './turns.ts'
 
 /** A kind as it leaves: what its envelope says, and how its objects are encoded. */
 export interface MessageForm {
@@ -54,21 +56,14 @@ function messageOf(stored: StoredObject, form: MessageForm): Uint8Array {
   return stored.message === undefined ? form.encode(stored.object) : stored.message(form.encode)
 }
 
-/** So many messages may be made before other requests get their turn. */
-const PER_TURN = 200
-
-/** `turn` resolves when other requests have had theirs. */
+/** Other requests get their turns while the messages are made. */
 export async function listBytes(
   list: KubeObject,
   items: readonly StoredObject[],
   form: MessageForm,
-  turn: () => Promise<void>,
+  runtime: Runtime,
 ): Promise<readonly Uint8Array[]> {
-  const messages: Uint8Array[] = []
-  for (const item of items) {
-    messages.push(messageOf(item, form))
-    if (messages.length % PER_TURN === 0) await turn()
-  }
+  const messages = await inTurns(runtime, 'protobuf list', items, (item) => messageOf(item, form))
   const { schema } = messageForm(list.apiVersion, list.kind)
   return listAround({ apiVersion: list.apiVersion, kind: list.kind, metadata: asJson(list.metadata) }, schema, messages)
 }

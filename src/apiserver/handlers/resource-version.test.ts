@@ -13,7 +13,8 @@ test('a version is a number of 64 bits without a sign', () => {
 test('one object is not read from before the version that was asked for', async () => {
   const { signal } = new AbortController()
   const waited: number[] = []
-  const caches = { revision: 5, reached: async (revision: number) => waited.push(revision) === 0 }
+  const reached = async (revision: number) => waited.push(revision) === 0
+  const caches = { revision: 5, reached, fresh: () => undefined }
   const request = { headers: {}, query: new URLSearchParams('resourceVersion=9'), signal }
   const resource = { context: { caches }, request, info: {}, row: {}, warnings: [] }
   await assert.rejects(async () => handleGet(resource as unknown as ResourceRequest), {

@@ -1,5 +1,6 @@
 /** The versions that reads ask for: which text is one, and what happens when it lies ahead of the cluster. */
 import { StatusError } from '../../api/status.ts'
+import type { ResourceCache } from '../cache/resource.ts'
 import type { ResourceRequest } from './context.ts'
 
 /** How long a read waits for a version that has not come yet. */
@@ -24,9 +25,28 @@ export function versionProblem(text: string): string | undefined {
   return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`
 }
 
+/**
+ * Where a read that may show any version from `least` on is to show an older one (docs/faults.md): which. What the server has
+ * compacted is not shown again.
+ */
+export function staleRevision(
+  { context, request }: ResourceRequest,
+  cache: ResourceCache,
+  least: number,
+): number | undefined {
+  const writes = request.served?.staleBy ?? 0
+  if (writes === 0) return undefined
+  const revision = cache.revisionBefore(writes)
+  return revision === undefined || revision < context.registry.storage.compactedRevision
+    ? undefined
+    : Math.max(revision, least)
+}
+
 /** @throws StatusError 504 when the version does not come */
 export async function untilReached({ context, request }: ResourceRequest, revision: number): Promise<void> {
   const { caches } = context
+  // Another server of the cluster may have given it.
+  if (revision > caches.revision) await caches.fresh(request.signal)
   if (await caches.reached(revision, FUTURE_WAIT_MS, request.signal)) return
   throw tooLarge(revision, caches.revision)
 }

@@ -6,6 +6,7 @@ import type { ApiRequest, ApiResponse, Headers, StoredObject } from '../../api/r
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { badRequest, StatusError } from '../../api/status.ts'
 import { invalid } from '../../api/validation/errors.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import { storageKey } from '../cache/keys.ts'
 import type { ListMetadata } from '../registry/endpoint.ts'
@@ -167,12 +168,10 @@ const metadataForms = new Map<string, ServedForm>()
 
 /** Metadata alone, as the caches keep it beside the objects; the same form every time. */
 export function metadataForm(apiVersion: string): ServedForm {
-  let form = metadataForms.get(apiVersion)
-  if (form === undefined) {
-    form = { name: `metadata ${apiVersion}`, convert: (object) => partialMetadata(object, apiVersion) }
-    metadataForms.set(apiVersion, form)
-  }
-  return form
+  return getOrInsertComputed(metadataForms, apiVersion, () => ({
+    name: `metadata ${apiVersion}`,
+    convert: (object) => partialMetadata(object, apiVersion),
+  }))
 }
 
 /** @throws StatusError 400 for an includeObject that is none */

@@ -8,7 +8,7 @@ import { asJson, type Fields, type KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { type FieldError, invalid, invalidError, required } from '../../api/validation/errors.ts'
 import { validateLabelRequirement, validateSetOperator } from '../../api/validation/labels.ts'
-import type { Authorizer, Mode } from '../auth/authorizer.ts'
+import type { AuthorizationMode, Authorizer } from '../auth/authorizer.ts'
 import type { RoleReads } from '../auth/rbac.ts'
 import { userInfoOf } from '../auth/user-info.ts'
 import { attributesOfSpec, userOfSpec } from './review-attributes.ts'
@@ -27,8 +27,8 @@ export type Review = (object: KubeObject, context: ReviewContext) => KubeObject 
 export interface ReviewOptions {
   readonly authorizer: Authorizer
   readonly roles: RoleReads
-  /** Who decides, in order; default Node, then RBAC. */
-  readonly modes?: () => readonly Mode['type'][]
+  /** The authorizers, in order; default Node, then RBAC. */
+  readonly modes?: () => readonly AuthorizationMode['type'][]
 }
 
 /** By `group/Kind`. @throws StatusError 422 for what the kind's rules refuse */

@@ -20,7 +20,7 @@ export interface Route {
   readonly rest: string
 }
 
-/** A path that nobody serves: not even a Status. */
+/** A path that is not served: not even a Status. */
 export const pageNotFound: ApiResponse = {
   kind: 'bytes',
   status: 404,

@@ -1,23 +1,23 @@
-/** SelfSubjectRulesReview: what a user may do, as far as those who decide can list it. */
+/** SelfSubjectRulesReview: what a user may do, as far as the authorizers can list it. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
-import type { Mode } from '../auth/authorizer.ts'
+import type { AuthorizationMode } from '../auth/authorizer.ts'
 import { grantedRules, type RoleReads, together } from '../auth/rbac.ts'
 
 interface Rules {
   readonly resourceRules: Fields[]
   readonly nonResourceRules: Fields[]
   readonly errors: string[]
-  /** Somebody who decides cannot list what he would allow. */
+  /** An authorizer that decides cannot list what it would allow. */
   incomplete: boolean
 }
 
 const EVERYTHING = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
 
-/** `modes`: who decides, in order. @throws StatusError 400 without a namespace */
+/** `modes`: the authorizers, in order. @throws StatusError 400 without a namespace */
 export function rulesReview(
-  modes: readonly Mode['type'][],
+  modes: readonly AuthorizationMode['type'][],
   roles: RoleReads,
   object: KubeObject,
   user: UserInfo,
@@ -38,7 +38,13 @@ export function rulesReview(
   }
 }
 
-function addRules(mode: Mode['type'], rules: Rules, roles: RoleReads, user: UserInfo, namespace: string): void {
+function addRules(
+  mode: AuthorizationMode['type'],
+  rules: Rules,
+  roles: RoleReads,
+  user: UserInfo,
+  namespace: string,
+): void {
   switch (mode) {
     case 'AlwaysDeny':
       return

@@ -17,11 +17,13 @@ export interface Selection {
   readonly fields: readonly FieldTerm[]
   /** The kind's own selectable fields, where the selector asks for one of them. */
   readonly fieldsOf?: FieldsOf | undefined
+  /** Whether there is a term about such a field. */
+  readonly asksOwnFields: boolean
   readonly namespaced: boolean
   matches(object: KubeObject): boolean
 }
 
-const META_FIELDS = ['metadata.name', 'metadata.namespace']
+export const META_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace']
 
 /** @throws StatusError 400 for selectors that cannot be read, and for fields that the kind does not know */
 export function selectionOf(
@@ -44,6 +46,7 @@ export function selectionOf(
       labels,
       fields,
       fieldsOf: extra,
+      asksOwnFields: ownFields,
       namespaced: row.namespaced,
       matches(object) {
         if (labels !== everything && !labels.matches(object.metadata.labels)) return false
@@ -64,6 +67,7 @@ const selectAll: Selection = {
   name: undefined,
   labels: everything,
   fields: [],
+  asksOwnFields: false,
   namespaced: true,
   matches: () => true,
 }

@@ -1,6 +1,7 @@
 /** As what a request is counted (API concept: system metrics): by what answers it, not by what its path says. */
 
 import type { RequestInfo } from '../../api/request.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { ServedAs } from '../request/served.ts'
 import type { Route } from './route.ts'
 
@@ -39,12 +40,15 @@ export function pathServedAs(method: string, path: string): ServedAs | undefined
   if (counted === undefined) return undefined
   const verb = METHODS.has(method) ? method : 'other'
   const key = `${verb} ${counted}`
-  let as = byMethod.get(key)
-  if (as === undefined) {
-    as = { component: '', group: '', resource: '', scope: '', subresource: counted, verb, version: '' }
-    byMethod.set(key, as)
-  }
-  return as
+  return getOrInsertComputed(byMethod, key, () => ({
+    component: '',
+    group: '',
+    resource: '',
+    scope: '',
+    subresource: counted,
+    verb,
+    version: '',
+  }))
 }
 
 const COUNTED = new Map([

@@ -5,6 +5,7 @@ import { PROTOBUF_WATCH } from '../../api/codec/protobuf.ts'
 import { apiVersionOf } from '../../api/object.ts'
 import type { ApiResponse, WatchEvent } from '../../api/request.ts'
 import { badRequest } from '../../api/status.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 import type { StreamReader } from '../../base/stream.ts'
 import type { ServedForm } from '../cache/entry.ts'
 import { storageRange } from '../cache/keys.ts'
@@ -14,10 +15,19 @@ import { listOptions } from './options.ts'
 import { frameEncoder, messageForm } from './protobuf.ts'
 import { checkResourceVersion, untilReached } from './resource-version.ts'
 import { META_V1, metadataForm, tableOf, warningHeaders } from './respond.ts'
+import { selectConverted } from './select-converted.ts'
 import { selectionOf } from './selectors.ts'
 
-/** A watch that says nothing of its end is ended after half an hour to an hour, so that clients spread. */
+/** A watch over a wire that says nothing of its end is ended after half an hour to an hour, so that clients spread. */
 const MIN_SECONDS = 1800
+
+/** undefined: it lasts. */
+function endTimer(clock: Clock, seconds: number | undefined, end: () => void): Timer | undefined {
+  if (seconds === undefined) return undefined
+  const everyMs = seconds * 1000
+  const endsAt = clock.now() + everyMs
+  return clock.setTimer(everyMs, 'watch timeout', end, { everyMs, nothingBefore: () => endsAt, goesOn: true })
+}
 
 export async function handleWatch(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, endpoint, info } = resource
@@ -32,27 +42,34 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
   const version = checkResourceVersion(options.resourceVersion)
   const withInitial = options.sendInitialEvents ?? version === 0
   if (options.sendInitialEvents === true && version > 0) await untilReached(resource, version)
+  const waiting = options.resourceVersion === '' ? context.caches.fresh(request.signal) : undefined
+  if (waiting !== undefined) await waiting
 
   const ended = new AbortController()
   const end = () => ended.abort()
-  const seconds = options.timeoutSeconds ?? Math.round(MIN_SECONDS * (1 + runtime.random.float()))
-  const timer = runtime.clock.setTimer(seconds * 1000, 'watch timeout', end)
+  const { clock, random } = runtime
+  const spread = request.connection === undefined ? undefined : Math.round(MIN_SECONDS * (1 + random.float()))
+  const timer = endTimer(clock, options.timeoutSeconds ?? spread, end)
   if (request.signal.aborted) end()
   else request.signal.addEventListener('abort', end, { once: true })
   const { replaced } = endpoint.served
   replaced?.addEventListener('abort', end, { once: true })
   const settle = () => {
-    timer.cancel()
+    timer?.cancel()
     replaced?.removeEventListener('abort', end)
   }
   ended.signal.addEventListener('abort', settle, { once: true })
 
-  const form = formOf(resource, representation)
   const metadataOnly = representation.shape === 'metadata'
+  const converted = selectConverted(selection, endpoint.served)
+  const asked = converted?.before ?? selection
+  const partial = metadataOnly ? metadataForm(representation.shapeVersion || META_V1).convert : undefined
+  const form = converted === undefined ? formOf(resource, representation) : undefined
   const events = context.caches.resource(row.storagePrefix).watch({
     prefix: storageRange(row, row.namespaced ? info.namespace : ''),
     from: withInitial ? 'initial' : version === 0 ? 'now' : version,
-    ...(selection.all ? {} : { selection }),
+    ...(asked.all ? {} : { selection: asked }),
+    ...(converted === undefined ? {} : { withPrevious: true }),
     bookmarks: options.allowWatchBookmarks,
     initialEventsEnd: options.allowWatchBookmarks,
     ...(form === undefined ? {} : { form }),
@@ -66,7 +83,7 @@ export async function handleWatch(resource: ResourceRequest): Promise<ApiRespons
     status: 200,
     ...warningHeaders(resource.warnings),
     contentType: representation.encoding === 'protobuf' ? PROTOBUF_WATCH : 'application/json',
-    events: throughWebhook(resource, events),
+    events: converted?.events(events, partial) ?? throughWebhook(resource, events),
     encode,
   }
 }

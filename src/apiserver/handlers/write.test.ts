@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noParts } from '../../api/parts.ts'
 import { servedAnew } from '../request/served.ts'
 import type { ResourceRequest } from './context.ts'
 import { admissionAttributes } from './write.ts'
@@ -8,6 +9,7 @@ const asked = (audit: { annotations: Record<string, string> } | undefined) =>
   admissionAttributes(
     {
       row: { resource: 'pods', namespaced: true },
+      endpoint: { parts: noParts },
       info: { namespace: 'n', name: 'p', subresource: '' },
       user: { name: 'alice', groups: [] },
       warnings: [],

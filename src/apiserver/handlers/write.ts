@@ -1,14 +1,14 @@
 /** What create, update, patch and delete have in common: contexts, attributes for admission, field managers. */
 import { updateManagedFields, withManagedFields } from '../../api/fields/update.ts'
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
-import type { ApiRequest } from '../../api/request.ts'
+import type { ApiRequest, RequestInfo } from '../../api/request.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { AdmissionAttributes } from '../admission/plugin.ts'
 import { noReinvocation } from '../admission/reinvocation.ts'
-import type { WriteContext } from '../registry/registry.ts'
+import type { WriteContext, WriteOrigin } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { ResourceRequest } from './context.ts'
-import type { WriteOptions } from './options.ts'
+import type { WriteQuery } from './options.ts'
 import { comparingVersions } from './other-versions.ts'
 
 /** The rules of the endpoint that is written: the kind's own, its status', or another subresource's. */
@@ -18,8 +18,24 @@ function endpointStrategy(strategy: Strategy, subresource: string): WriteContext
   return strategy.subresources?.[subresource] ?? strategy
 }
 
+const DELETES: ReadonlySet<string> = new Set(['delete', 'deletecollection'])
+
+function originOf(request: ApiRequest, { verb, subresource }: RequestInfo): WriteOrigin {
+  const { headers, query, served } = request
+  const auditId = request.auditId ?? served?.audit?.id
+  return {
+    verb,
+    subresource,
+    userAgent: headers['user-agent'] ?? '',
+    ...(DELETES.has(verb)
+      ? {}
+      : { fieldManager: managerOf(request, { fieldManager: query.get('fieldManager') ?? '' }) }),
+    ...(auditId === undefined ? {} : { auditId }),
+  }
+}
+
 export function writeContext(
-  { context, user, row, endpoint, info, warnings }: ResourceRequest,
+  { context, request, user, row, endpoint, info, warnings }: ResourceRequest,
   options: { readonly dryRun: boolean; readonly subresource?: string },
 ): WriteContext {
   const nowMs = context.runtime.clock.now()
@@ -37,14 +53,16 @@ export function writeContext(
     nowMs,
     dryRun: options.dryRun,
     subresource,
+    parts: endpoint.parts,
     requestApiVersion: apiVersionOf(row.group, row.version),
+    origin: () => originOf(request, info),
     namespaceLabels: () => context.reads.get('', 'namespaces', '', info.namespace)?.metadata.labels ?? {},
     warn: (message) => warnings.push(message),
   }
 }
 
 export function admissionAttributes(
-  { row, info, user, warnings, request: { served } }: ResourceRequest,
+  { row, endpoint, info, user, warnings, request: { served } }: ResourceRequest,
   operation: AdmissionAttributes['operation'],
   options: { readonly dryRun: boolean; readonly options: Readonly<Record<string, unknown>> },
   object: KubeObject | undefined,
@@ -58,6 +76,7 @@ export function admissionAttributes(
     name: info.name !== '' ? info.name : (object?.metadata.name ?? ''),
     object,
     oldObject,
+    parts: endpoint.parts,
     user,
     dryRun: options.dryRun,
     options: options.options,
@@ -73,8 +92,8 @@ export function admissionAttributes(
 }
 
 /** The manager named in the options, or the first word of the user agent. */
-export function managerOf(request: ApiRequest, options: WriteOptions): string {
-  if (options.fieldManager !== '') return options.fieldManager
+export function managerOf(request: ApiRequest, { fieldManager }: Pick<WriteQuery, 'fieldManager'>): string {
+  if (fieldManager !== '') return fieldManager
   const agent = (request.headers['user-agent'] ?? '').split('/')[0] as string
   let manager = ''
   for (const character of agent) {
@@ -93,7 +112,7 @@ export function managerOf(request: ApiRequest, options: WriteOptions): string {
 export function trackManager(
   resource: ResourceRequest,
   write: WriteContext,
-  options: WriteOptions,
+  options: WriteQuery,
   live: KubeObject | undefined,
   next: KubeObject,
 ): KubeObject | Promise<KubeObject> {
@@ -110,13 +129,14 @@ export function trackManager(
       apiVersion: apiVersionOf(row.group, row.version),
       subresource: write.subresource,
       time: write.now,
+      parts: endpoint.parts,
       ...(write.strategy.resetFields === undefined ? {} : { resetFields: write.strategy.resetFields }),
       ...others,
     }),
   )
 }
 
-export const optionsObject = (options: WriteOptions): Readonly<Record<string, unknown>> => ({
+export const optionsObject = (options: WriteQuery): Readonly<Record<string, unknown>> => ({
   apiVersion: 'meta.k8s.io/v1',
   kind: options.kind,
   ...(options.dryRun ? { dryRun: ['All'] } : {}),

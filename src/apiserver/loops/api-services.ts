@@ -78,7 +78,7 @@ async function write(
   try {
     await loopbackOf(handler, signal)('PUT', `${PATH}/${service.metadata.name}/status`, object)
   } catch (error) {
-    // Somebody wrote it in between: the change that this was brings the next look.
+    // Another client wrote it in between: the change that this was brings the next look.
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
 }

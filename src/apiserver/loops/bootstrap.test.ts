@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
+import { StatusError } from '../../api/status.ts'
 import { serviceNetwork } from '../registry/allocators/service-network.ts'
 import { type BootstrapOptions, ensureBootstrapObjects, keepTrust } from './bootstrap.ts'
 import { startStandIn } from './test-stand-in.ts'
@@ -43,6 +44,28 @@ test('a fresh cluster gets its namespaces before what lives in them, and another
   assert.deepEqual(it.get('networking.k8s.io', 'servicecidrs', '', 'kubernetes')?.['spec'].cidrs, ['10.1.0.0/16'])
   await it.start()
   assert.deepEqual(it.taken(), [])
+})
+
+test('what a slow store did not take is written again, as long as its patience is, and with it what follows', async () => {
+  const slow = () =>
+    new StatusError(500, 'InternalError', 'Internal error occurred: etcd: whether it was done is not known')
+  const status = 'PATCH /apis/networking.k8s.io/v1/servicecidrs/kubernetes/status kubernetes-service-cidr-controller'
+  const it = startStandIn()
+  const { runtime, handler, reads } = it.options
+  const network = serviceNetwork('10.1.0.0/16')
+  const options = { runtime, handler, reads, scheme: createScheme(), port: 6443, network }
+  it.refuse('POST /api/v1/namespaces', slow())
+  await assert.rejects(it.runtime.complete(ensureBootstrapObjects(options)), /not known/)
+  it.refuse('POST /api/v1/namespaces', slow())
+  await it.runtime.complete(ensureBootstrapObjects({ ...options, patienceMs: 30_000 }))
+  const { status: _, ...made } = it.get('networking.k8s.io', 'servicecidrs', '', 'kubernetes') as KubeObject
+  it.put('servicecidrs', made)
+  it.taken()
+  await it.runtime.complete(ensureBootstrapObjects(options))
+  assert.deepEqual(it.taken(), [status])
+  it.refuse('POST /api/v1/namespaces', new StatusError(403, 'Forbidden', 'no'))
+  it.remove('', 'namespaces', '', 'default')
+  await assert.rejects(it.runtime.complete(ensureBootstrapObjects({ ...options, patienceMs: 30_000 })), /no/)
 })
 
 test('a role regains rules it has lost, a binding subjects, and both keep what was added', async () => {

@@ -8,8 +8,8 @@
 import { type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
 import type { Scheme } from '../../api/scheme/resource.ts'
-import { isAlreadyExists } from '../../api/status.ts'
-import { formatTime } from '../../base/clock.ts'
+import { isAlreadyExists, StatusError } from '../../api/status.ts'
+import { formatTime, sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { loopbackOf } from '../loopback.ts'
 import type { CacheReads } from '../reads.ts'
@@ -28,13 +28,18 @@ export interface BootstrapOptions {
   readonly kubeletClient?: string
   /** Of the kubernetes Service. */
   readonly network: ServiceNetwork
+  /** Objects beyond those of every cluster. */
+  readonly more?: readonly KubeObject[]
   /** Whom extension servers are to trust: the data of their ConfigMap. Default: none of it. */
   readonly trust?: Readonly<Record<string, string>>
+  /** How long a write is tried again that the store did not take, in milliseconds: one that others serve may be slow, or change its leader. Default: 0. */
+  readonly patienceMs?: number
 }
 
 /** Names whom extension servers are to trust (API concept: aggregation layer). */
 const TRUST = 'extension-apiserver-authentication'
 const TRUST_MS = 1000
+const RETRY_MS = 500
 const TRUST_RETRY_MS = 30_000
 
 /** @throws what a write failed with: a cluster without its roles must not become ready. */
@@ -43,16 +48,31 @@ export async function ensureBootstrapObjects(options: BootstrapOptions): Promise
   const objects = (freshCluster as readonly KubeObject[]).map((object) => withNetwork(object, options.network))
   const isNamespace = (object: KubeObject) => object.kind === 'Namespace'
   // Everything else may live in one of the namespaces, and the Service needs its address range.
-  await Promise.all(objects.filter(isNamespace).map((object) => ensure(options, writer, object)))
-  await Promise.all(objects.filter((object) => !isNamespace(object)).map((object) => ensure(options, writer, object)))
-  await Promise.all(serverObjects(options).map((object) => ensure(options, writer, object)))
+  const all = (these: readonly KubeObject[]) => Promise.all(these.map((object) => patiently(options, writer, object)))
+  await all(objects.filter(isNamespace))
+  await all(objects.filter((object) => !isNamespace(object)))
+  await all(serverObjects(options))
+}
+
+async function patiently(options: BootstrapOptions, writer: Writer, wanted: KubeObject): Promise<void> {
+  const { clock } = options.runtime
+  const until = clock.monotonic() + (options.patienceMs ?? 0)
+  for (;;) {
+    try {
+      return await ensure(options, writer, wanted)
+    } catch (error) {
+      const isOfStore = error instanceof StatusError && error.code >= 500
+      if (!isOfStore || clock.monotonic() >= until) throw error
+    }
+    await sleep(clock, RETRY_MS)
+  }
 }
 
 /** The cluster's own range of addresses is that of its flags. */
 const withNetwork = (object: KubeObject, { cidr }: ServiceNetwork): KubeObject =>
   object.kind === 'ServiceCIDR' ? { ...object, spec: { cidrs: [cidr] } } : object
 
-/** Extension servers must not be told to trust somebody else, nor be left without a word: what changes it is undone. */
+/** Extension servers must not be told to trust another authority, nor be left without a word: what changes it is undone. */
 export function keepTrust(options: BootstrapOptions, onChange: SettlingLoop['onChange'], signal: AbortSignal): void {
   const wanted = serverObjects(options).find(({ metadata }) => metadata.name === TRUST)
   if (wanted === undefined) return
@@ -118,6 +138,9 @@ async function ensure(options: BootstrapOptions, writer: Writer, wanted: KubeObj
     if (created && hasStatusOfItsOwn(wanted)) await writer.writeStatus(created, statusOf(options, wanted))
     return
   }
+  // The write that should have followed its creation was not done.
+  if (hasStatusOfItsOwn(wanted) && !hasStatusOfItsOwn(existing))
+    await writer.writeStatus(existing, statusOf(options, wanted))
   const reconciled = reconcile(existing, wanted)
   if (reconciled !== existing) await writer.update(reconciled)
 }
@@ -163,7 +186,14 @@ const canonical = (part: Fields): string =>
   )
 
 /** What depends on how this server was started. */
-function serverObjects({ runtime, port, network, trust, kubeletClient }: BootstrapOptions): readonly KubeObject[] {
+function serverObjects({
+  runtime,
+  port,
+  network,
+  trust,
+  kubeletClient,
+  more = [],
+}: BootstrapOptions): readonly KubeObject[] {
   const meta = (name: string, namespace: string, labels?: Readonly<Record<string, string>>) => ({
     name,
     namespace,
@@ -196,6 +226,7 @@ function serverObjects({ runtime, port, network, trust, kubeletClient }: Bootstr
       metadata: meta(TRUST, 'kube-system'),
       data: { ...trust },
     },
+    ...more,
   ]
 }
 

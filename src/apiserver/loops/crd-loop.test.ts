@@ -88,6 +88,16 @@ const thing = (plural: string, more: object = {}) => ({
   metadata: { name: 'a', ...more },
 })
 
+test('A DELETE sent right behind the create finds the definition established, as both of its status writes were begun before', () =>
+  withApi(async ({ runtime, api }) => {
+    const made = await runtime.complete(api.request('POST', DEFINITIONS, definition('quick')))
+    assert.equal(made.code, 201)
+    const { code, body } = await runtime.complete(api.request('DELETE', `${DEFINITIONS}/quick.t.org`))
+    assert.equal(code, 200)
+    const conditions = body.status.conditions.map(({ type, status }: Record<string, string>) => `${type} ${status}`)
+    assert.deepEqual(conditions, ['NamesAccepted True', 'Established True', 'Terminating True'])
+  }))
+
 test('a definition is established and serves each version', () =>
   withApi(async ({ ask, conditions }) => {
     await ask('POST', DEFINITIONS, definition('as'))

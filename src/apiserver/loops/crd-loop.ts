@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../api/object.ts'
-import type { Handler } from '../../api/request.ts'
+import type { EagerHandler, Handler } from '../../api/request.ts'
 import type { MutableScheme } from '../../api/scheme/mutable.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
@@ -13,7 +13,12 @@ import { formatTime, type Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { CacheEntry } from '../cache/entry.ts'
-import { CLEANUP_FINALIZER, withCondition, withEstablished, withNames } from '../customresources/definition-names.ts'
+import {
+  CLEANUP_FINALIZER,
+  withDefinitionCondition,
+  withEstablished,
+  withNames,
+} from '../customresources/definition-names.ts'
 import { createNameTable } from '../customresources/names-in-use.ts'
 import { rowsOf } from '../customresources/rows.ts'
 import { type Loopback, loopbackOf } from '../loopback.ts'
@@ -37,6 +42,12 @@ interface Served {
 export interface DefinitionLoop {
   /** Begins to write; rows are served before. */
   start(handler: Handler): void
+  /**
+   * Answers requests as `next` does, but the DELETE of a definition only when what the loop has begun to write about it is
+   * written: of two writes in a row (names accepted, established) nothing comes between. It does not wait for the instances of
+   * another definition to go, nor for a write that fails to be tried again.
+   */
+  before(next: EagerHandler): EagerHandler
   stop(): void
 }
 
@@ -51,6 +62,11 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   let send: Loopback = () => Promise.reject(new Error('the loop has not been started'))
   let started = false
   let running = false
+  /** Whether instances are being deleted, which may take as long as webhooks take. */
+  let cleaning = false
+  let writing: string | undefined
+  /** DELETEs that wait, by the name of the definition. */
+  const held = new Map<string, PromiseWithResolvers<void>>()
   let retry: Timer | undefined
 
   function serve(name: string, entry: CacheEntry | undefined): void {
@@ -105,6 +121,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
     runtime.scheduler.handOver('definitions', () => {
       drain()
         .catch((error) => {
+          releaseAll()
           if (!stopping.signal.aborted) runtime.log.error('definitions were not brought up to date', error)
           retry ??= runtime.clock.setTimer(RETRY_MS, 'definitions', () => {
             retry = undefined
@@ -120,24 +137,51 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
 
   async function drain(): Promise<void> {
     for (;;) {
-      const [name] = dirty
+      const [name] = held.size > 0 ? held.keys() : dirty
       if (name === undefined || stopping.signal.aborted) return
       dirty.delete(name)
       const definition = cache.get(`${cache.prefix}${name}`)?.object
-      if (definition === undefined) continue
+      writing = name
       try {
-        await sync(definition)
+        if (definition !== undefined) await sync(definition)
       } catch (error) {
         dirty.add(name)
         if (!isConflict(error) && !isNotFound(error)) throw error
+      } finally {
+        writing = undefined
+        release(name)
       }
     }
+  }
+
+  function release(name: string): void {
+    held.get(name)?.resolve()
+    held.delete(name)
+  }
+
+  function releaseAll(): void {
+    for (const name of [...held.keys()]) release(name)
+  }
+
+  /** When the loop has written what it knows to be due of a definition. */
+  async function written(name: string): Promise<void> {
+    if (!running || cleaning || (writing !== name && !dirty.has(name))) return
+    const wait = held.get(name) ?? Promise.withResolvers<void>()
+    held.set(name, wait)
+    await wait.promise
   }
 
   async function sync(definition: KubeObject): Promise<void> {
     const now = formatTime(runtime.clock.now())
     if (definition.metadata.deletionTimestamp !== undefined) {
-      if (definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)) await cleanUp(definition, now)
+      if (!definition.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return
+      cleaning = true
+      releaseAll()
+      try {
+        await cleanUp(definition, now)
+      } finally {
+        cleaning = false
+      }
       return
     }
     let current = definition
@@ -150,7 +194,7 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
   async function cleanUp(definition: KubeObject, now: string): Promise<void> {
     let current = definition
     const terminating = (status: 'True' | 'False', reason: string, message: string) =>
-      withCondition(current, { type: 'Terminating', status, reason, message }, now)
+      withDefinitionCondition(current, { type: 'Terminating', status, reason, message }, now)
     const began = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
     if (began !== current) current = await put(began, '/status')
     const rows = served.get(current.metadata.name ?? '')?.rows ?? []
@@ -204,8 +248,13 @@ export function createDefinitionLoop(runtime: Runtime, caches: Caches, scheme: M
       started = true
       kick()
     },
+    before: (next) => (request) => {
+      if (request.method !== 'DELETE' || !request.path.startsWith(`${PATH}/`)) return next(request)
+      return written(request.path.slice(PATH.length + 1)).then(() => next(request))
+    },
     stop() {
       stopping.abort()
+      releaseAll()
       unsubscribe()
       for (const off of waiting.values()) off()
       retry?.cancel()

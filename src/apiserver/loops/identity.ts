@@ -64,7 +64,8 @@ export function startIdentityLease(options: {
         if (!signal.aborted) runtime.log.error('the identity lease was not renewed', error)
       })
       .finally(() => {
-        if (!signal.aborted) timer = runtime.clock.setTimer(RENEW_MS, 'identity lease', loop)
+        if (!signal.aborted)
+          timer = runtime.clock.setTimer(RENEW_MS, 'identity lease', loop, { everyMs: RENEW_MS, keeps: name })
       })
   }
   signal.addEventListener('abort', () => timer?.cancel(), { once: true })

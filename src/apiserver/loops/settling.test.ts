@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../../base/simulated.ts'
-import type { Change } from '../cache/log.ts'
+import type { Change } from '../cache/event-log.ts'
 import { type LoopOptions, startKeyedLoop, startSettlingLoop } from './settling.ts'
 
 const SETTLE_MS = 20

@@ -6,7 +6,7 @@
 import type { Handler } from '../../api/request.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Change } from '../cache/log.ts'
+import type { Change } from '../cache/event-log.ts'
 import type { CacheReads } from '../reads.ts'
 
 /** What each loop of the server is given. */
@@ -94,11 +94,15 @@ export function startSettlingLoop(options: SettlingLoop): void {
   let near = false
   let running = false
   let again = false
+  /** Its next turn only looks again. */
+  let wentWell = false
 
   const schedule = (ms: number) => {
     timer?.cancel()
     near = ms <= settleMs
-    timer = runtime.clock.setTimer(ms, name, () => void turn())
+    const begin = () => void turn()
+    if (near) timer = runtime.scheduler.soon(ms, name, begin)
+    else timer = runtime.clock.setTimer(ms, name, begin, wentWell ? { everyMs: ms } : undefined)
   }
   const changed = () => {
     if (running) again = true
@@ -107,12 +111,14 @@ export function startSettlingLoop(options: SettlingLoop): void {
   const turn = async () => {
     near = false
     running = true
+    wentWell = everyMs !== undefined
     let next = everyMs
     try {
       await work()
     } catch (error) {
       if (!signal.aborted) runtime.log.error(`${name} were not brought up to date`, error)
       next = retryMs
+      wentWell = false
     }
     running = false
     if (signal.aborted) return

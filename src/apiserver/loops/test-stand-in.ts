@@ -3,7 +3,7 @@ import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ApiRequest, Handler } from '../../api/request.ts'
 import { alreadyExists, notFound, type StatusError } from '../../api/status.ts'
 import { simulatedRuntime } from '../../base/simulated.ts'
-import type { Change } from '../cache/log.ts'
+import type { Change } from '../cache/event-log.ts'
 import type { LoopOptions } from './settling.ts'
 
 export interface Written {
@@ -72,7 +72,7 @@ export function startStandIn() {
   const get = (group: string, resource: string, namespace: string, name: string) =>
     objects.get(pathOf({ group, resource, namespace, name }))
   const options: LoopOptions = {
-    runtime: { clock, random, scheduler, log },
+    runtime: { clock, machineClock: clock, random, scheduler, log },
     handler,
     reads: {
       get,

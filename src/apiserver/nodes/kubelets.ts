@@ -1,19 +1,23 @@
 /**
  * The way from this server to the kubelets of its nodes: where each one serves (its address and port, as its Node's status tells),
- * and who this server is to it. Asked by the handlers of logs, exec, attach, port-forward and the node proxy only. Any kubelet that
+ * and this server's client certificate. Asked by the handlers of logs, exec, attach, port-forward and the node proxy only. Any kubelet that
  * speaks Kubernetes' kubelet API is reached so, this project's or another. The clients of what else is proxied (pods, services, ports
  * of nodes) are kept here too, apart: however many pods are asked, the kubelets' connections stay.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Handler } from '../../api/request.ts'
 import { StatusError } from '../../api/status.ts'
-import type { HttpsClient, HttpsEndpoint } from '../../http/client.ts'
+import { createHttpsClient, type HttpsClient, type HttpsEndpoint } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'
+import { inProcessKubelet } from './in-process-kubelet.ts'
 
 export interface KubeletOptions {
   /** PEM of the certificate by which kubelets know this server, and its key. */
   readonly client?: { readonly cert: string; readonly key: string }
   /** PEM of the authorities that kubelets' certificates must come from. Without it they are not verified. */
   readonly ca?: string
+  /** The kubelets that run in this process, by the names of their nodes: they are asked without sockets. */
+  readonly inProcess?: (nodeName: string) => Handler | undefined
   /** Types of node addresses, the preferred first. Default: addresses before names, as kubeadm sets it. */
   readonly addressTypes?: readonly string[]
 }
@@ -36,6 +40,8 @@ export interface Kubelets {
    * @throws StatusError 500 when the node's status tells no address of a preferred type
    */
   locate(node: KubeObject, options?: { readonly insecure?: boolean; readonly address?: string }): KubeletLocation
+  /** Whether its kubelet answers: one of simulated containers only in this process, or where its Node names a port. */
+  answers(node: KubeObject): boolean
   /** The node's addresses, the preferred first. @throws as `locate` */
   addressesOf(node: KubeObject): readonly string[]
   close(): void
@@ -48,19 +54,24 @@ const DEFAULT_PORT = 10250
 const KEPT_KUBELETS = 512
 const KEPT_PROXIED = 512
 
-export function createKubelets(options: KubeletOptions = {}): Kubelets {
+/** `create`: how the clients of all of them are made. */
+export function createKubelets(options: KubeletOptions = {}, create = createHttpsClient): Kubelets {
   const { client, ca, addressTypes = ADDRESS_TYPES } = options
-  const kubelets = createClientPool(KEPT_KUBELETS)
-  const proxied = createClientPool(KEPT_PROXIED)
+  const inProcess = (node: KubeObject) => options.inProcess?.(node.metadata.name ?? '')
+  const kubelets = createClientPool(KEPT_KUBELETS, create)
+  const proxied = createClientPool(KEPT_PROXIED, create)
   const addressesOf = (node: KubeObject) => preferredAddresses(node, addressTypes)
   return {
     addressesOf,
+    answers: (node) => inProcess(node) !== undefined || !isSimulatedNode(node) || declaredPort(node) !== undefined,
     clientOf: proxied.clientOf,
     locate(node, { insecure = false, address } = {}) {
       const [named = ''] = addressesOf(node)
       const host = address ?? named
       const port = kubeletPort(node)
       const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+      const own = inProcess(node)
+      if (own !== undefined) return { host, port, server, client: inProcessKubelet(own) }
       return {
         host,
         port,
@@ -80,15 +91,14 @@ export function createKubelets(options: KubeletOptions = {}): Kubelets {
   }
 }
 
-/**
- * Whether the node's kubelet runs containers in simulation: it serves nothing, and what has its pods' addresses on a real network is
- * something else.
- */
+/** Whether the node's containers are simulated: what has its pods' addresses on a real network is something else. */
 export const isSimulatedNode = (node: KubeObject | undefined): boolean =>
   String(node?.['status']?.nodeInfo?.containerRuntimeVersion ?? '').startsWith('simulated://')
 
-export const kubeletPort = (node: KubeObject): number =>
-  (node['status']?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) || DEFAULT_PORT
+const declaredPort = (node: KubeObject): number | undefined =>
+  (node['status']?.daemonEndpoints?.kubeletEndpoint?.Port as number | undefined) || undefined
+
+export const kubeletPort = (node: KubeObject): number => declaredPort(node) ?? DEFAULT_PORT
 
 /** @throws StatusError 500 when there is none */
 export function preferredAddresses(node: KubeObject, types: readonly string[] = ADDRESS_TYPES): readonly string[] {
@@ -98,3 +108,7 @@ export function preferredAddresses(node: KubeObject, types: readonly string[] = 
     throw new StatusError(500, '', `no preferred addresses found; known addresses: [${known.join(' ')}]`)
   return preferred.map(({ address }) => address)
 }
+
+/** Of a node whose kubelet does not answer. */
+export const unanswered = (node: KubeObject): string =>
+  `the kubelet of node ${node.metadata.name} answers nothing here: its containers are simulated by another process, and its Node names no port`

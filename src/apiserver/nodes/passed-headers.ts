@@ -3,7 +3,7 @@ import type { ApiRequest } from '../../api/request.ts'
 import { subprotocolsOf } from '../../http/channels.ts'
 import { hopByHop, tokensOf } from '../../http/hop-by-hop.ts'
 
-/** What proves who asks here, and for whom, is this server's alone. */
+/** Credentials and impersonation headers are for this server alone. */
 const ABOUT_USER = /^(authorization|impersonate-.*|x-remote-.*|:.*)$/
 /** Said anew by what sends it on. */
 const SAID_ANEW = new Set(['content-length', 'x-forwarded-for'])

@@ -1,6 +1,6 @@
 /**
  * descriptions: what the types and fields of the built-in API are for, in sentences of our own. They stand in descriptions/ as
- * text that people can read and edit, and are read when a document is made, so that nobody pays for them before.
+ * text that people can read and edit, and are read when a document is made, so that they cost nothing before.
  *
  * A file has a line `group NAME` before the types of that group (`*` for what all kinds have in common), a line
  * `Type: sentence` for each type, and below it a line `  field: sentence` for each field. `Type like Other: sentence` takes the

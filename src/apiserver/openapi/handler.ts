@@ -84,6 +84,8 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
     })
   }
 
+  /** The index as it was last asked for, and the second since the epoch in which it was first seen so. */
+  let index = { text: '', second: 0 }
   return (request) => {
     const { path } = request
     if (path === V2) return v2(request)
@@ -91,11 +93,17 @@ export function createOpenApi(options: OpenApiOptions): (request: ApiRequest) =>
       const paths = Object.fromEntries(
         [...documents.index()].map(([name, hash]) => [name, { serverRelativeURL: `${V3}/${name}?hash=${hash}` }]),
       )
-      return served(request, {
+      const text = JSON.stringify({ paths })
+      const now = options.clock.now()
+      if (text !== index.text) index = { text, second: Math.floor(now / 1000) }
+      // Its time is that of the answer, in seconds: a copy of the second in which it changed may be the one from before.
+      const { 'if-modified-since': _, ...unconditional } = request.headers
+      const isSure = index.second < Math.floor(now / 1000)
+      return served(isSure ? request : { ...request, headers: unconditional }, {
         headers: LATER,
         contentType: 'text/plain; charset=utf-8',
-        modified: options.clock.now(),
-        bytes: () => Buffer.from(JSON.stringify({ paths })),
+        modified: now,
+        bytes: () => Buffer.from(text),
       })
     }
     return path.startsWith(`${V3}/`) ? v3(request, path.slice(V3.length + 1)) : undefined

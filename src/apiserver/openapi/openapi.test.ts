@@ -69,6 +69,23 @@ test('a URL out of the index may be kept for a year, and one with an old hash le
   assert.equal(old.headers?.['location'], url)
 })
 
+test('the index is not said to be unchanged within the second in which it may have changed', () => {
+  let now = Date.UTC(2026, 0, 2, 3, 4, 5, 100)
+  const openApi = createOpenApi({ scheme: createScheme(), clock: { ...clock, now: () => now } })
+  const statusOf = (since: number) => {
+    const headers = { 'if-modified-since': new Date(since).toUTCString() }
+    const request = { method: 'GET', path: '/openapi/v3', query: new URLSearchParams(), headers }
+    const answer = openApi({ ...request, signal: new AbortController().signal })
+    return answer?.kind === 'bytes' ? answer.status : undefined
+  }
+  assert.equal(statusOf(now), 200)
+  now += 500
+  assert.equal(statusOf(now), 200)
+  now += 1000
+  assert.equal(statusOf(now), 304)
+  assert.equal(statusOf(now - 1000), 200)
+})
+
 test('a document that the client has is not sent again', () => {
   for (const path of ['/openapi/v2', '/openapi/v3/version']) {
     const first = ask(path)

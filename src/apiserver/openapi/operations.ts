@@ -23,7 +23,7 @@ import {
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
 
-export interface Operation {
+export interface OpenApiOperation {
   readonly method: Method
   readonly tag: string
   readonly id: string
@@ -45,7 +45,7 @@ export interface Operation {
 }
 
 /** @throws Error for an operation without a description: a mistake in these rules */
-export function operationText(descriptions: Descriptions, { action, text, about, id }: Operation): string {
+export function operationText(descriptions: Descriptions, { action, text, about, id }: OpenApiOperation): string {
   const key = text ?? (about?.part === undefined ? action : `${action}-part`)
   const found = key === undefined ? undefined : fieldText(descriptions, 'http.Operation', key)
   if (found === undefined) throw new Error(`operation ${id} has no description`)
@@ -54,7 +54,7 @@ export function operationText(descriptions: Descriptions, { action, text, about,
 
 export interface PathItem {
   readonly path: string
-  readonly operations: readonly Operation[]
+  readonly operations: readonly OpenApiOperation[]
 }
 
 /** What the rules need to know of a row that its schema alone does not say. */
@@ -113,7 +113,7 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
   }
 
   const items: PathItem[] = []
-  const add = (path: string, operations: readonly (Operation | false)[]) => {
+  const add = (path: string, operations: readonly (OpenApiOperation | false)[]) => {
     const there = operations.filter((operation) => operation !== false)
     if (there.length > 0) items.push({ path, operations: there })
   }
@@ -178,7 +178,7 @@ export function pathItemsOf(row: ResourceRow, facts: RowFacts): readonly PathIte
 }
 
 interface Place {
-  readonly common: Pick<Operation, 'tag' | 'about'> & { readonly gvk: GroupVersionKind }
+  readonly common: Pick<OpenApiOperation, 'tag' | 'about'> & { readonly gvk: GroupVersionKind }
   readonly word: string
   /** `NamespacedPod`: what operation ids name. */
   readonly owner: string
@@ -199,7 +199,7 @@ function written(
 }
 
 /** get, update and patch of an object, or of a subresource that reads and writes like one. */
-function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): readonly (Operation | false)[] {
+function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): readonly (OpenApiOperation | false)[] {
   const { common, word, owner, definition, where, produces, consumes } = place
   const name = `${word}${owner}${suffix}`
   return [
@@ -244,7 +244,7 @@ function readAndWrite(place: Place, verbs: readonly string[], suffix = ''): read
   ]
 }
 
-function subresource(place: Place, sub: SubresourceRow, row: ResourceRow): readonly (Operation | false)[] {
+function subresource(place: Place, sub: SubresourceRow, row: ResourceRow): readonly (OpenApiOperation | false)[] {
   const gvk = { group: sub.group, version: sub.version, kind: sub.kind }
   const suffix = capital(sub.name)
   const about = { kind: row.kind, part: sub.name }
@@ -281,7 +281,7 @@ function connections(
   sub: SubresourceRow,
   methods: readonly Method[],
   withPath: boolean,
-): readonly Operation[] {
+): readonly OpenApiOperation[] {
   const end = `${owner}${capital(sub.name)}${withPath ? 'WithPath' : ''}`
   const parameters = [...where, ...(withPath ? [REST] : []), ...(CONNECT[sub.kind] ?? [])]
   return methods.map((method) => ({
@@ -334,7 +334,7 @@ function watchPaths(
   ]
 }
 
-function service(path: string, tag: string, id: string, extra: Partial<Operation>): PathItem {
+function service(path: string, tag: string, id: string, extra: Partial<OpenApiOperation>): PathItem {
   return {
     path,
     operations: [{ method: 'get', tag, id, parameters: [], produces: ['application/json'], codes: [200], ...extra }],

@@ -4,15 +4,15 @@ import {
   any,
   boolean,
   double,
-  each,
   encodeForm,
-  type Fields,
-  inside,
   integer,
+  type MessageFields,
   message,
   named,
   orReference,
   type Put,
+  putEach,
+  putInside,
   text,
 } from './protobuf.ts'
 
@@ -20,7 +20,7 @@ const reference = message(() => ({ fields: { $ref: [1, text], description: [2, t
 
 const schema: Put = message(() => schemaForm)
 const additional: Put = (writer, number, value) =>
-  inside(typeof value === 'boolean' ? 2 : 1, typeof value === 'boolean' ? boolean : schema)(writer, number, value)
+  putInside(typeof value === 'boolean' ? 2 : 1, typeof value === 'boolean' ? boolean : schema)(writer, number, value)
 
 const schemaForm = {
   fields: {
@@ -42,14 +42,14 @@ const schemaForm = {
     uniqueItems: [16, boolean],
     maxProperties: [17, integer],
     minProperties: [18, integer],
-    required: [19, each(text)],
-    enum: [20, each(any)],
+    required: [19, putEach(text)],
+    enum: [20, putEach(any)],
     additionalProperties: [21, additional],
-    type: [22, inside(1, each(text))],
-    items: [23, inside(1, each(schema))],
-    allOf: [24, each(schema)],
+    type: [22, putInside(1, putEach(text))],
+    items: [23, putInside(1, putEach(schema))],
+    allOf: [24, putEach(schema)],
     properties: [25, named(schema)],
-  } satisfies Fields,
+  } satisfies MessageFields,
   extensions: 31,
 }
 
@@ -66,9 +66,9 @@ const plain = (shift: number): Put =>
       uniqueItems: [19 + shift, boolean],
     },
   }))
-const query = inside(2, inside(3, plain(1)))
-const path = inside(2, inside(4, plain(0)))
-const bodyParameter = inside(
+const query = putInside(2, putInside(3, plain(1)))
+const path = putInside(2, putInside(4, plain(0)))
+const bodyParameter = putInside(
   1,
   message(() => ({
     fields: {
@@ -85,21 +85,21 @@ const parameter: Put = (writer, number, value) => {
   const put = place === 'body' ? bodyParameter : place === 'path' ? path : query
   put(writer, number, value)
 }
-const parameterItem = each(orReference(inside(1, parameter), inside(2, reference)))
+const parameterItem = putEach(orReference(putInside(1, parameter), putInside(2, reference)))
 
-const response = message(() => ({ fields: { description: [1, text], schema: [2, inside(1, schema)] } }))
+const response = message(() => ({ fields: { description: [1, text], schema: [2, putInside(1, schema)] } }))
 
 const operation = message(() => ({
   fields: {
-    tags: [1, each(text)],
+    tags: [1, putEach(text)],
     summary: [2, text],
     description: [3, text],
     operationId: [5, text],
-    produces: [6, each(text)],
-    consumes: [7, each(text)],
+    produces: [6, putEach(text)],
+    consumes: [7, putEach(text)],
     parameters: [8, parameterItem],
-    responses: [9, named(inside(1, response))],
-    schemes: [10, each(text)],
+    responses: [9, named(putInside(1, response))],
+    schemes: [10, putEach(text)],
     deprecated: [11, boolean],
   },
   extensions: 13,
@@ -129,8 +129,8 @@ const document = message(() => ({
     paths: [8, named(pathItem, 2)],
     definitions: [9, named(schema)],
     parameters: [10, named(parameter)],
-    security: [12, each(named(inside(1, each(text))))],
-    securityDefinitions: [13, named(inside(2, apiKey))],
+    security: [12, putEach(named(putInside(1, putEach(text))))],
+    securityDefinitions: [13, named(putInside(2, apiKey))],
   },
 }))
 

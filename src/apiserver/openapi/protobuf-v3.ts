@@ -4,24 +4,24 @@ import {
   any,
   boolean,
   double,
-  each,
   encodeForm,
-  type Fields,
-  inside,
   integer,
+  type MessageFields,
   message,
   named,
   orReference,
   type Put,
+  putEach,
+  putInside,
   text,
 } from './protobuf.ts'
 
 const reference = message(() => ({ fields: { $ref: [1, text], summary: [2, text], description: [3, text] } }))
 const plainSchema: Put = message(() => schemaForm)
-const schema: Put = orReference(inside(1, plainSchema), inside(2, reference))
+const schema: Put = orReference(putInside(1, plainSchema), putInside(2, reference))
 
 const additional: Put = (writer, number, value) =>
-  inside(typeof value === 'boolean' ? 2 : 1, typeof value === 'boolean' ? boolean : schema)(writer, number, value)
+  putInside(typeof value === 'boolean' ? 2 : 1, typeof value === 'boolean' ? boolean : schema)(writer, number, value)
 
 /** A default that is no scalar is an empty message. A scalar is written even when it is zero: it was chosen. */
 const scalar: Put = (writer, number, value) => {
@@ -49,27 +49,27 @@ const schemaForm = {
     uniqueItems: [20, boolean],
     maxProperties: [21, integer],
     minProperties: [22, integer],
-    required: [23, each(text)],
-    enum: [24, each(any)],
+    required: [23, putEach(text)],
+    enum: [24, putEach(any)],
     type: [25, text],
-    allOf: [26, each(schema)],
-    oneOf: [27, each(schema)],
-    anyOf: [28, each(schema)],
+    allOf: [26, putEach(schema)],
+    oneOf: [27, putEach(schema)],
+    anyOf: [28, putEach(schema)],
     not: [29, plainSchema],
-    items: [30, inside(1, each(schema))],
+    items: [30, putInside(1, putEach(schema))],
     properties: [31, named(schema)],
     additionalProperties: [32, additional],
     default: [33, scalar],
     description: [34, text],
     format: [35, text],
-  } satisfies Fields,
+  } satisfies MessageFields,
   extensions: 36,
 }
 
 const content = named(message(() => ({ fields: { schema: [1, schema] } })))
 
-const parameters = each(
-  inside(
+const parameters = putEach(
+  putInside(
     1,
     message(() => ({
       fields: {
@@ -83,18 +83,18 @@ const parameters = each(
   ),
 )
 
-const requestBody = inside(
+const requestBody = putInside(
   1,
   message(() => ({ fields: { description: [1, text], content: [2, content], required: [3, boolean] } })),
 )
-const response = inside(
+const response = putInside(
   1,
   message(() => ({ fields: { description: [1, text], content: [3, content] } })),
 )
 
 const operation = message(() => ({
   fields: {
-    tags: [1, each(text)],
+    tags: [1, putEach(text)],
     summary: [2, text],
     description: [3, text],
     operationId: [5, text],
@@ -119,7 +119,7 @@ const pathItem = message(() => ({
   },
 }))
 
-const securityScheme = inside(
+const securityScheme = putInside(
   1,
   message(() => ({ fields: { type: [1, text], description: [2, text], name: [3, text], in: [4, text] } })),
 )

@@ -10,10 +10,10 @@ import type { Json, JsonObject } from '../../api/object.ts'
 /** Writes one field. */
 export type Put = (writer: Writer, number: number, value: Json) => void
 
-export type Fields = Readonly<Record<string, readonly [number: number, put: Put]>>
+export type MessageFields = Readonly<Record<string, readonly [number: number, put: Put]>>
 
 export interface Form {
-  readonly fields: Fields
+  readonly fields: MessageFields
   /** Number of the extensions: every key that begins with `x-`. */
   readonly extensions?: number
   /** Where keys that are no field's name go, as named values. */
@@ -55,7 +55,7 @@ function putNamed(writer: Writer, number: number, object: JsonObject, put: Put, 
 }
 
 /** A message around a value: gnostic's unions. */
-export const inside =
+export const putInside =
   (at: number, put: Put): Put =>
   (writer, number, value) => {
     const end = writer.length()
@@ -63,7 +63,7 @@ export const inside =
     writer.lengthTag(number, writer.length() - end)
   }
 
-export const each =
+export const putEach =
   (put: Put): Put =>
   (writer, number, value) => {
     const list = Array.isArray(value) ? value : [value]

@@ -1,4 +1,4 @@
-/** A document as a file is served (RFC 9110, 13 and 14): whole, a part of it, or not again for who has it already. */
+/** A document as a file is served (RFC 9110, 13 and 14): whole, a part of it, or not again where the client has it already. */
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 
 export interface ServedDocument {

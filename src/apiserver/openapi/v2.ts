@@ -1,10 +1,10 @@
 /** The OpenAPI v2 document: the whole API in one. */
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { Descriptions } from './descriptions.ts'
-import { type Operation, operationText, type PathItem } from './operations.ts'
+import { type OpenApiOperation, operationText, type PathItem } from './operations.ts'
 import { type Parameter, parameterText, SHARED } from './parameters.ts'
 import { toV2 } from './schemas.ts'
-import { bearerToken, CODE_TEXTS, sharedParameters, sortedParameters, UNAUTHORIZED } from './v3.ts'
+import { bearerTokenScheme, CODE_TEXTS, sharedParameters, sortedParameters, UNAUTHORIZED } from './v3.ts'
 
 const REFERENCE = '#/definitions/'
 
@@ -26,7 +26,7 @@ export function v2Document(
     paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item, descriptions)])),
     definitions: Object.fromEntries([...schemas].map(([name, schema]) => [name, toV2(schema)])),
     parameters: sharedOnes(descriptions),
-    securityDefinitions: { BearerToken: bearerToken(descriptions) },
+    securityDefinitions: { BearerToken: bearerTokenScheme(descriptions) },
     security: [{ BearerToken: [] }],
   }
 }
@@ -46,14 +46,14 @@ function inline(one: Parameter, descriptions: Descriptions): Json {
   return { uniqueItems: true, type, description, name, in: place, ...(place === 'path' ? { required: true } : {}) }
 }
 
-function bodyParameter({ definition, required }: NonNullable<Operation['body']>): Json {
+function bodyParameter({ definition, required }: NonNullable<OpenApiOperation['body']>): Json {
   return { name: 'body', in: 'body', ...(required ? { required } : {}), schema: { $ref: REFERENCE + definition } }
 }
 
 const parameter = (one: Parameter, descriptions: Descriptions): Json =>
   one.shared === undefined ? inline(one, descriptions) : { $ref: `#/parameters/${one.shared}` }
 
-function body(of: NonNullable<Operation['body']>): Json {
+function body(of: NonNullable<OpenApiOperation['body']>): Json {
   const shared = SHARED_BODIES[of.definition]
   return shared === undefined ? bodyParameter(of) : { $ref: `#/parameters/${shared}` }
 }
@@ -67,7 +67,7 @@ function pathItem(item: PathItem, descriptions: Descriptions): JsonObject {
   }
 }
 
-function operation(one: Operation, shared: ReadonlySet<Parameter>, descriptions: Descriptions): JsonObject {
+function operation(one: OpenApiOperation, shared: ReadonlySet<Parameter>, descriptions: Descriptions): JsonObject {
   const schema: Json = one.answer === undefined ? { type: 'string' } : { $ref: REFERENCE + one.answer }
   const parameters = [
     ...(one.body === undefined ? [] : [body(one.body)]),

@@ -1,7 +1,7 @@
 /** OpenAPI v3 documents: one per group version (KEP-2896). */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { type Descriptions, fieldText } from './descriptions.ts'
-import { type Operation, operationText, type PathItem } from './operations.ts'
+import { type OpenApiOperation, operationText, type PathItem } from './operations.ts'
 import { type Parameter, parameterText } from './parameters.ts'
 
 const REFERENCE = '#/components/schemas/'
@@ -26,13 +26,13 @@ export function v3Document({ info, items, schemas, secured, descriptions }: Docu
     paths: Object.fromEntries(sorted.map((item) => [item.path, pathItem(item, descriptions)])),
     components: {
       ...(schemas.size > 0 ? { schemas: Object.fromEntries(schemas) } : {}),
-      ...(secured ? { securitySchemes: { BearerToken: bearerToken(descriptions) } } : {}),
+      ...(secured ? { securitySchemes: { BearerToken: bearerTokenScheme(descriptions) } } : {}),
     },
   }
 }
 
-/** How clients say who they are, in either version of OpenAPI. */
-export function bearerToken(descriptions: Descriptions): JsonObject {
+/** How clients authenticate, in either version of OpenAPI. */
+export function bearerTokenScheme(descriptions: Descriptions): JsonObject {
   const description = fieldText(descriptions, 'http.Parameter', 'authorization')
   return { type: 'apiKey', description, name: 'authorization', in: 'header' }
 }
@@ -70,7 +70,7 @@ function parametersOf(parameters: Iterable<Parameter>, descriptions: Description
   }
 }
 
-function operation(one: Operation, shared: ReadonlySet<Parameter>, descriptions: Descriptions): JsonObject {
+function operation(one: OpenApiOperation, shared: ReadonlySet<Parameter>, descriptions: Descriptions): JsonObject {
   const answer: Json = one.answer === undefined ? { type: 'string' } : { $ref: REFERENCE + one.answer }
   const content = Object.fromEntries([...one.produces].sort().map((type) => [type, { schema: answer }]))
   const { body, gvk } = one

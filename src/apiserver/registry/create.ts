@@ -6,10 +6,10 @@ import { alreadyExists, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { longName } from '../../api/validation/formats.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
+import type { Guard } from '../../storage/storage.ts'
 import { storageKey } from '../cache/keys.ts'
-import { generatedName } from './generate-name.ts'
 import { canonicalObject, inNamespace } from './metadata.ts'
-import { groupResource, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
+import { groupResource, poolGuard, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
 import type { Strategy } from './strategy.ts'
 
 /** Names generated for one create before it gives up. */
@@ -35,9 +35,7 @@ export async function createObject(
   if (name !== undefined && name !== '') return createNamed(registry, context, object, validate)
   if (generateName === undefined || generateName === '') return createNamed(registry, context, object, validate)
   for (let attempt = 1; ; attempt++) {
-    const named = withMetadata(object, {
-      name: generatedName(generateName, registry.runtime.random),
-    })
+    const named = withMetadata(object, { name: freeName(registry, context, object.metadata.namespace, generateName) })
     try {
       return await createNamed(registry, context, named, validate)
     } catch (error) {
@@ -46,37 +44,60 @@ export async function createObject(
   }
 }
 
+/** Names by a seed begin anew with each start: those that are taken are passed over. */
+const NAMES_PASSED_OVER = 10_000
+
+function freeName(
+  { newName, current }: Registry,
+  { row }: WriteContext,
+  namespace: string | undefined,
+  generateName: string,
+): string {
+  let name = newName(generateName)
+  for (let i = 0; i < NAMES_PASSED_OVER && current(row, storageKey(row, namespace ?? '', name)) !== undefined; i++)
+    name = newName(generateName)
+  return name
+}
+
 async function createNamed(
   registry: Registry,
   context: WriteContext,
   named: KubeObject,
   validate: ValidateCreate,
 ): Promise<KubeObject> {
-  const begun = context.strategy.beginCreate?.(named, context, registry.pools)
-  try {
-    return await createBegun(registry, context, begun?.object ?? named, validate)
-  } finally {
-    begun?.finish()
+  for (;;) {
+    const guarding = poolGuard(registry, context.strategy, context.dryRun)
+    const guard = guarding && (await guarding)
+    const begun = context.strategy.beginCreate?.(named, context, registry.pools)
+    try {
+      const made = await createBegun(registry, context, begun?.object ?? named, validate, guard)
+      if (made !== undefined) return made
+    } finally {
+      begun?.finish()
+    }
   }
 }
 
+/** undefined: another server took from the pools meanwhile. */
 async function createBegun(
   registry: Registry,
   context: WriteContext,
   begun: KubeObject,
   validate: ValidateCreate,
-): Promise<KubeObject> {
+  guard: Guard | undefined,
+): Promise<KubeObject | undefined> {
   const { row } = context
   const object = beforeCreate(registry, context, begun)
   await validate(object)
   const name = object.metadata.name as string
   const resourceVersion = object.metadata.resourceVersion
-  // A dry run never reaches the store, which is who minds.
+  // A dry run never reaches the store, which would refuse it.
   if (!context.dryRun && resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0')
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
   const key = storageKey(row, context.namespace, name)
   const canonical = await storedObject(context.endpoint, canonicalObject(object, ''))
   if (context.dryRun) {
+    await registry.fresh()
     const existing = registry.current(row, key)
     if (existing !== undefined) throw exists(context, object.metadata, existing.object)
     // What never reaches the store keeps the version that the client gave it.
@@ -85,11 +106,13 @@ async function createBegun(
   const result = await registry.storage.write({
     type: 'put',
     key,
-    value: registry.encode(canonical),
+    value: registry.encode(canonical, context.parts),
     expectRevision: 0,
     ...leaseOf(context, canonical),
+    ...(guard === undefined ? {} : { guard }),
   })
   if (result.ok) return writtenObject(registry, row, key, canonical, result.revision)
+  if (result.guardMoved === true) return undefined
   const current = result.current
   throw exists(context, object.metadata, current && registry.decode(current.value, current.modRevision))
 }

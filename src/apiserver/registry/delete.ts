@@ -1,12 +1,13 @@
 /** Delete, step by step as in Kubernetes (docs/deletion.md). The rules are in grace-period-and-propagation.ts; here they meet storage. */
 
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { conflict, notFound } from '../../api/status.ts'
+import { conflict, notFound, StatusError } from '../../api/status.ts'
 import { namedKey } from '../cache/keys.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import { checkOwnPreconditions, checkPreconditions, deleteStep } from './grace-period-and-propagation.ts'
+import { journalOfDelete } from './journal.ts'
 import { canonicalObject } from './metadata.ts'
-import { groupResource, type Registry, type WriteContext } from './registry.ts'
+import { groupResource, isOutdated, type Registry, type WriteContext } from './registry.ts'
 import { sameObject } from './same.ts'
 import type { DeleteOptions } from './strategy.ts'
 import { unreadableObject } from './unreadable.ts'
@@ -26,7 +27,7 @@ export interface Deleted {
  * Deletes one object, or begins its deletion.
  *
  * Guarantees: preconditions hold for the very state that is marked or removed; what is marked and then removed is so in one go
- * (one that was only marked, by an earlier version, is removed by the next delete); with dryRun nothing is written.
+ * where the storage is this server's own (one that was only marked is removed by the next delete); with dryRun nothing is written.
  *
  * @throws StatusError 404, 409 for preconditions, or what validating admission throws
  */
@@ -36,51 +37,81 @@ export async function deleteObject(
   options: DeleteOptions,
   validate: ValidateDelete,
 ): Promise<Deleted> {
-  const { row, endpoint, kindStrategy, name } = context
+  const { row, name } = context
   const key = namedKey(row, context.namespace, name)
-  const cached = registry.current(row, key)
-  let found: Found | undefined = cached && { object: cached.object, revision: cached.revision }
-  const { preconditions } = options
+  let found: Found | undefined = registry.current(row, key)
   for (;;) {
-    if (found === undefined) throw notFound(groupResource(row), name)
-    if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
-      throw conflict(
-        groupResource(row),
-        name,
-        `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`,
-      )
-    const { revision } = found
-    const existing = await readable(endpoint, key, found)
-    if (kindStrategy.preconditionFailed === undefined)
-      checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
-    else checkOwnPreconditions(groupResource(row), existing, preconditions, kindStrategy.preconditionFailed)
-    await validate(existing)
-    const step = deleteStep(kindStrategy, existing, options, context)
-    if (step.action === 'keep') return kept(found.object)
-    const next = canonicalObject(step.object, String(revision))
-    if (step.action === 'update' && sameObject(next, existing)) return kept(found.object)
-    const stored = await endpoint.worked.asStored(step.object)
-    if (context.dryRun)
-      return step.action === 'update' ? kept(canonicalObject(stored, String(revision))) : gone(context, next)
-    if (step.action === 'remove') {
-      const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
-      if (result.ok) return gone(context, canonicalObject(step.object, String(result.revision)))
-      found = foundNow(registry, result.current)
-      continue
+    const revision = found?.revision ?? 0
+    try {
+      const outcome = await attempt(registry, context, options, validate, key, found)
+      if ('retry' in outcome) {
+        found = outcome.retry
+        continue
+      }
+      if (!('unwritten' in outcome) || !(await isOutdated(registry, row, key, revision))) return outcome
+    } catch (error) {
+      // What a write failed with is no decision: it may have been done.
+      if (!(error instanceof StatusError) || !(await isOutdated(registry, row, key, revision))) throw error
     }
-    const result = await registry.storage.write({
-      type: 'put',
-      key,
-      value: registry.encode(canonicalObject(stored, '')),
-      expectRevision: revision,
-      thenDelete: step.action !== 'update',
-    })
-    if (result.ok) {
-      const written = canonicalObject(stored, String(result.revision))
-      return step.action === 'update' ? kept(written) : gone(context, written)
-    }
-    found = foundNow(registry, result.current)
+    found = registry.current(row, key)
   }
+}
+
+/** As decided by a state that no write has confirmed. */
+interface Unwritten extends Deleted {
+  readonly unwritten: true
+}
+
+async function attempt(
+  registry: Registry,
+  context: WriteContext,
+  options: DeleteOptions,
+  validate: ValidateDelete,
+  key: string,
+  found: Found | undefined,
+): Promise<Deleted | Unwritten | { readonly retry: Found | undefined }> {
+  const { row, endpoint, kindStrategy, name } = context
+  const { preconditions } = options
+  if (found === undefined) throw notFound(groupResource(row), name)
+  if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true)
+    throw conflict(
+      groupResource(row),
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`,
+    )
+  const { revision, object } = found
+  const existing = await readable(endpoint, key, found)
+  if (kindStrategy.preconditionFailed === undefined)
+    checkPreconditions({ group: row.group, kind: row.kind }, existing, preconditions)
+  else checkOwnPreconditions(groupResource(row), existing, preconditions, kindStrategy.preconditionFailed)
+  await validate(existing)
+  const step = deleteStep(kindStrategy, existing, options, context)
+  const unwritten = (deleted: Deleted): Unwritten => ({ ...deleted, unwritten: true })
+  if (step.action === 'keep') return unwritten(kept(object))
+  const next = canonicalObject(step.object, String(revision))
+  if (step.action === 'update' && sameObject(next, existing)) return unwritten(kept(object))
+  const stored = await endpoint.worked.asStored(step.object)
+  if (context.dryRun)
+    return unwritten(step.action === 'update' ? kept(canonicalObject(stored, String(revision))) : gone(context, next))
+  if (step.action === 'remove') {
+    const journal = journalOfDelete(context, options, existing, undefined)
+    const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision, ...journal })
+    if (result.ok) return gone(context, canonicalObject(step.object, String(result.revision)))
+    return { retry: foundNow(registry, result.current) }
+  }
+  const result = await registry.storage.write({
+    type: 'put',
+    key,
+    value: registry.encode(canonicalObject(stored, ''), context.parts),
+    expectRevision: revision,
+    thenDelete: step.action !== 'update',
+    ...(step.action === 'update'
+      ? journalOfDelete(context, options, existing, step.object)
+      : journalOfDelete(context, options, existing, undefined, step.object)),
+  })
+  if (!result.ok) return { retry: foundNow(registry, result.current) }
+  const written = canonicalObject(stored, String(result.revision))
+  return step.action === 'update' ? kept(written) : gone(context, written)
 }
 
 /** What is there, as it is stored. */

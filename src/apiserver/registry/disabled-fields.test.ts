@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, KubeObject } from '../../api/object.ts'
-import { share } from '../../api/parts.ts'
+import { noParts } from '../../api/parts.ts'
+import { partsForTest } from '../../api/parts-fixture.test.ts'
 import type { Schema } from '../../api/schema/schema.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import { createScheme } from '../../api/scheme/scheme.ts'
@@ -66,7 +67,8 @@ for (const { definition, field, feature, kind } of DISABLED_FIELDS) {
 const pods = rows.find(({ resource, group }) => resource === 'pods' && group === '')!
 const pod = (spec: object): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })
 const stopping = (lifecycle: object) => pod({ containers: [{ name: 'c', lifecycle, image: 'i' }], nodeName: 'n' })
-const cleaned = (object: KubeObject, old?: KubeObject) => withoutDisabledFields(object, old, pods.schema)
+const cleaned = (object: KubeObject, old?: KubeObject, parts = noParts) =>
+  withoutDisabledFields(object, old, pods.schema, parts)
 
 test('what uses no feature that is off stays the very object', () => {
   const object = stopping({ preStop: { sleep: { seconds: 1 } } })
@@ -87,11 +89,12 @@ test('a feature that is used in one place of the stored object may be used in ot
   assert.equal(mentions(cleaned(next, volume({ emptyDir: { mode: 1 } })), 'user'), false)
 })
 
-test('a shared spec is cleaned each time it comes, and a clean one stays itself', () => {
-  const spec = share({ containers: [{ name: 'c', image: 'i', lifecycle: { stopSignal: 'SIGINT' } }] })
-  for (let turn = 0; turn < 2; turn++) assert.equal(mentions(cleaned(pod(spec)), 'stopSignal'), false)
-  const clean = share({ containers: [{ name: 'c', image: 'i' }] })
-  for (let turn = 0; turn < 2; turn++) assert.equal(cleaned(pod(clean))['spec'], clean)
+test('a spec that recurs is cleaned each time it comes, and a clean one stays itself', () => {
+  const { parts, known } = partsForTest()
+  const spec = known({ containers: [{ name: 'c', image: 'i', lifecycle: { stopSignal: 'SIGINT' } }] })
+  for (let turn = 0; turn < 2; turn++) assert.equal(mentions(cleaned(pod(spec), undefined, parts), 'stopSignal'), false)
+  const clean = known({ containers: [{ name: 'c', image: 'i' }] })
+  for (let turn = 0; turn < 2; turn++) assert.equal(cleaned(pod(clean), undefined, parts)['spec'], clean)
 })
 
 test("a claim's health is a claim's alone to lose: a set's template of claims keeps it", () => {

@@ -1,11 +1,12 @@
 /**
- * Fields of features that are off by default: they are decoded, owned by the one who sent them, and dropped before the strategy looks
+ * Fields of features that are off by default: they are decoded, owned by their sender, and dropped before the strategy looks
  * at the object. A field is kept where the stored object already uses its feature (API concept: feature gates). Create and update
  * call this for every built-in kind.
  */
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
-import { isShared } from '../../api/parts.ts'
+import { noParts, type Parts } from '../../api/parts.ts'
 import type { Schema, StructSchema } from '../../api/schema/schema.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 
 const CORE = 'io.k8s.api.core.v1'
 const DEVICES = 'io.k8s.api.resource.v1'
@@ -103,16 +104,12 @@ interface Plan {
 const plans = new Map<string, Plan>()
 
 function planOf(schema: StructSchema): Plan {
-  const known = plans.get(schema.definition)
-  if (known !== undefined) return known
-  const plan: Plan = {
-    own: byDefinition.get(schema.definition) ?? [],
+  return getOrInsertComputed(plans, schema.definition, (definition) => ({
+    own: byDefinition.get(definition) ?? [],
     below: schema.fields.flatMap(({ name, schema: inner }) =>
-      leadsToDisabled(inner, new Set([schema.definition])) ? [[name, inner] as const] : [],
+      leadsToDisabled(inner, new Set([definition])) ? [[name, inner] as const] : [],
     ),
-  }
-  plans.set(schema.definition, plan)
-  return plan
+  }))
 }
 
 function leadsToDisabled(schema: Schema, seen: Set<string>): boolean {
@@ -131,9 +128,10 @@ export function withoutDisabledFields(
   object: KubeObject,
   old: KubeObject | undefined,
   schema: StructSchema,
+  parts: Parts = noParts,
 ): KubeObject {
   const found = new Set<string>()
-  collect(object, old, schema, object.kind, found)
+  collect(object, old, schema, object.kind, found, parts)
   if (found.size === 0) return object
   const inUse = new Set<string>()
   if (old !== undefined) collect(old, undefined, schema, object.kind, inUse)
@@ -141,31 +139,47 @@ export function withoutDisabledFields(
   return dropped.size === 0 ? object : (without(object, schema, object.kind, dropped) as KubeObject)
 }
 
-/** Shared parts in which no feature that is off is used. */
-const plainParts = new WeakMap<object, Schema>()
+/** Whether a value of a new object uses no feature that is off, whatever its kind: asked of parts that recur. */
+const plainOf = new WeakMap<Schema, (part: object) => boolean>()
 
-/** Adds the features that `value` uses and the same value of the old object is not known to use. */
-function collect(value: Json, old: Json | undefined, schema: Schema, kind: string, found: Set<string>): void {
+const isPlain = (schema: Schema) =>
+  getOrInsertComputed(plainOf, schema, () => (part) => {
+    const found = new Set<string>()
+    collect(part as Json, undefined, schema, undefined, found)
+    return found.size === 0
+  })
+
+/**
+ * Adds the features that `value` uses and the same value of the old object is not known to use. `kind` is undefined for any; `parts`
+ * are those of the object itself: further down there are none.
+ */
+function collect(
+  value: Json,
+  old: Json | undefined,
+  schema: Schema,
+  kind: string | undefined,
+  found: Set<string>,
+  parts?: Parts,
+): void {
   if (value === old || typeof value !== 'object' || value === null) return
   if (schema.type === 'list') {
     if (Array.isArray(value)) for (const item of value) collect(item, undefined, schema.items, kind, found)
   } else if (schema.type === 'map') {
     for (const item of Object.values(value as Fields)) collect(item, undefined, schema.values, kind, found)
   } else if (schema.type === 'struct') {
-    const shared = isShared(value)
-    if (shared && plainParts.get(value) === schema) return
-    const before = found.size
     const fields = value as Fields
     const plan = planOf(schema)
     for (const one of plan.own) if (fields[one.field] !== undefined && isOf(one, kind)) found.add(useOf(one))
-    for (const [name, inner] of plan.below)
-      if (fields[name] !== undefined)
-        collect(fields[name] as Json, (old as Fields | undefined)?.[name], inner, kind, found)
-    if (shared && before === 0 && found.size === 0 && old === undefined) plainParts.set(value, schema)
+    for (const [name, inner] of plan.below) {
+      const field: Json | undefined = fields[name]
+      if (field === undefined || (parts?.recurs(field) && parts.once(field, isPlain(inner)))) continue
+      collect(field, (old as Fields | undefined)?.[name], inner, kind, found)
+    }
   }
 }
 
-const isOf = ({ kind }: DisabledField, of: string): boolean => kind === undefined || kind === of
+const isOf = ({ kind }: DisabledField, of: string | undefined): boolean =>
+  kind === undefined || of === undefined || kind === of
 
 function without(value: Json, schema: Schema, kind: string, dropped: ReadonlySet<string>): Json {
   if (typeof value !== 'object' || value === null) return value

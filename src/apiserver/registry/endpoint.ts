@@ -9,6 +9,7 @@
 import type { Decoded, DecodeOptions, ExpectedKind } from '../../api/codec/decode.ts'
 import type { ReplicasOf } from '../../api/fields/scale.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { Parts } from '../../api/parts.ts'
 import type { RequestBody, StoredObject } from '../../api/request.ts'
 import type { StructSchema } from '../../api/schema/schema.ts'
 import type { ResourceRow, SubresourceRow } from '../../api/scheme/resource.ts'
@@ -31,6 +32,8 @@ export interface ResourceEndpoint {
   readonly served: ServedVersion
   readonly worked: WorkedVersion
   readonly reader: KindReader
+  /** What is remembered of specs that recur. */
+  readonly parts: Parts
   /** Of the row, or of the kind of one of its subresources (`Scale`, `Binding`), which is a built-in one. */
   readerOf(kind: ResourceRow | SubresourceRow): KindReader
   readonly scale: ScaledResource
@@ -43,6 +46,8 @@ export interface ResourceEndpoint {
 export interface KindReader extends ExpectedKind {
   /** Canonical, without defaults that only built-in kinds have. @throws StatusError 400, 415 */
   decode(body: RequestBody | undefined, options: DecodeOptions): Decoded
+  /** With the defaults of its version's types. */
+  defaulted(object: KubeObject): KubeObject
   /** What a create or an update takes of an object that was sent. */
   taken(object: KubeObject): KubeObject
   /** Kubernetes has a Go type for it. Of others, maps to it, messages show fields in order and what is not declared is left out. */
@@ -79,7 +84,7 @@ export interface ScaledResource {
   readonly isConvertible: boolean
 }
 
-/** The version in which an object is shown to those who ask for the row. */
+/** The version in which an object is shown to requests for the row. */
 export interface ServedVersion {
   /** The form in which caches keep it; undefined when it is shown as it is stored. */
   readonly form: ServedForm | undefined

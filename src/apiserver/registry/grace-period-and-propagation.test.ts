@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
+import { noParts } from '../../api/parts.ts'
 import { checkPreconditions, deleteStep, shouldDeleteDuringUpdate } from './grace-period-and-propagation.ts'
 import type { DeleteOptions, Strategy, StrategyContext } from './strategy.ts'
 
@@ -11,6 +12,7 @@ const context: StrategyContext = {
   now: '2026-05-05T10:00:00Z',
   nowMs,
   dryRun: false,
+  parts: noParts,
   subresource: '',
   namespaceLabels: () => ({}),
 }

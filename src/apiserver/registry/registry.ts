@@ -5,11 +5,13 @@
  */
 import { withMetadata } from '../../api/metadata.ts'
 import type { KubeObject } from '../../api/object.ts'
+import type { Parts } from '../../api/parts.ts'
 import type { StoredObject, UserInfo } from '../../api/request.ts'
 import type { ResourceRow } from '../../api/scheme/resource.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Guard, Storage } from '../../storage/storage.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
+import type { NameMaker } from './generate-name.ts'
 import type { Pools, Strategy, StrategyContext } from './strategy.ts'
 
 /** What the store needs of the server. */
@@ -18,13 +20,19 @@ export interface Registry {
   readonly pools: Pools
   readonly runtime: Runtime
   readonly storage: Storage
-  /** The newest state of a key that anybody was answered, or undefined. */
+  /** For objects that have a generateName. */
+  readonly newName: NameMaker
+  /** The newest state of a key that this server knows, or undefined: the newest there is once `fresh` has resolved. */
   current(row: ResourceRow, key: string): StoredObject | undefined
+  /** See Caches. */
+  fresh(): Promise<void> | undefined
+  /** Whether other servers write to the storage. */
+  readonly shares: boolean
   /**
    * Registers what is about to be written, so that the watch cache publishes this very object instead of parsing the bytes
-   * again.
+   * again. `parts` is what the resource's endpoint remembers.
    */
-  encode(object: KubeObject): Uint8Array
+  encode(object: KubeObject, parts: Parts): Uint8Array
   /** The object in bytes read from storage, with its resourceVersion. */
   decode(value: Uint8Array, revision: number): KubeObject
 }
@@ -40,7 +48,19 @@ export interface WriteContext extends StrategyContext {
   readonly kindStrategy: Strategy
   readonly user: UserInfo
   readonly name: string
+  /** For the journal of deletions. */
+  origin(): WriteOrigin
   warn(message: string): void
+}
+
+/** What a write came with, as far as the journal of deletions keeps it. */
+export interface WriteOrigin {
+  readonly verb: string
+  readonly subresource: string
+  readonly userAgent: string
+  /** Of updates and patches. */
+  readonly fieldManager?: string
+  readonly auditId?: string
 }
 
 /**
@@ -56,6 +76,43 @@ export function writtenObject(
 ): KubeObject {
   const entry = registry.current(row, key)
   return entry?.revision === revision ? entry.object : withMetadata(written, { resourceVersion: String(revision) })
+}
+
+/**
+ * Whether a decision that was made by a state of the key, and that no write has confirmed, has to be made again: another server of
+ * the cluster has written the key since.
+ */
+export async function isOutdated(
+  registry: Registry,
+  row: ResourceRow,
+  key: string,
+  revision: number,
+): Promise<boolean> {
+  const waiting = registry.fresh()
+  if (waiting === undefined) return false
+  await waiting
+  return (registry.current(row, key)?.revision ?? 0) !== revision
+}
+
+/** Moved by every write that takes something from a pool. */
+const POOLS = '/registry/skiff.dev/pools'
+
+/**
+ * What a write has to compare that takes from pools, so that no other server takes the same. This server's caches know what was
+ * taken before.
+ */
+export function poolGuard(
+  registry: Registry,
+  { takesFromPools }: Pick<Strategy, 'takesFromPools'>,
+  dryRun: boolean,
+): Promise<Guard> | undefined {
+  return takesFromPools === true && !dryRun && registry.shares ? guardOf(registry) : undefined
+}
+
+async function guardOf(registry: Registry): Promise<Guard> {
+  const { item } = await registry.storage.get(POOLS)
+  await registry.fresh()
+  return { key: POOLS, expectRevision: item?.modRevision ?? 0 }
 }
 
 /** A new object as it is stored. @throws StatusError 500 when a custom resource's webhook fails */

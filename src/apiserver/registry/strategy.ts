@@ -1,8 +1,9 @@
 /**
  * What a resource's author writes; the generic store does the rest. Objects are of the storage
- * version; every function is pure: it returns a new object (or the same one) and never mutates.
+ * version, of the kind's type; every function is pure: it returns a new object (or the same one) and never mutates.
  */
 import type { KubeObject } from '../../api/object.ts'
+import type { Parts } from '../../api/parts.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { FieldError } from '../../api/validation/errors.ts'
 import type { Random } from '../../base/random.ts'
@@ -17,6 +18,8 @@ export interface StrategyContext {
   readonly dryRun: boolean
   /** '' or the subresource the request is for. */
   readonly subresource: string
+  /** What the resource's endpoint remembers of specs. */
+  readonly parts: Parts
   /** apiVersion of the request's path (`events.k8s.io/v1`): events are held to different rules by each group. */
   readonly requestApiVersion?: string
   /** The labels of the request's namespace, by which some kinds allow what others forbid. */
@@ -48,23 +51,25 @@ export interface DeleteOptions {
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean
 }
 
-export interface Strategy {
+export interface Strategy<T extends KubeObject = KubeObject> {
   /** Takes from shared pools before anything is prepared or validated (services). Throws a StatusError to refuse. */
-  beginCreate?(object: KubeObject, context: StrategyContext, pools: Pools): Begun
-  beginUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext, pools: Pools): Begun
+  /** What begins takes something from a pool that all servers of the cluster share: two of them may not take the same. */
+  readonly takesFromPools?: boolean
+  beginCreate?(object: T, context: StrategyContext, pools: Pools): Begun
+  beginUpdate?(object: T, old: T, context: StrategyContext, pools: Pools): Begun
   /** Defaults that need the time of the request: set on what was sent, before its fields are counted as the sender's. */
-  timedDefaults?(object: KubeObject, now: string): KubeObject
-  prepareForCreate?(object: KubeObject, context: StrategyContext): KubeObject
+  timedDefaults?(object: T, now: string): KubeObject
+  prepareForCreate?(object: T, context: StrategyContext): KubeObject
   /** Metadata is judged only where `validate` finds nothing: the kind's own rules do not look at it. */
   readonly metadataLast?: boolean
   /** The name's rule is one that the type declares: told after the kind's own rules. */
   readonly nameDeclared?: boolean
   /** What a new object may not ask for, told before everything else. */
-  validateAccess?(object: KubeObject, context: StrategyContext): readonly FieldError[]
+  validateAccess?(object: T, context: StrategyContext): readonly FieldError[]
   /** Rules of the kind; object-meta rules are the store's. */
-  validate?(object: KubeObject, context: StrategyContext): readonly FieldError[]
-  warningsOnCreate?(object: KubeObject, context: StrategyContext): readonly string[]
-  canonicalize?(object: KubeObject): KubeObject
+  validate?(object: T, context: StrategyContext): readonly FieldError[]
+  warningsOnCreate?(object: T, context: StrategyContext): readonly string[]
+  canonicalize?(object: T): KubeObject
   /** PUT of a name that is not there creates it. */
   readonly allowCreateOnUpdate?: boolean
   /** An apply of this subresource creates what is not there, as an apply of the object itself always does. */
@@ -73,13 +78,13 @@ export interface Strategy {
   readonly allowUnconditionalUpdate?: boolean
   /** What the kind counts as a change includes fields that are dropped afterwards, since their feature is off. */
   readonly countsDisabledFields?: boolean
-  prepareForUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject
-  validateUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): readonly FieldError[]
-  warningsOnUpdate?(object: KubeObject, old: KubeObject, context: StrategyContext): readonly string[]
+  prepareForUpdate?(object: T, old: T, context: StrategyContext): KubeObject
+  validateUpdate?(object: T, old: T, context: StrategyContext): readonly FieldError[]
+  warningsOnUpdate?(object: T, old: T, context: StrategyContext): readonly string[]
   /** Paths (as fieldsV1 paths: ['f:status']) that a write to this endpoint never owns. */
   readonly resetFields?: readonly (readonly string[])[]
   /** Graceful kinds (pods): the grace period to use, or undefined for deletion at once. */
-  gracePeriod?(object: KubeObject, options: DeleteOptions): number | undefined
+  gracePeriod?(object: T, options: DeleteOptions): number | undefined
   /** A delete that removes the object is answered with it instead of a Status of Success. */
   readonly returnDeletedObject?: boolean
   /** Said of every deletion that is asked for, whether or not there is something to delete. */
@@ -88,24 +93,26 @@ export interface Strategy {
    * Kinds whose deletion begins with a step of their own (Namespace, CustomResourceDefinition): the object to write instead
    * of the generic marking, the same object when it was marked before, or undefined for the generic way.
    */
-  beginDeletion?(object: KubeObject, options: DeleteOptions, context: StrategyContext): KubeObject | undefined
+  beginDeletion?(object: T, options: DeleteOptions, context: StrategyContext): KubeObject | undefined
   /** How such a kind begins to say that a precondition does not hold, where it has words of its own for it. */
   readonly preconditionFailed?: string
+  /** Finalizers that are none of its metadata's (namespaces: spec.finalizers). */
+  ownFinalizers?(object: T): readonly string[]
   /** Whether an object without finalizers may go (namespaces: spec.finalizers is empty). Default: yes. */
-  mayRemove?(object: KubeObject): boolean
+  mayRemove?(object: T): boolean
   readonly defaultGarbageCollectionPolicy?: 'OrphanDependents' | 'DeleteDependents' | 'Unsupported'
   /** Kinds that expire (events): seconds until storage forgets the object, counted from its last write. */
-  timeToLiveSeconds?(object: KubeObject): number | undefined
+  timeToLiveSeconds?(object: T): number | undefined
   /** What field selectors may name besides metadata.name and metadata.namespace. */
-  selectableFields?(object: KubeObject): Readonly<Record<string, string>>
+  selectableFields?(object: T): Readonly<Record<string, string>>
   /** Which of them a selector may name, where the group in which the kind is asked for has a say in it. */
   readonly fieldLabels?: readonly string[] | ((group: string) => readonly string[])
   /** In what words another one is refused. Default: `field label not supported: …`. */
   fieldLabelProblem?(label: string): string
   /** The rules of .../status: same shape, used instead of this one for that subresource. */
-  readonly status?: Omit<Strategy, 'status'>
+  readonly status?: Omit<Strategy<T>, 'status'>
   /** Other subresources that write the object (pods/ephemeralcontainers, namespaces/finalize, …). */
-  readonly subresources?: Readonly<Record<string, Omit<Strategy, 'status' | 'subresources'>>>
+  readonly subresources?: Readonly<Record<string, Omit<Strategy<T>, 'status' | 'subresources'>>>
   /** The kind's Name rule; default: DNS-1123 subdomain. Returns messages. */
   validateName?(name: string, prefix: boolean): readonly string[]
   /** Which rules of new names an update is held to as well, in the order of their errors. Default: finalizers. */

@@ -14,15 +14,15 @@ const notDecodable = ({ revision }: Stored, cause: unknown): string =>
 const corrupt = (key: string, stored: Stored, cause: unknown): string =>
   `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${notDecodable(stored, cause)}`
 
-/** To who reads or deletes it. */
+/** The answer to a read or a delete of it. */
 export const unreadableObject = (stored: Stored, cause: unknown): StatusError =>
   internalError(new Error(corrupt(stored.key.slice('/registry'.length), stored, cause), { cause }))
 
-/** To who writes it. */
+/** The answer to a write of it. */
 export const unwritableObject = (stored: Stored, cause: unknown): StatusError =>
   new StatusError(500, '', notDecodable(stored, cause))
 
-/** To who lists it among others. */
+/** The answer to a list with it among others. */
 export function unreadableList(
   { group, resource }: ResourceRow,
   failures: readonly { readonly stored: Stored; readonly cause: unknown }[],

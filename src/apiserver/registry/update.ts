@@ -8,12 +8,22 @@ import type { KubeObject } from '../../api/object.ts'
 import { alreadyExists, conflict, notFound, StatusError } from '../../api/status.ts'
 import { type FieldError, invalid, invalidError } from '../../api/validation/errors.ts'
 import { validateFinalizerNames, validateGenerateName, validateObjectMetaUpdate } from '../../api/validation/meta.ts'
+import type { Guard } from '../../storage/storage.ts'
 import { namedKey } from '../cache/keys.ts'
 import { beforeCreate, leaseOf, metaOptions } from './create.ts'
 import type { ResourceEndpoint } from './endpoint.ts'
 import { shouldDeleteDuringUpdate } from './grace-period-and-propagation.ts'
+import { journalOfUpdate } from './journal.ts'
 import { canonicalObject, inheritMetadata } from './metadata.ts'
-import { groupResource, type Registry, storedObject, type WriteContext, writtenObject } from './registry.ts'
+import {
+  groupResource,
+  isOutdated,
+  poolGuard,
+  type Registry,
+  storedObject,
+  type WriteContext,
+  writtenObject,
+} from './registry.ts'
 import { sameObject } from './same.ts'
 import { unwritableObject } from './unreadable.ts'
 
@@ -35,7 +45,12 @@ export interface Updated {
   readonly created: boolean
 }
 
-/** A state of the key, as somebody was (or could have been) answered. */
+/** As decided by a state that no write has confirmed. */
+interface Unwritten extends Updated {
+  readonly unwritten: true
+}
+
+/** A state of the key, as a client was (or could have been) answered. */
 interface State {
   /** As it is stored. */
   readonly object: KubeObject | undefined
@@ -60,9 +75,19 @@ export async function updateObject(registry: Registry, context: WriteContext, in
   const cached = registry.current(row, key)
   let state: State = { object: cached?.object, revision: cached?.revision ?? 0 }
   for (;;) {
-    const outcome = await attempt(registry, context, input, key, state)
-    if (!('retry' in outcome)) return outcome
-    state = outcome.retry
+    try {
+      const outcome = await attempt(registry, context, input, key, state)
+      if ('retry' in outcome) {
+        state = outcome.retry
+        continue
+      }
+      if (!('unwritten' in outcome) || !(await isOutdated(registry, row, key, state.revision))) return outcome
+    } catch (error) {
+      // What a write failed with is no decision: it may have been done.
+      if (!(error instanceof StatusError) || !(await isOutdated(registry, row, key, state.revision))) throw error
+    }
+    const current = registry.current(row, key)
+    state = { object: current?.object, revision: current?.revision ?? 0 }
   }
 }
 
@@ -72,7 +97,7 @@ async function attempt(
   input: UpdateInput,
   key: string,
   state: State,
-): Promise<Updated | { readonly retry: State }> {
+): Promise<Updated | Unwritten | { readonly retry: State }> {
   const { row, endpoint, strategy, name } = context
   const gr = groupResource(row)
   const existing = await workingObject(endpoint, key, state)
@@ -88,11 +113,13 @@ async function attempt(
   const next = await input.next(existing)
   const asked = parseResourceVersion(next.metadata.resourceVersion)
   if (existing === undefined) {
+    const guarding = poolGuard(registry, strategy, context.dryRun)
+    const guard = guarding && (await guarding)
     // Made by a write of its status the object is one of its kind, but takes nothing from shared pools.
     const begun = strategy.beginCreate?.(next, context, registry.pools)
     try {
       const made = begun?.object ?? next
-      return await createByUpdate(registry, { ...context, strategy: context.kindStrategy }, input, key, made)
+      return await createByUpdate(registry, { ...context, strategy: context.kindStrategy }, input, key, made, guard)
     } finally {
       begun?.finish()
     }
@@ -107,9 +134,12 @@ async function attempt(
     if (asked !== BigInt(state.revision)) throw conflict(gr, name, MODIFIED)
   }
   const versioned = withMetadata(next, { resourceVersion: String(state.revision) })
+  const guarding = poolGuard(registry, strategy, context.dryRun)
+  const guard = guarding && (await guarding)
   const begun = strategy.beginUpdate?.(versioned, existing, context, registry.pools)
   try {
-    return await updateBegun(registry, context, input, key, begun?.object ?? versioned, { object: existing, state })
+    const next = begun?.object ?? versioned
+    return await updateBegun(registry, context, input, key, next, { object: existing, state }, guard)
   } finally {
     begun?.finish()
   }
@@ -122,7 +152,8 @@ async function updateBegun(
   key: string,
   versioned: KubeObject,
   { object: existing, state }: Existing,
-): Promise<Updated | { readonly retry: State }> {
+  guard: Guard | undefined,
+): Promise<Updated | Unwritten | { readonly retry: State }> {
   const { kindStrategy, row, endpoint } = context
   const { revision } = state
   const updated = beforeUpdate(context, versioned, existing)
@@ -131,8 +162,9 @@ async function updateBegun(
 
   if (shouldDeleteDuringUpdate(kindStrategy, object, existing)) {
     const removed = { object: canonicalObject(object, String(revision)), created: false }
-    if (context.dryRun) return removed
-    const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision })
+    if (context.dryRun) return { ...removed, unwritten: true }
+    const journal = journalOfUpdate(context, existing, undefined)
+    const result = await registry.storage.write({ type: 'delete', key, expectRevision: revision, ...journal })
     if (result.ok || result.current === undefined) return removed
     return { retry: stateOf(registry, result.current) }
   }
@@ -141,15 +173,17 @@ async function updateBegun(
   const stored = await endpoint.worked.asStored(object)
   const before = state.object as KubeObject
   if (sameObject(stored, before) && (context.dryRun || !(await registry.storage.isStale?.(key))))
-    return { object: before, created: false }
-  if (context.dryRun) return { object: canonicalObject(stored, String(revision)), created: false }
+    return { object: before, created: false, unwritten: true }
+  if (context.dryRun) return { object: canonicalObject(stored, String(revision)), created: false, unwritten: true }
   const canonical = canonicalObject(stored, '')
   const result = await registry.storage.write({
     type: 'put',
     key,
-    value: registry.encode(canonical),
+    value: registry.encode(canonical, context.parts),
     expectRevision: revision,
     ...leaseOf(context, canonical),
+    ...(guard === undefined ? {} : { guard }),
+    ...journalOfUpdate(context, existing, canonical),
   })
   if (result.ok) return { object: writtenObject(registry, row, key, canonical, result.revision), created: false }
   return { retry: stateOf(registry, result.current) }
@@ -183,24 +217,28 @@ async function createByUpdate(
   input: UpdateInput,
   key: string,
   next: KubeObject,
-): Promise<Updated | { readonly retry: State }> {
+  guard: Guard | undefined,
+): Promise<Updated | Unwritten | { readonly retry: State }> {
   const object = beforeCreate(registry, context, next)
   await input.validateCreate(object)
   const canonical = await storedObject(context.endpoint, canonicalObject(object, ''))
   if (context.dryRun) {
     // What never reaches the store keeps the version that the client gave it.
     const { resourceVersion } = object.metadata
-    return { object: resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical, created: true }
+    const shown = resourceVersion ? canonicalObject(canonical, resourceVersion) : canonical
+    return { object: shown, created: true, unwritten: true }
   }
   const result = await registry.storage.write({
     type: 'put',
     key,
-    value: registry.encode(canonical),
+    value: registry.encode(canonical, context.parts),
     expectRevision: 0,
     ...leaseOf(context, canonical),
+    ...(guard === undefined ? {} : { guard }),
   })
   if (result.ok) return { object: writtenObject(registry, context.row, key, canonical, result.revision), created: true }
-  // Somebody else made it meanwhile: now it is an update.
+  if (result.guardMoved === true) return { retry: { object: undefined, revision: 0 } }
+  // Another request made it meanwhile: now it is an update.
   if (result.current === undefined) throw alreadyExists(groupResource(context.row), context.name)
   return { retry: stateOf(registry, result.current) }
 }

@@ -1,6 +1,6 @@
 /**
- * What a path names, by Kubernetes' RequestInfo rules: the first thing every request passes, before anybody asks who sent
- * it. Pure: whether the resource exists is routing's business (handlers/route.ts).
+ * What a path names, by Kubernetes' RequestInfo rules: the first thing every request passes, before its
+ * authentication. Pure: whether the resource exists is routing's business (handlers/route.ts).
  */
 
 import type { ApiRequest, Filter, RequestInfo } from '../../api/request.ts'
@@ -19,7 +19,7 @@ const VERBS: Readonly<Record<string, string>> = {
 }
 
 /** `?watch`, `?watch=1`: true unless it says false or 0. */
-export function isTrue(value: string | null): boolean {
+export function isQueryTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
@@ -82,7 +82,7 @@ export function requestInfoOf(method: string, path: string, query: URLSearchPara
   let name = parts[1] ?? ''
   const subresource = special ? '' : (parts[2] ?? '')
   if (name === '' && actual === 'get') {
-    actual = isTrue(query.get('watch')) ? 'watch' : 'list'
+    actual = isQueryTrue(query.get('watch')) ? 'watch' : 'list'
     name = nameOfSelector(query.get('fieldSelector'))
   } else if (name === '' && actual === 'delete') actual = 'deletecollection'
   return { isResource: true, verb: actual, path, group, version, resource, subresource, namespace, name }
@@ -103,7 +103,7 @@ export const withRequestInfo: Filter = (next) => {
   const infoOf = ({ method, path, query }: ApiRequest): RequestInfo => {
     if (path.length > LONGEST_KNOWN || !Object.hasOwn(VERBS, method) || (query.size > 0 && query.has('fieldSelector')))
       return requestInfoOf(method, path, query)
-    const key = query.size > 0 && isTrue(query.get('watch')) ? `${path}?watch` : path
+    const key = query.size > 0 && isQueryTrue(query.get('watch')) ? `${path}?watch` : path
     let paths = known.get(method)
     if (paths === undefined) {
       paths = new Map()
@@ -128,8 +128,12 @@ const LONGEST_KNOWN = 256
 const LONG_VERBS = new Set(['watch', 'proxy'])
 const LONG_SUBRESOURCES = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
 
+/** Where a cluster's own controls are: its clock, snapshots, forks. They take as long as they take. */
+export const isControl = (path: string): boolean => path.startsWith('/skiff.dev/')
+
 export function isLongRunning(info: RequestInfo | undefined): boolean {
-  return info !== undefined && (LONG_VERBS.has(info.verb) || LONG_SUBRESOURCES.has(info.subresource))
+  if (info === undefined) return false
+  return LONG_VERBS.has(info.verb) || LONG_SUBRESOURCES.has(info.subresource) || isControl(info.path)
 }
 
 const MUTATING = new Set(['create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'])

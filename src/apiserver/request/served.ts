@@ -18,11 +18,19 @@ export interface Served {
   webhookMs: number
   /** Told by each step when it is done, for the trace of a slow request. */
   trace: { step(name: string): void } | undefined
+  /** A read that may show any version is to show how things were so many writes of its resource ago (faults). */
+  staleBy: number
   /** Where audited: what later steps have to tell about the request. */
   audit: AuditRecord | undefined
 }
 
-export const servedAnew = (): Served => ({ as: undefined, webhookMs: 0, trace: undefined, audit: undefined })
+export const servedAnew = (): Served => ({
+  as: undefined,
+  webhookMs: 0,
+  trace: undefined,
+  staleBy: 0,
+  audit: undefined,
+})
 
 /** The labels of kube-apiserver's request metrics. */
 export interface ServedAs {
@@ -37,6 +45,8 @@ export interface ServedAs {
 
 /** Filled in by the steps a request passes; read once, when its audit event is written. */
 export interface AuditRecord {
+  /** As its events have it. */
+  readonly id?: string
   impersonatedUser?: UserInfo
   /** The right by which he is impersonated, where it is a constrained one. */
   impersonationConstraint?: string

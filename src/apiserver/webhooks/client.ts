@@ -6,6 +6,7 @@
 
 import { jsonText, parseExactly } from '../../api/codec/json.ts'
 import type { Fields } from '../../api/object.ts'
+import { rejected } from '../../api/objects/rejected.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { HttpsAnswer, HttpsClient } from '../../http/client.ts'
 import { createClientPool } from '../../http/client-pool.ts'
@@ -24,7 +25,7 @@ export interface WebhookCall {
 }
 
 export interface WebhookClient {
-  /** The answered review. @throws Error in Go's words: nobody answered, or not with a review of this kind and version */
+  /** The answered review. @throws Error in Go's words: there was no answer, or not with a review of this kind and version */
   post(call: WebhookCall): Promise<Fields>
 }
 
@@ -44,7 +45,7 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
   return {
     async post({ clientConfig, timeoutSeconds, userAgent, review }) {
       const timeout = new AbortController()
-      const timer = runtime.clock.setTimer(timeoutSeconds * 1000, 'webhook', () => timeout.abort())
+      const timer = runtime.machineClock.setTimer(timeoutSeconds * 1000, 'webhook', () => timeout.abort())
       let endpoint: WebhookEndpoint | undefined
       let answer: HttpsAnswer | undefined
       let text: string
@@ -78,26 +79,6 @@ export function createWebhookClient(runtime: Runtime, reads: CacheReads): Webhoo
       return parsedReview(text, String(answer.headers['content-type'] ?? ''), review)
     },
   }
-}
-
-const STATUS_WORDS: Readonly<Record<number, string>> = {
-  400: 'the server rejected our request for an unknown reason',
-  401: 'the server has asked for the client to provide credentials',
-  403: 'unknown',
-  404: 'the server could not find the requested resource',
-  405: 'the server does not allow this method on the requested resource',
-  409: 'the server reported a conflict',
-  413: 'Request entity too large: limit is 3145728',
-  429: 'the server has received too many requests and has asked us to try again later',
-  503: 'the server is currently unable to handle the request',
-}
-
-/** What a client makes of an answer that is an error without a Status. `said`: its text, where that is shown. */
-export function rejected(code: number, said = 'unknown'): string {
-  const words = STATUS_WORDS[code]
-  if (words !== undefined) return words
-  if (code >= 500) return `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`
-  return `the server responded with the status code ${code} but did not return more information`
 }
 
 /** The review that was answered, of the kind and version of the one sent. @throws Error in Go's words */

@@ -2,12 +2,19 @@
  * Approves the client certificates that kubelets ask for, when an access review says that the asker may have them. The
  * controller manager starts it; whatever else is asked for waits for a person.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { CertificateSigningRequest, SubjectAccessReview } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { isDecided, kubeletClientProblem, kubeletClientSigner, requestsResource, withCondition } from './requests.ts'
+import {
+  isDecided,
+  kubeletClientProblem,
+  kubeletClientSigner,
+  requestsResource,
+  withRequestCondition,
+} from './requests.ts'
 
 const reviewsResource = { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' }
 
@@ -31,13 +38,13 @@ const recognizers: readonly Recognizer[] = [
 
 export function createCertificateApprover(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const requests = informers.informer(requestsResource)
+  const requests = informers.informer<CertificateSigningRequest>(requestsResource)
   const queue = createWorkQueue<string>(runtime, 'csrapproving')
 
   async function sync(name: string): Promise<void> {
     const request = requests.store.get(name)
-    if (request === undefined || isDecided(request) || request['status']?.certificate) return
-    const { signerName, request: text, usages = [], username = '' } = request['spec']
+    if (request === undefined || isDecided(request) || request.status?.certificate) return
+    const { signerName, request: text, usages = [], username = '' } = request.spec
     const parts = signerName === kubeletClientSigner ? certificateRequestParts(text) : undefined
     if (parts === undefined || kubeletClientProblem(parts, usages) !== undefined) return
     const tried: string[] = []
@@ -49,9 +56,9 @@ export function createCertificateApprover(context: ControllerContext): Controlle
     throw new Error(`recognized csr ${name} as [${tried.join(' ')}] but subject access review was not approved`)
   }
 
-  async function mayHave(request: KubeObject, subresource: string): Promise<boolean> {
-    const { username: user, uid, groups, extra } = request['spec'] as Fields
-    const review = await client.resource(reviewsResource).create({
+  async function mayHave(request: CertificateSigningRequest, subresource: string): Promise<boolean> {
+    const { username: user, uid, groups, extra } = request.spec as Fields
+    const review = await client.resource<SubjectAccessReview>(reviewsResource).create({
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
       metadata: {},
@@ -69,10 +76,10 @@ export function createCertificateApprover(context: ControllerContext): Controlle
         },
       },
     })
-    return review['status']?.allowed === true
+    return review.status?.allowed === true
   }
 
-  async function approve(request: KubeObject, message: string): Promise<void> {
+  async function approve(request: CertificateSigningRequest, message: string): Promise<void> {
     const now = formatTime(runtime.clock.now())
     const condition = {
       type: 'Approved',
@@ -82,13 +89,15 @@ export function createCertificateApprover(context: ControllerContext): Controlle
       lastUpdateTime: now,
       lastTransitionTime: now,
     }
-    await client.resource(requestsResource).update(withCondition(request, condition), { subresource: 'approval' })
+    await client
+      .resource<CertificateSigningRequest>(requestsResource)
+      .update(withRequestCondition(request, condition), { subresource: 'approval' })
   }
 
   return {
     name: 'certificate-controller',
     async start() {
-      const enqueue = (request: KubeObject) => queue.add(request.metadata.name ?? '')
+      const enqueue = (request: CertificateSigningRequest) => queue.add(request.metadata.name ?? '')
       requests.addHandlers({ added: enqueue, updated: (_, request) => enqueue(request) })
       await requests.whenSynced(signal)
       runWorkers(runtime, queue, 1, sync, signal)

@@ -1,9 +1,10 @@
-/** Takes away CertificateSigningRequests that are over or that nobody has answered. The controller manager starts it. */
+/** Takes away CertificateSigningRequests that are over or that were never answered. The controller manager starts it. */
+
 import { X509Certificate } from 'node:crypto'
-import type { KubeObject } from '../../api/object.ts'
+import type { CertificateSigningRequest } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { conditionOf, conditionsOf, requestsResource } from './requests.ts'
+import { requestCondition, requestConditions, requestsResource } from './requests.ts'
 
 const everyMs = 3_600_000
 const decidedMs = 3_600_000
@@ -11,7 +12,7 @@ const pendingMs = 24 * 3_600_000
 
 export function createCertificateCleaner(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const requests = informers.informer(requestsResource)
+  const requests = informers.informer<CertificateSigningRequest>(requestsResource)
 
   async function clean(): Promise<void> {
     const over = requests.store.list().filter((request) => isOver(request, runtime.clock.now()))
@@ -19,7 +20,7 @@ export function createCertificateCleaner(context: ControllerContext): Controller
       over.map(async ({ metadata }) => {
         const { name = '', uid = '' } = metadata
         await client
-          .resource(requestsResource)
+          .resource<CertificateSigningRequest>(requestsResource)
           .delete(name, { preconditions: { uid } })
           .catch((error) => {
             if (!isNotFound(error)) runtime.log.info(2, 'a request was not cleaned', { name, err: String(error) })
@@ -28,9 +29,14 @@ export function createCertificateCleaner(context: ControllerContext): Controller
     )
   }
 
+  const nothingBefore = () => (requests.store.list().length > 0 ? 0 : Number.POSITIVE_INFINITY)
   const again = () => {
     if (signal.aborted) return
-    runtime.clock.setTimer(everyMs, 'csrcleaner', () => void clean().then(again))
+    runtime.clock.setTimer(everyMs, 'csrcleaner', () => void clean().then(again), {
+      everyMs,
+      nothingBefore,
+      goesOn: true,
+    })
   }
 
   return {
@@ -43,16 +49,17 @@ export function createCertificateCleaner(context: ControllerContext): Controller
 }
 
 /** An hour after it was answered; a day after it was asked without an answer; and when its certificate has run out. */
-export function isOver(request: KubeObject, nowMs: number): boolean {
-  const certificate: string | undefined = request['status']?.certificate
+export function isOver(request: CertificateSigningRequest, nowMs: number): boolean {
+  const certificate: string | undefined = request.status?.certificate
   if (certificate && validUntil(certificate) < nowMs) return true
   const age = (time: string | undefined) => (time === undefined ? 0 : nowMs - Date.parse(time))
-  const told = ['Approved', 'Denied', 'Failed'].map((type) => conditionOf(request, type))
-  if (conditionsOf(request).length === 0 && !certificate) return age(request.metadata.creationTimestamp) > pendingMs
+  const told = ['Approved', 'Denied', 'Failed'].map((type) => requestCondition(request, type))
+  if (requestConditions(request).length === 0 && !certificate)
+    return age(request.metadata.creationTimestamp) > pendingMs
   const [approved, denied, failed] = told
-  if (denied !== undefined) return age(denied['lastUpdateTime']) > decidedMs
-  if (failed !== undefined) return age(failed['lastUpdateTime']) > decidedMs
-  return approved !== undefined && Boolean(certificate) && age(approved['lastUpdateTime']) > decidedMs
+  if (denied !== undefined) return age(denied.lastUpdateTime) > decidedMs
+  if (failed !== undefined) return age(failed.lastUpdateTime) > decidedMs
+  return approved !== undefined && Boolean(certificate) && age(approved.lastUpdateTime) > decidedMs
 }
 
 function validUntil(certificate: string): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubeObject } from '../../api/object.ts'
+import type { CertificateSigningRequest } from '../../api/generated/types.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { isOver } from './expired-request-cleaner.ts'
 import { requests } from './fixtures.ts'
@@ -37,10 +37,11 @@ test('signers sign what their rules allow, and say what they do not, in the word
 })
 
 const at = (minutes: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + minutes * 60_000).toISOString()
-const request = (...types: readonly string[]): KubeObject => ({
+const request = (...types: readonly string[]): CertificateSigningRequest => ({
   apiVersion: 'certificates.k8s.io/v1',
   kind: 'CertificateSigningRequest',
   metadata: { name: 'r', creationTimestamp: at(0) },
+  spec: { request: '', signerName: 'example.com/s' },
   status: { conditions: types.map((type) => ({ type, status: 'True', lastUpdateTime: at(0) })) },
 })
 

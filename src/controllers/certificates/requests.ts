@@ -1,5 +1,5 @@
 /** What the certificate controllers need to know of a CertificateSigningRequest (API concept of that name). Pure. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../../api/generated/types.ts'
 import type { CertificateRequestParts } from '../../api/validation/certificate-request.ts'
 
 export const requestsResource = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' }
@@ -7,11 +7,15 @@ export const clientSigner = 'kubernetes.io/kube-apiserver-client'
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const kubeletServingSigner = 'kubernetes.io/kubelet-serving'
 
-export const conditionsOf = (request: KubeObject): readonly Fields[] => request['status']?.conditions ?? []
-export const conditionOf = (request: KubeObject, type: string): Fields | undefined =>
-  conditionsOf(request).find((condition) => condition['type'] === type)
-export const isDecided = (request: KubeObject): boolean =>
-  conditionOf(request, 'Approved') !== undefined || conditionOf(request, 'Denied') !== undefined
+export const requestConditions = (request: CertificateSigningRequest): readonly CertificateSigningRequestCondition[] =>
+  request.status?.conditions ?? []
+export const requestCondition = (
+  request: CertificateSigningRequest,
+  type: string,
+): CertificateSigningRequestCondition | undefined =>
+  requestConditions(request).find((condition) => condition.type === type)
+export const isDecided = (request: CertificateSigningRequest): boolean =>
+  requestCondition(request, 'Approved') !== undefined || requestCondition(request, 'Denied') !== undefined
 
 const nodes = 'system:nodes'
 const nodePrefix = 'system:node:'
@@ -71,7 +75,10 @@ function usagesProblem(usages: readonly string[], auth: string, told: readonly s
 }
 
 /** With one more condition. */
-export function withCondition(request: KubeObject, condition: Fields): KubeObject {
-  const conditions = [...conditionsOf(request), condition]
-  return { ...request, status: { ...request['status'], conditions } } as KubeObject
+export function withRequestCondition(
+  request: CertificateSigningRequest,
+  condition: CertificateSigningRequestCondition,
+): CertificateSigningRequest {
+  const conditions = [...requestConditions(request), condition]
+  return { ...request, status: { ...request.status, conditions } }
 }

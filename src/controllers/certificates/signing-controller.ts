@@ -2,7 +2,7 @@
  * Signs approved CertificateSigningRequests of Kubernetes' own signers, after their rules. The controller manager starts it
  * with what holds the key: the cluster's authority is not its own business.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { CertificateSigningRequest } from '../../api/generated/types.ts'
 import { certificateRequestParts } from '../../api/validation/certificate-request.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -10,12 +10,12 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import {
   clientSigner,
-  conditionOf,
   kubeletClientSigner,
   kubeletServingSigner,
+  requestCondition,
   requestsResource,
   signingProblem,
-  withCondition,
+  withRequestCondition,
 } from './requests.ts'
 
 /** PEM. @throws for what no certificate can be made of */
@@ -31,26 +31,33 @@ export type SignCertificate = (request: {
 }) => string
 
 const signers = new Set([clientSigner, kubeletClientSigner, kubeletServingSigner])
-/** A year, when the request does not say. */
-const longestSeconds = 365 * 86_400
+export interface CertificateSigningOptions {
+  /** How long a certificate is valid when the request does not say, and at most. Default a year. */
+  readonly longestSeconds?: number
+}
+
+const yearSeconds = 365 * 86_400
 const shortestSeconds = 600
 
 export function createCertificateSigner(context: ControllerContext, signCertificate: SignCertificate): Controller {
   const { runtime, client, informers, signal } = context
-  const requests = informers.informer(requestsResource)
+  const longestSeconds = context.settings?.certificateSigning?.longestSeconds ?? yearSeconds
+  const requests = informers.informer<CertificateSigningRequest>(requestsResource)
   const queue = createWorkQueue<string>(runtime, 'certificate')
 
   async function sync(name: string): Promise<void> {
     const request = requests.store.get(name)
-    if (request === undefined || !signers.has(request['spec'].signerName)) return
-    if (request['status']?.certificate || conditionOf(request, 'Failed') !== undefined) return
-    if (conditionOf(request, 'Approved') === undefined || conditionOf(request, 'Denied') !== undefined) return
-    await client.resource(requestsResource).update(decided(request), { subresource: 'status' })
+    if (request === undefined || !signers.has(request.spec.signerName)) return
+    if (request.status?.certificate || requestCondition(request, 'Failed') !== undefined) return
+    if (requestCondition(request, 'Approved') === undefined || requestCondition(request, 'Denied') !== undefined) return
+    await client
+      .resource<CertificateSigningRequest>(requestsResource)
+      .update(decided(request), { subresource: 'status' })
   }
 
   /** With its certificate, or with why it gets none. */
-  function decided(request: KubeObject): KubeObject {
-    const { request: text, signerName, usages = [], expirationSeconds } = request['spec']
+  function decided(request: CertificateSigningRequest): CertificateSigningRequest {
+    const { request: text, signerName, usages = [], expirationSeconds } = request.spec
     const parts = certificateRequestParts(text)
     if (parts === undefined) return failed(request, 'unable to parse the certificate request')
     const problem = signingProblem(signerName, parts, usages)
@@ -64,12 +71,12 @@ export function createCertificateSigner(context: ControllerContext, signCertific
       return failed(request, messageOf(error))
     }
     const certificate = Buffer.from(signed).toString('base64')
-    return { ...request, status: { ...request['status'], certificate } } as KubeObject
+    return { ...request, status: { ...request.status, certificate } }
   }
 
-  function failed(request: KubeObject, message: string): KubeObject {
+  function failed(request: CertificateSigningRequest, message: string): CertificateSigningRequest {
     const now = formatTime(runtime.clock.now())
-    return withCondition(request, {
+    return withRequestCondition(request, {
       type: 'Failed',
       status: 'True',
       reason: 'SignerValidationFailure',
@@ -82,7 +89,7 @@ export function createCertificateSigner(context: ControllerContext, signCertific
   return {
     name: 'certificate-controller',
     async start() {
-      const enqueue = (request: KubeObject) => queue.add(request.metadata.name ?? '')
+      const enqueue = (request: CertificateSigningRequest) => queue.add(request.metadata.name ?? '')
       requests.addHandlers({ added: enqueue, updated: (_, request) => enqueue(request) })
       await requests.whenSynced(signal)
       runWorkers(runtime, queue, 1, sync, signal)

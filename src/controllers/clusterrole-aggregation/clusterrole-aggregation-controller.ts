@@ -39,7 +39,7 @@ export function createClusterRoleAggregationController(context: ControllerContex
     async start() {
       roles.addHandlers({ added: enqueueAll, updated: enqueueAll, deleted: enqueueAll })
       await roles.whenSynced(signal)
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

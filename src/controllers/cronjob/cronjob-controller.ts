@@ -3,7 +3,8 @@
  * starts it. When something is due is in missed-start-times.ts, the calendar in schedule-time-zone.ts.
  */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { CronJob, CronJobStatus, Job, ObjectReference } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { durationMs } from '../../api/objects/integers.ts'
 import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
@@ -15,7 +16,7 @@ import { createOwnWrites } from '../../client/own-writes.ts'
 import { objectKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { conditionOf, isFinished, jobsResource } from '../job/job.ts'
+import { isFinished, jobsResource, trueCondition } from '../job/job.ts'
 import { controllerOf, ownerIndex, ownerIndexName } from '../pods/pod.ts'
 import { jobFor, jobName, referenceTo, surplusJobs } from './job-history-limits.ts'
 import { dueTime, InvalidSchedule, untilNext } from './missed-start-times.ts'
@@ -26,22 +27,22 @@ const zonesAdvice = 'https://kubernetes.io/docs/concepts/workloads/controllers/c
 
 export function createCronJobController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const cronJobs = informers.informer(cronJobsResource)
-  const jobs = informers.informer(jobsResource)
+  const cronJobs = informers.informer<CronJob>(cronJobsResource)
+  const jobs = informers.informer<Job>(jobsResource)
   const queue = createWorkQueue<string>(runtime, 'cronjob')
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'cronjob-controller' })
-  const jobsOf = ({ metadata }: KubeObject) => client.resource(jobsResource).namespace(metadata.namespace ?? '')
-  const warn = (cronJob: KubeObject, reason: string, message: string) =>
+  const jobsOf = ({ metadata }: KubeObject) => client.resource<Job>(jobsResource).namespace(metadata.namespace ?? '')
+  const warn = (cronJob: CronJob, reason: string, message: string) =>
     recorder.event(cronJob, 'Warning', reason, message)
 
   /** A CronJob with the status that this sync has come to. */
   interface Sync {
-    readonly cronJob: KubeObject
-    status: Fields
+    readonly cronJob: CronJob
+    status: CronJobStatus
   }
-  const activeOf = ({ status }: Sync): readonly Fields[] => status['active'] ?? []
-  function setActive(sync: Sync, active: readonly Fields[]): void {
+  const activeOf = ({ status }: Sync): readonly ObjectReference[] => status.active ?? []
+  function setActive(sync: Sync, active: readonly ObjectReference[]): void {
     const { active: _, ...rest } = sync.status
     sync.status = active.length > 0 ? { ...rest, active } : rest
   }
@@ -51,7 +52,7 @@ export function createCronJobController(context: ControllerContext): Controller 
     if (cronJob === undefined) return ownWrites.forget(key)
     if (ownWrites.isBehind(key, cronJob)) return
     const own = jobs.store.byIndex(ownerIndexName, cronJob.metadata.uid ?? '')
-    const current: Sync = { cronJob, status: cronJob['status'] ?? {} }
+    const current: Sync = { cronJob, status: cronJob.status ?? {} }
     let failure: { readonly error: unknown } | undefined
     try {
       await follow(current, own)
@@ -60,54 +61,56 @@ export function createCronJobController(context: ControllerContext): Controller 
       failure = { error }
     }
     for (const job of surplusJobs(cronJob, own)) await remove(current, job)
-    if (!sameJson(current.status, cronJob['status'] ?? {})) {
-      const resource = client.resource(cronJobsResource).namespace(cronJob.metadata.namespace ?? '')
-      const updated = { ...cronJob, status: current.status } as KubeObject
+    if (!sameJson(current.status, cronJob.status ?? {})) {
+      const resource = client.resource<CronJob>(cronJobsResource).namespace(cronJob.metadata.namespace ?? '')
+      const updated = { ...cronJob, status: current.status }
       ownWrites.wrote(key, await resource.update(updated, { subresource: 'status' }))
     }
     if (failure !== undefined) throw failure.error
   }
 
   /** Takes note of jobs that have ended or gone. */
-  async function follow(current: Sync, own: readonly KubeObject[]): Promise<void> {
+  async function follow(current: Sync, own: readonly Job[]): Promise<void> {
     const { cronJob } = current
     for (const job of own) {
       const { name, uid } = job.metadata
-      const isActive = activeOf(current).some((one) => one['uid'] === uid)
+      const isActive = activeOf(current).some((one) => one.uid === uid)
       if (!isActive && !isFinished(job)) {
         const live = await client
-          .resource(cronJobsResource)
+          .resource<CronJob>(cronJobsResource)
           .namespace(cronJob.metadata.namespace ?? '')
           .get(cronJob.metadata.name ?? '')
-        const listed = ((live['status']?.active ?? []) as readonly Fields[]).some((one) => one['uid'] === uid)
+        const listed = (live.status?.active ?? []).some((one) => one.uid === uid)
         if (!listed) warn(cronJob, 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`)
         continue
       }
-      const complete = conditionOf(job, 'Complete')
+      const complete = trueCondition(job, 'Complete')
       if (isActive && isFinished(job)) {
         forget(current, uid)
         const condition = complete === undefined ? 'Failed' : 'Complete'
         recorder.event(cronJob, 'Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${condition}`)
       }
-      const completed: string | undefined = complete && job['status'].completionTime
-      const last: string | undefined = current.status['lastSuccessfulTime']
+      const completed = complete && job.status?.completionTime
+      const last: string | undefined = current.status.lastSuccessfulTime
       if (completed !== undefined && (last === undefined || Date.parse(completed) > Date.parse(last)))
         current.status = { ...current.status, lastSuccessfulTime: completed }
     }
     for (const active of activeOf(current)) {
-      if (own.some(({ metadata }) => metadata.uid === active['uid'])) continue
+      if (own.some(({ metadata }) => metadata.uid === active.uid)) continue
       // The informer may not have heard of it yet.
-      const live = await jobsOf(cronJob).get(active['name']).catch(notFound)
+      const live = await jobsOf(cronJob)
+        .get(active.name ?? '')
+        .catch(notFound)
       if (live !== undefined) continue
-      recorder.event(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${active['name']}`)
-      forget(current, active['uid'])
+      recorder.event(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${active.name}`)
+      forget(current, active.uid)
     }
   }
 
   /** Makes the job that is due, if one is, and comes back for the next. */
   async function start(current: Sync): Promise<void> {
     const { cronJob } = current
-    const { suspend, timeZone, startingDeadlineSeconds, concurrencyPolicy } = cronJob['spec']
+    const { suspend, timeZone, startingDeadlineSeconds, concurrencyPolicy } = cronJob.spec!
     const schedule = readSchedule(cronJob)
     if (schedule === undefined || suspend === true) return
     const zone: string = schedule.zone ?? timeZone ?? ''
@@ -118,7 +121,7 @@ export function createCronJobController(context: ControllerContext): Controller 
       due = dueTime(cronJob, schedule, zone, nowMs)
     } catch (error) {
       if (!(error instanceof InvalidSchedule)) throw error
-      warn(cronJob, 'InvalidSchedule', `invalid schedule schedule: ${cronJob['spec'].schedule} : ${error.message}`)
+      warn(cronJob, 'InvalidSchedule', `invalid schedule schedule: ${cronJob.spec?.schedule} : ${error.message}`)
       return
     }
     const { time } = due
@@ -134,8 +137,8 @@ export function createCronJobController(context: ControllerContext): Controller 
       return again()
     }
     const name = jobName(cronJob, time)
-    const ranAlready = activeOf(current).some((one) => one['name'] === name)
-    if (ranAlready || cronJob['status']?.lastScheduleTime === formatTime(time)) return again()
+    const ranAlready = activeOf(current).some((one) => one.name === name)
+    if (ranAlready || cronJob.status?.lastScheduleTime === formatTime(time)) return again()
     if (concurrencyPolicy === 'Forbid' && activeOf(current).length > 0) {
       const message = 'Not starting job because prior execution is running and concurrency policy is Forbid'
       recorder.event(cronJob, 'Normal', 'JobAlreadyActive', message)
@@ -149,8 +152,8 @@ export function createCronJobController(context: ControllerContext): Controller 
     again()
   }
 
-  function readSchedule(cronJob: KubeObject): Schedule | undefined {
-    const { schedule, timeZone } = cronJob['spec'] as { schedule: string; timeZone?: string }
+  function readSchedule(cronJob: CronJob): Schedule | undefined {
+    const { schedule, timeZone } = cronJob.spec!
     if (timeZone !== undefined && !isTimeZone(timeZone)) {
       const why = `unknown time zone ${timeZone}`
       warn(cronJob, 'UnknownTimeZone', `invalid timeZone: ${JSON.stringify(timeZone)}: ${why}`)
@@ -169,17 +172,17 @@ export function createCronJobController(context: ControllerContext): Controller 
   async function replaceActive(current: Sync): Promise<void> {
     for (const active of activeOf(current)) {
       const job = await jobsOf(current.cronJob)
-        .get(active['name'])
+        .get(active.name ?? '')
         .catch((error) => {
           warn(current.cronJob, 'FailedGet', `Get job: ${messageOf(error)}`)
           throw error
         })
-      if (!(await remove(current, job))) throw new Error(`could not replace job ${active['name']}`)
+      if (!(await remove(current, job))) throw new Error(`could not replace job ${active.name}`)
     }
   }
 
   /** undefined where nothing can be made any more. */
-  async function create(cronJob: KubeObject, time: number): Promise<KubeObject | undefined> {
+  async function create(cronJob: CronJob, time: number): Promise<KubeObject | undefined> {
     const draft = jobFor(cronJob, time)
     try {
       const job = await jobsOf(cronJob).create(draft)
@@ -188,7 +191,7 @@ export function createCronJobController(context: ControllerContext): Controller 
     } catch (error) {
       if (isNamespaceTerminating(error)) return undefined
       if (isAlreadyExists(error)) {
-        // Made by a sync that could not say so, unless it is somebody else's.
+        // Made by a sync that could not say so, unless it has another controller.
         const job = await jobsOf(cronJob).get(draft.metadata.name ?? '')
         if (controllerOf(job)?.uid === cronJob.metadata.uid) return job
       }
@@ -197,7 +200,7 @@ export function createCronJobController(context: ControllerContext): Controller 
     }
   }
 
-  async function remove(current: Sync, job: KubeObject): Promise<boolean> {
+  async function remove(current: Sync, job: Job): Promise<boolean> {
     const { name = '', uid } = job.metadata
     try {
       await jobsOf(current.cronJob).delete(name, { propagationPolicy: 'Background' })
@@ -214,27 +217,27 @@ export function createCronJobController(context: ControllerContext): Controller 
 
   const forget = (current: Sync, uid: unknown): void => {
     const active = activeOf(current)
-    if (active.some((one) => one['uid'] === uid))
+    if (active.some((one) => one.uid === uid))
       setActive(
         current,
-        active.filter((one) => one['uid'] !== uid),
+        active.filter((one) => one.uid !== uid),
       )
   }
-  const withStatus = ({ cronJob, status }: Sync): KubeObject => ({ ...cronJob, status }) as KubeObject
+  const withStatus = ({ cronJob, status }: Sync): KubeObject => ({ ...cronJob, status })
 
   return {
     name: 'cronjob-controller',
     async start() {
       jobs.addIndex(ownerIndexName, ownerIndex)
-      const enqueue = (cronJob: KubeObject) => queue.add(objectKey(cronJob))
+      const enqueue = (cronJob: CronJob) => queue.add(objectKey(cronJob))
       cronJobs.addHandlers({ added: enqueue, updated: (_, cronJob) => enqueue(cronJob), deleted: enqueue })
-      const jobChanged = (job: KubeObject) => {
+      const jobChanged = (job: Job) => {
         const owner = controllerOf(job)
         if (owner?.kind === 'CronJob') queue.add(`${job.metadata.namespace}/${owner.name}`)
       }
       jobs.addHandlers({ added: jobChanged, updated: (_, job) => jobChanged(job), deleted: jobChanged })
       await Promise.all([cronJobs.whenSynced(signal), jobs.whenSynced(signal)])
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

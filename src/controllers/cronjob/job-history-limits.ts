@@ -1,17 +1,18 @@
 /** The jobs of a CronJob: made for a time, and which of the old ones have to go. Pure. */
+import type { CronJob, Job } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
-import { conditionOf } from '../job/job.ts'
+import { trueCondition } from '../job/job.ts'
 import { controllerReference } from '../pods/pod.ts'
 import { zonedTime } from './schedule-time-zone.ts'
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 
-export const jobName = (cronJob: KubeObject, timeMs: number): string =>
+export const jobName = (cronJob: CronJob, timeMs: number): string =>
   `${cronJob.metadata.name}-${Math.floor(timeMs / 60_000)}`
 
-export function jobFor(cronJob: KubeObject, timeMs: number): KubeObject {
-  const { metadata, spec } = cronJob['spec'].jobTemplate as Fields
+export function jobFor(cronJob: CronJob, timeMs: number): KubeObject {
+  const { metadata, spec } = cronJob.spec!.jobTemplate
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -19,7 +20,7 @@ export function jobFor(cronJob: KubeObject, timeMs: number): KubeObject {
       ...(metadata?.labels ? { labels: metadata.labels } : {}),
       annotations: {
         ...metadata?.annotations,
-        [scheduledAnnotation]: zonedTime(cronJob['spec'].timeZone ?? '', timeMs),
+        [scheduledAnnotation]: zonedTime(cronJob.spec?.timeZone ?? '', timeMs),
       },
       name: jobName(cronJob, timeMs),
       creationTimestamp: formatTime(timeMs),
@@ -36,11 +37,11 @@ export function referenceTo({ metadata }: KubeObject): Fields {
 }
 
 /** Finished jobs beyond the limits, those that began first, first. */
-export function surplusJobs(cronJob: KubeObject, jobs: readonly KubeObject[]): readonly KubeObject[] {
-  const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob['spec']
-  const beyond = (type: string, limit: number | undefined): readonly KubeObject[] => {
+export function surplusJobs(cronJob: CronJob, jobs: readonly Job[]): readonly Job[] {
+  const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec!
+  const beyond = (type: string, limit: number | undefined): readonly Job[] => {
     if (limit === undefined) return []
-    const ended = jobs.filter((job) => conditionOf(job, type) !== undefined)
+    const ended = jobs.filter((job) => trueCondition(job, type) !== undefined)
     return ended.sort(byStart).slice(0, Math.max(0, ended.length - limit))
   }
   return [...beyond('Complete', successfulJobsHistoryLimit), ...beyond('Failed', failedJobsHistoryLimit)]
@@ -48,7 +49,7 @@ export function surplusJobs(cronJob: KubeObject, jobs: readonly KubeObject[]): r
 
 /** Those that have not begun last; then by name. */
 function byStart(a: KubeObject, b: KubeObject): number {
-  const start = (job: KubeObject): string => job['status']?.startTime ?? '9'
+  const start = (job: Job): string => job.status?.startTime ?? '9'
   const name = ({ metadata }: KubeObject): string => metadata.name ?? ''
   if (start(a) !== start(b)) return start(a) < start(b) ? -1 : 1
   return name(a) < name(b) ? -1 : 1

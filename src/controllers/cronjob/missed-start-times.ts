@@ -1,5 +1,5 @@
 /** Which of a CronJob's times is due, and when to look again. Pure. */
-import type { KubeObject } from '../../api/object.ts'
+import type { CronJob } from '../../api/generated/types.ts'
 import { durationMs, type Int64 } from '../../api/objects/integers.ts'
 import type { Schedule } from '../../api/validation/cron-schedule.ts'
 import { nextTime } from './schedule-time-zone.ts'
@@ -18,16 +18,10 @@ interface Recent {
   readonly missed: number
 }
 
-function mostRecent(
-  cronJob: KubeObject,
-  schedule: Schedule,
-  zone: string,
-  nowMs: number,
-  withDeadline: boolean,
-): Recent {
-  const { lastScheduleTime } = cronJob['status'] ?? {}
+function mostRecent(cronJob: CronJob, schedule: Schedule, zone: string, nowMs: number, withDeadline: boolean): Recent {
+  const { lastScheduleTime } = cronJob.status ?? {}
   let earliest = Date.parse(lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '')
-  const deadline: Int64 | undefined = cronJob['spec'].startingDeadlineSeconds
+  const deadline: Int64 | undefined = cronJob.spec?.startingDeadlineSeconds
   if (withDeadline && deadline !== undefined) earliest = Math.max(earliest, nowMs - durationMs(deadline))
   const first = nextTime(schedule, zone, earliest)
   if (first === undefined) throw new InvalidSchedule('time difference between two schedules is less than 1 second')
@@ -62,13 +56,13 @@ export interface Due {
 }
 
 /** @throws InvalidSchedule when it is never due */
-export function dueTime(cronJob: KubeObject, schedule: Schedule, zone: string, nowMs: number): Due {
+export function dueTime(cronJob: CronJob, schedule: Schedule, zone: string, nowMs: number): Due {
   const { due, missed } = mostRecent(cronJob, schedule, zone, nowMs, true)
   return { time: due, tooMany: missed > manyMissed }
 }
 
 /** Milliseconds until the time after this one. */
-export function untilNext(cronJob: KubeObject, schedule: Schedule, zone: string, nowMs: number): number {
+export function untilNext(cronJob: CronJob, schedule: Schedule, zone: string, nowMs: number): number {
   const { earliest, due } = mostRecent(cronJob, schedule, zone, nowMs, false)
   const next = nextTime(schedule, zone, due ?? earliest) ?? nowMs
   return next - nowMs + graceMs

@@ -2,6 +2,7 @@
  * The DaemonSet controller: a pod on every node that wants one. The controller manager starts it. Which nodes want one is
  * in eligible-nodes.ts, what to make and delete in rolling-update.ts; the scheduler binds the pods.
  */
+import type { ControllerRevision, DaemonSet, Node, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
@@ -17,7 +18,7 @@ import { createPodControl } from '../pods/pod-control.ts'
 import { watchSetsOfPods } from '../pods/set-handlers.ts'
 import { revisionsResource } from '../revisions/controller-revision.ts'
 import { createOwnedRevisions } from '../revisions/owned-revisions.ts'
-import { hashLabel, placementOn, podFor } from './eligible-nodes.ts'
+import { placementOn, podFor, revisionHashLabel } from './eligible-nodes.ts'
 import { createBackoff } from './failed-pod-backoff.ts'
 import { currentRevision, HashCollision, surplusRevisions } from './revision-history.ts'
 import { type Plan, type PlanInput, planManage, planRoll } from './rolling-update.ts'
@@ -31,10 +32,10 @@ const burstReplicas = 250
 
 export function createDaemonSetController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const sets = informers.informer(setsResource)
-  const pods = informers.informer(podsResource)
-  const nodes = informers.informer(nodesResource)
-  const revisionInformer = informers.informer(revisionsResource)
+  const sets = informers.informer<DaemonSet>(setsResource)
+  const pods = informers.informer<Pod>(podsResource)
+  const nodes = informers.informer<Node>(nodesResource)
+  const revisionInformer = informers.informer<ControllerRevision>(revisionsResource)
   const revisions = createOwnedRevisions(client, revisionInformer)
   const queue = createWorkQueue<string>(runtime, 'daemonset')
   const expectations = createExpectations(runtime.clock)
@@ -42,16 +43,17 @@ export function createDaemonSetController(context: ControllerContext): Controlle
   const recorder = createEventRecorder(runtime, client, { component: 'daemonset-controller' })
   const control = createPodControl(client, recorder, expectations)
   const backoff = createBackoff(runtime.clock)
-  const resourceOf = ({ metadata }: KubeObject) => client.resource(setsResource).namespace(metadata.namespace ?? '')
-  const selects = (set: KubeObject, pod: KubeObject): boolean =>
-    labelSelectorOf(set['spec'].selector).matches(pod.metadata.labels)
-  const enqueue = (set: KubeObject) => queue.add(objectKey(set))
+  const resourceOf = ({ metadata }: KubeObject) =>
+    client.resource<DaemonSet>(setsResource).namespace(metadata.namespace ?? '')
+  const selects = (set: DaemonSet, pod: Pod): boolean =>
+    labelSelectorOf(set.spec?.selector).matches(pod.metadata.labels)
+  const enqueue = (set: DaemonSet) => queue.add(objectKey(set))
 
   async function sync(key: string): Promise<void> {
     const set = sets.store.get(key)
     if (set === undefined) return ownWrites.forget(key)
     if (ownWrites.isBehind(key, set)) return
-    if (labelSelectorOf(set['spec'].selector).requirements.length === 0) {
+    if (labelSelectorOf(set.spec?.selector).requirements.length === 0) {
       const message = 'This daemon set is selecting all pods. A non-empty selector is required.'
       recorder.event(set, 'Warning', 'SelectingAll', message)
       return
@@ -63,7 +65,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
       if (error instanceof HashCollision) await countCollision(set)
       throw error
     })
-    const hash = current.metadata.labels?.[hashLabel] ?? ''
+    const hash = current.metadata.labels?.[revisionHashLabel] ?? ''
     const look = async (): Promise<PlanInput> => ({
       set,
       nodes: nodes.store.list(),
@@ -95,7 +97,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     })
     for (const { pod, node } of manage.ended) {
       backoff.next(`${set.metadata.uid}/${node}`)
-      const failed = pod['status'].phase === 'Failed'
+      const failed = pod.status?.phase === 'Failed'
       const name = `${pod.metadata.namespace}/${pod.metadata.name} on node ${node}`
       if (failed)
         recorder.event(set, 'Warning', 'FailedDaemonPod', `Found failed daemon pod ${name}, will try to kill it`)
@@ -103,7 +105,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
         recorder.event(set, 'Normal', 'SucceededDaemonPod', `Found succeeded daemon pod ${name}, will try to delete it`)
     }
     await apply(input, manage)
-    if (set['spec'].updateStrategy?.type !== 'RollingUpdate' || !expectations.satisfied(set)) return
+    if (set.spec?.updateStrategy?.type !== 'RollingUpdate' || !expectations.satisfied(set)) return
     const next = await look()
     await apply(next, planRoll(next))
   }
@@ -123,7 +125,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  function podsOf(set: KubeObject, liveController: () => Promise<KubeObject>): Promise<readonly KubeObject[]> {
+  function podsOf(set: DaemonSet, liveController: () => Promise<KubeObject>): Promise<readonly Pod[]> {
     const { namespace = '', uid = '' } = set.metadata
     const candidates = [
       ...pods.store.byIndex(ownerIndexName, uid),
@@ -131,31 +133,30 @@ export function createDaemonSetController(context: ControllerContext): Controlle
     ]
     return claim(candidates, {
       controller: set,
-      objects: client.resource(podsResource).namespace(namespace),
+      objects: client.resource<Pod>(podsResource).namespace(namespace),
       matches: (pod) => selects(set, pod),
       liveController,
     })
   }
 
-  async function updateStatus(key: string, status: ReturnType<typeof daemonStatus>, set: KubeObject): Promise<void> {
-    if (!sameJson(status, set['status']))
-      ownWrites.wrote(key, await resourceOf(set).update({ ...set, status } as KubeObject, { subresource: 'status' }))
-    if (minReadySecondsOf(set) > 0 && status['numberReady'] !== (status['numberAvailable'] ?? 0))
+  async function updateStatus(key: string, status: ReturnType<typeof daemonStatus>, set: DaemonSet): Promise<void> {
+    if (!sameJson(status, set.status))
+      ownWrites.wrote(key, await resourceOf(set).update({ ...set, status }, { subresource: 'status' }))
+    if (minReadySecondsOf(set) > 0 && status.numberReady !== (status.numberAvailable ?? 0))
       queue.addAfter(key, minReadySecondsOf(set) * 1000)
   }
 
-  async function countCollision(set: KubeObject): Promise<void> {
-    const status = { ...set['status'], collisionCount: (set['status']?.collisionCount ?? 0) + 1 }
-    await resourceOf(set).update({ ...set, status } as KubeObject, { subresource: 'status' })
+  async function countCollision(set: DaemonSet): Promise<void> {
+    const status = { ...set.status!, collisionCount: (set.status?.collisionCount ?? 0) + 1 }
+    await resourceOf(set).update({ ...set, status }, { subresource: 'status' })
   }
 
   /** Only what a node is and repels matters, not how it fares. */
-  function nodeUpdated(old: KubeObject, node: KubeObject): void {
-    if (sameJson(old.metadata.labels, node.metadata.labels) && sameJson(old['spec']?.taints, node['spec']?.taints))
-      return
+  function nodeUpdated(old: Node, node: Node): void {
+    if (sameJson(old.metadata.labels, node.metadata.labels) && sameJson(old.spec?.taints, node.spec?.taints)) return
     for (const set of sets.store.list()) if (!sameJson(placementOn(set, old), placementOn(set, node))) enqueue(set)
   }
-  function nodeCameOrWent(node: KubeObject): void {
+  function nodeCameOrWent(node: Node): void {
     for (const set of sets.store.list()) if (placementOn(set, node).runs) enqueue(set)
   }
 
@@ -165,7 +166,7 @@ export function createDaemonSetController(context: ControllerContext): Controlle
       watchSetsOfPods({ kind: 'DaemonSet', sets, pods, queue, expectations, selects })
       nodes.addHandlers({ added: nodeCameOrWent, updated: nodeUpdated, deleted: nodeCameOrWent })
       await Promise.all([sets, pods, nodes, revisionInformer].map((informer) => informer.whenSynced(signal)))
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

@@ -86,6 +86,16 @@ test('an update deletes old pods, as many as may be unavailable; those that are 
   assert.deepEqual(roll(setOf(rolling({})), nodes, [podOn('a', 'going'), ...old({ b: 'ready' })]), [])
 })
 
+test('a node without a pod is unavailable to an update, also while its last one has ended and is about to go', () => {
+  const nodes = [node('a'), node('b')]
+  const going = podOn('a', 'going', 'old') as KubeObject & { readonly status: Fields }
+  const ending = { ...going, status: { ...going.status, phase: 'Succeeded' } }
+  const old = podOn('b', 'ready', 'old')
+  assert.deepEqual(roll(setOf(rolling({})), nodes, [ending, old]), [])
+  assert.deepEqual(roll(setOf(rolling({})), nodes, [old]), [])
+  assert.deepEqual(roll(setOf(rolling({ maxUnavailable: 2 })), nodes, [ending, old]), ['-b-old'])
+})
+
 test('with a surge new pods come first, and old ones go when the new one is there', () => {
   const set = setOf(rolling({ maxSurge: 1, maxUnavailable: 0 }))
   const nodes = ['a', 'b'].map((name) => node(name))

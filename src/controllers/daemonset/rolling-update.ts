@@ -2,15 +2,16 @@
  * Which daemon pods to make and which to delete: one on each node that wants one (manage), and old ones replaced as far as
  * the update strategy lets (roll). Pure.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { DaemonSet, Node, Pod, RollingUpdateDaemonSet } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { scaled } from '../int-or-percent.ts'
 import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
-import { isUpdated, nodeOf, placementOn } from './eligible-nodes.ts'
+import { isUpdated, nodeOfDaemonPod, placementOn } from './eligible-nodes.ts'
 
 export interface PlanInput {
-  readonly set: KubeObject
-  readonly nodes: readonly KubeObject[]
-  readonly pods: readonly KubeObject[]
+  readonly set: DaemonSet
+  readonly nodes: readonly Node[]
+  readonly pods: readonly Pod[]
   /** Of the set's present template. */
   readonly hash: string
   readonly nowMs: number
@@ -19,16 +20,16 @@ export interface PlanInput {
 export interface Plan {
   /** Names of nodes. */
   readonly create: readonly string[]
-  readonly remove: readonly KubeObject[]
+  readonly remove: readonly Pod[]
   /** Of those to remove, pods that have ended: their node, to be let alone for a while when it happens again. */
-  readonly ended: readonly { readonly pod: KubeObject; readonly node: string }[]
+  readonly ended: readonly { readonly pod: Pod; readonly node: string }[]
 }
 
 const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
-export function podsByNode(pods: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
-  const byNode = new Map<string, KubeObject[]>()
+export function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
+  const byNode = new Map<string, Pod[]>()
   for (const pod of pods) {
-    const node = nodeOf(pod)
+    const node = nodeOfDaemonPod(pod)
     if (node === undefined) continue
     const known = byNode.get(node)
     if (known === undefined) byNode.set(node, [pod])
@@ -38,8 +39,8 @@ export function podsByNode(pods: readonly KubeObject[]): ReadonlyMap<string, rea
 }
 
 /** Scheduled before unscheduled, running before pending, older before younger. */
-export function oldestFirst(pods: readonly KubeObject[]): readonly KubeObject[] {
-  const rank = (pod: KubeObject) => (pod['spec'].nodeName ? 0 : 1)
+export function oldestFirst(pods: readonly Pod[]): readonly Pod[] {
+  const rank = (pod: Pod) => (pod.spec?.nodeName ? 0 : 1)
   const created = ({ metadata }: KubeObject) => metadata.creationTimestamp ?? ''
   return [...pods].sort((a, b) => rank(a) - rank(b) || (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : 0))
 }
@@ -48,8 +49,8 @@ export function planManage(input: PlanInput, mayRetry: (node: string) => boolean
   const { set, nodes, pods } = input
   const byNode = podsByNode(pods)
   const create: string[] = []
-  const remove: KubeObject[] = []
-  const ended: { pod: KubeObject; node: string }[] = []
+  const remove: Pod[] = []
+  const ended: { pod: Pod; node: string }[] = []
   for (const node of nodes) {
     const name = node.metadata.name ?? ''
     const { runs, stays } = placementOn(set, node)
@@ -66,12 +67,12 @@ export function planManage(input: PlanInput, mayRetry: (node: string) => boolean
   }
   const known = new Set(nodes.map(({ metadata }) => metadata.name))
   for (const [node, own] of byNode)
-    if (!known.has(node)) remove.push(...own.filter((pod) => !pod['spec'].nodeName && !isGoing(pod)))
+    if (!known.has(node)) remove.push(...own.filter((pod) => !pod.spec?.nodeName && !isGoing(pod)))
   return { create, remove: [...ended.map(({ pod }) => pod), ...remove], ended }
 }
 
 /** More than a node is to have: all but the oldest, or with a surge the oldest of the old template and of the new. */
-function surplus({ set, hash, nowMs }: PlanInput, running: readonly KubeObject[]): readonly KubeObject[] {
+function surplus({ set, hash, nowMs }: PlanInput, running: readonly Pod[]): readonly Pod[] {
   if (running.length < 2) return []
   if (limitsOf(set, 1).surge === 0) return running.slice(1)
   const updated = running.filter((pod) => isUpdated(set, pod, hash))
@@ -89,17 +90,17 @@ export interface Limits {
 }
 
 /** Of so many nodes. Both cannot be nothing, or no update would ever move. */
-export function limitsOf(set: KubeObject, desired: number): Limits {
-  const { type, rollingUpdate } = set['spec'].updateStrategy ?? {}
+export function limitsOf(set: DaemonSet, desired: number): Limits {
+  const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   if (type !== 'RollingUpdate') return { surge: 0, unavailable: 0 }
-  const rolling: Fields = rollingUpdate ?? {}
-  const surge = scaled(rolling['maxSurge'], desired)
-  const unavailable = scaled(rolling['maxUnavailable'] ?? 1, desired)
+  const rolling: RollingUpdateDaemonSet = rollingUpdate ?? {}
+  const surge = scaled(rolling.maxSurge, desired)
+  const unavailable = scaled(rolling.maxUnavailable ?? 1, desired)
   return surge === 0 && unavailable === 0 ? { surge, unavailable: 1 } : { surge, unavailable }
 }
 
 /** What the node's pods are: undefined when the node has to be put in order first. */
-function pairOn({ set, hash }: PlanInput, pods: readonly KubeObject[]) {
+function pairOn({ set, hash }: PlanInput, pods: readonly Pod[]) {
   const present = pods.filter((pod) => !isGoing(pod))
   const updated = present.filter((pod) => isUpdated(set, pod, hash))
   const old = present.filter((pod) => !isUpdated(set, pod, hash))
@@ -110,14 +111,19 @@ function pairOn({ set, hash }: PlanInput, pods: readonly KubeObject[]) {
 export function planRoll(input: PlanInput): Pick<Plan, 'create' | 'remove'> {
   const { set, nodes, pods, nowMs } = input
   const byNode = podsByNode(pods.filter((pod) => !(isTerminated(pod) && isGoing(pod))))
-  const desired = nodes.filter((node) => placementOn(set, node).runs).length
-  const { surge, unavailable } = limitsOf(set, desired)
-  const isUp = (pod: KubeObject) => isAvailable(pod, minReadySecondsOf(set), nowMs)
-  const pairs = [...byNode].map(([node, own]) => ({ node, pair: pairOn(input, own) }))
+  const wanted = nodes.filter((node) => placementOn(set, node).runs)
+  const { surge, unavailable } = limitsOf(set, wanted.length)
+  const isUp = (pod: Pod) => isAvailable(pod, minReadySecondsOf(set), nowMs)
+  // A node whose pod has ended and is about to go is without one: it counts as unavailable, too.
+  const bare = wanted.map(({ metadata }) => metadata.name ?? '').filter((node) => !byNode.has(node))
+  const pairs = [...byNode, ...bare.map((node) => [node, []] as const)].map(([node, own]) => ({
+    node,
+    pair: pairOn(input, own),
+  }))
   if (surge === 0) {
     let down = 0
-    const broken: KubeObject[] = []
-    const candidates: KubeObject[] = []
+    const broken: Pod[] = []
+    const candidates: Pod[] = []
     for (const { pair } of pairs) {
       if (pair === undefined || (pair.updated === undefined) === (pair.old === undefined)) down++
       else if (pair.updated !== undefined) down += isUp(pair.updated) ? 0 : 1
@@ -127,7 +133,7 @@ export function planRoll(input: PlanInput): Pick<Plan, 'create' | 'remove'> {
     return { create: [], remove: [...broken, ...candidates.slice(0, Math.max(0, unavailable - down))] }
   }
   let surging = 0
-  const remove: KubeObject[] = []
+  const remove: Pod[] = []
   const broken: string[] = []
   const candidates: string[] = []
   for (const { node, pair } of pairs) {

@@ -1,16 +1,16 @@
 /** The status of a DaemonSet, from its nodes and pods. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { DaemonSetStatus, Pod } from '../../api/generated/types.ts'
 import { isAvailable, isReady, minReadySecondsOf } from '../pods/pod.ts'
 import { isUpdated, placementOn } from './eligible-nodes.ts'
 import { oldestFirst, type PlanInput, podsByNode } from './rolling-update.ts'
 
 /** `observed`: the set's present generation has been worked on. */
-export function daemonStatus({ set, nodes, pods, hash, nowMs }: PlanInput, observed: boolean): Fields {
+export function daemonStatus({ set, nodes, pods, hash, nowMs }: PlanInput, observed: boolean): DaemonSetStatus {
   const byNode = podsByNode(pods)
-  const old: Fields = set['status'] ?? {}
+  const old = set.status
   let desired = 0
   let misscheduled = 0
-  const counted: KubeObject[] = []
+  const counted: Pod[] = []
   for (const node of nodes) {
     const own = byNode.get(node.metadata.name ?? '') ?? []
     if (placementOn(set, node).runs) {
@@ -21,13 +21,14 @@ export function daemonStatus({ set, nodes, pods, hash, nowMs }: PlanInput, obser
   }
   const available = counted.filter((pod) => isAvailable(pod, minReadySecondsOf(set), nowMs)).length
   const updated = counted.filter((pod) => isUpdated(set, pod, hash)).length
-  const { collisionCount, conditions } = old
+  const { collisionCount, conditions } = old ?? {}
+  const observedGeneration = observed ? (set.metadata.generation ?? 0) : old?.observedGeneration
   return {
     currentNumberScheduled: counted.length,
     numberMisscheduled: misscheduled,
     desiredNumberScheduled: desired,
     numberReady: counted.filter(isReady).length,
-    observedGeneration: observed ? (set.metadata.generation ?? 0) : old['observedGeneration'],
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
     ...(updated > 0 ? { updatedNumberScheduled: updated } : {}),
     ...(available > 0 ? { numberAvailable: available } : {}),
     ...(desired > available ? { numberUnavailable: desired - available } : {}),

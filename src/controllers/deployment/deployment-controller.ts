@@ -1,10 +1,10 @@
 /**
  * The Deployment controller: rolls a template out over ReplicaSets, one for each revision. It never touches a pod. The
- * controller manager starts it; the steps of a sync are in rollout.ts, arithmetic in max-surge-max-unavailable.ts, conditions in
+ * controller manager starts it; the steps of a sync are in recreate-and-rolling-update.ts, arithmetic in max-surge-max-unavailable.ts, conditions in
  * status.ts.
  */
 
-import type { KubeObject } from '../../api/object.ts'
+import type { Deployment, Pod, ReplicaSet } from '../../api/generated/types.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { isNamespaceTerminating } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -14,7 +14,7 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { claim } from '../pods/adopt-orphans.ts'
 import { controllerOf, ownerIndex, ownerIndexName, podsResource } from '../pods/pod.ts'
-import { createRollout } from './rollout.ts'
+import { createRollout } from './recreate-and-rolling-update.ts'
 
 const deploymentsResource = { group: 'apps', version: 'v1', resource: 'deployments' }
 const replicaSetsResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
@@ -24,9 +24,9 @@ const maxRetries = 15
 export function createDeploymentController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
   const log = runtime.log.named('deployment-controller')
-  const deployments = informers.informer(deploymentsResource)
-  const sets = informers.informer(replicaSetsResource)
-  const pods = informers.informer(podsResource)
+  const deployments = informers.informer<Deployment>(deploymentsResource)
+  const sets = informers.informer<ReplicaSet>(replicaSetsResource)
+  const pods = informers.informer<Pod>(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
   sets.addIndex(ownerIndexName, ownerIndex)
   deployments.addIndex(namespaceIndex, indexNamespace)
@@ -35,8 +35,8 @@ export function createDeploymentController(context: ControllerContext): Controll
   const ownWrites = createOwnWrites()
   const rollout = createRollout({
     runtime,
-    deployments: client.resource(deploymentsResource),
-    sets: client.resource(replicaSetsResource),
+    deployments: client.resource<Deployment>(deploymentsResource),
+    sets: client.resource<ReplicaSet>(replicaSetsResource),
     recorder,
     log,
     ownWrites,
@@ -45,37 +45,37 @@ export function createDeploymentController(context: ControllerContext): Controll
       ms === undefined ? queue.addRateLimited(objectKey(deployment)) : queue.addAfter(objectKey(deployment), ms),
   })
 
-  function ownerOf(object: KubeObject): KubeObject | undefined {
+  function ownerOf(object: ReplicaSet): Deployment | undefined {
     const reference = controllerOf(object)
     if (reference?.kind !== 'Deployment') return undefined
     const owner = deployments.store.get(`${object.metadata.namespace}/${reference.name}`)
     return owner?.metadata.uid === reference.uid ? owner : undefined
   }
 
-  function enqueueOwner(set: KubeObject) {
+  function enqueueOwner(set: ReplicaSet) {
     if (controllerOf(set) !== undefined) {
       const owner = ownerOf(set)
       if (owner !== undefined) queue.add(objectKey(owner))
       return
     }
     for (const deployment of deployments.store.byIndex(namespaceIndex, set.metadata.namespace ?? '')) {
-      if (labelSelectorOf(deployment['spec'].selector).matches(set.metadata.labels)) queue.add(objectKey(deployment))
+      if (labelSelectorOf(deployment.spec?.selector).matches(set.metadata.labels)) queue.add(objectKey(deployment))
     }
   }
 
-  function podsOf(replicaSets: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
+  function podsOf(replicaSets: readonly ReplicaSet[]): ReadonlyMap<string, readonly Pod[]> {
     return new Map(
       replicaSets.map(({ metadata: { uid = '' } }) => [uid, pods.store.byIndex(ownerIndexName, uid)] as const),
     )
   }
 
   /** Recreate waits until the last old pod is gone. */
-  function podDeleted(pod: KubeObject) {
+  function podDeleted(pod: Pod) {
     const reference = controllerOf(pod)
     if (reference?.kind !== 'ReplicaSet') return
     const set = sets.store.get(`${pod.metadata.namespace}/${reference.name}`)
     const deployment = set === undefined ? undefined : ownerOf(set)
-    if (deployment?.['spec'].strategy?.type !== 'Recreate') return
+    if (deployment?.spec?.strategy?.type !== 'Recreate') return
     const own = sets.store.byIndex(ownerIndexName, deployment.metadata.uid ?? '')
     if ([...podsOf(own).values()].every((list) => list.length === 0)) queue.add(objectKey(deployment))
   }
@@ -85,7 +85,7 @@ export function createDeploymentController(context: ControllerContext): Controll
     if (deployment === undefined) return ownWrites.forget(key)
     if (ownWrites.isBehind(key, deployment)) return
     const { namespace = '', name = '', uid = '' } = deployment.metadata
-    const selector = labelSelectorOf(deployment['spec'].selector)
+    const selector = labelSelectorOf(deployment.spec?.selector)
     if (selector.requirements.length === 0) {
       const message = 'This deployment is selecting all pods. A non-empty selector is required.'
       recorder.event(deployment, 'Warning', 'SelectingAll', message)
@@ -98,9 +98,9 @@ export function createDeploymentController(context: ControllerContext): Controll
     ]
     const own = await claim(candidates, {
       controller: deployment,
-      objects: client.resource(replicaSetsResource).namespace(namespace),
+      objects: client.resource<ReplicaSet>(replicaSetsResource).namespace(namespace),
       matches: (set) => selector.matches(set.metadata.labels),
-      liveController: () => client.resource(deploymentsResource).namespace(namespace).get(name),
+      liveController: () => client.resource<Deployment>(deploymentsResource).namespace(namespace).get(name),
     })
     await rollout.sync(deployment, own, () => podsOf(own))
   }
@@ -140,7 +140,7 @@ export function createDeploymentController(context: ControllerContext): Controll
       })
       pods.addHandlers({ deleted: podDeleted })
       await Promise.all([deployments, sets, pods].map((informer) => informer.whenSynced(signal)))
-      runWorkers(runtime, queue, workers, reconcile, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, reconcile, signal)
     },
   }
 }

@@ -1,41 +1,44 @@
-/** The arithmetic of a rollout: how many pods there may be, how many must be available, and who gives up how many. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+/** The arithmetic of a rollout: how many pods there may be, how many must be available, and which ReplicaSet gives up how many. */
+import type { Deployment, ReplicaSet, RollingUpdateDeployment } from '../../api/generated/types.ts'
 import { parseInt64 } from '../../api/objects/integers.ts'
 import { scaled } from '../int-or-percent.ts'
 
 export const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas'
 export const maxAnnotation = 'deployment.kubernetes.io/max-replicas'
 
-export const replicasOf = (object: KubeObject): number => object['spec'].replicas ?? 1
-export const isRolling = (deployment: KubeObject): boolean => deployment['spec'].strategy?.type === 'RollingUpdate'
-export const isActiveSet = (set: KubeObject): boolean => replicasOf(set) > 0
+export const replicasOf = (object: Deployment | ReplicaSet): number => object.spec?.replicas ?? 1
+export const isRolling = (deployment: Deployment): boolean => deployment.spec?.strategy?.type === 'RollingUpdate'
+export const isActiveSet = (set: ReplicaSet): boolean => replicasOf(set) > 0
 
-export const totalReplicas = (sets: readonly KubeObject[]): number =>
+export const totalReplicas = (sets: readonly ReplicaSet[]): number =>
   sets.reduce((sum, set) => sum + replicasOf(set), 0)
-export const statusSum = (sets: readonly KubeObject[], field: string): number =>
-  sets.reduce((sum, set) => sum + (set['status']?.[field] ?? 0), 0)
+export const statusSum = (sets: readonly ReplicaSet[], field: ReplicaCount): number =>
+  sets.reduce((sum, set) => sum + (set.status?.[field] ?? 0), 0)
+
+/** What a replica set's status counts. */
+export type ReplicaCount = 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas'
 
 /** Surge rounds up, unavailability down; both cannot be nothing, or no rollout would ever move. */
-function fenceposts(deployment: KubeObject): { surge: number; unavailable: number } {
-  const rolling: Fields = deployment['spec'].strategy?.rollingUpdate ?? {}
+function fenceposts(deployment: Deployment): { surge: number; unavailable: number } {
+  const rolling: RollingUpdateDeployment = deployment.spec?.strategy?.rollingUpdate ?? {}
   const desired = replicasOf(deployment)
-  const surge = scaled(rolling['maxSurge'], desired, Math.ceil)
-  const unavailable = scaled(rolling['maxUnavailable'], desired, Math.floor)
+  const surge = scaled(rolling.maxSurge, desired, Math.ceil)
+  const unavailable = scaled(rolling.maxUnavailable, desired, Math.floor)
   return surge === 0 && unavailable === 0 ? { surge, unavailable: 1 } : { surge, unavailable }
 }
 
-export function maxSurge(deployment: KubeObject): number {
+export function maxSurge(deployment: Deployment): number {
   return isRolling(deployment) ? fenceposts(deployment).surge : 0
 }
 
-export function maxUnavailable(deployment: KubeObject): number {
+export function maxUnavailable(deployment: Deployment): number {
   const desired = replicasOf(deployment)
   if (!isRolling(deployment) || desired === 0) return 0
   return Math.min(fenceposts(deployment).unavailable, desired)
 }
 
 /** How many replicas the new replica set may have now. */
-export function newSetReplicas(deployment: KubeObject, all: readonly KubeObject[], newSet: KubeObject): number {
+export function newSetReplicas(deployment: Deployment, all: readonly ReplicaSet[], newSet: ReplicaSet): number {
   const desired = replicasOf(deployment)
   if (!isRolling(deployment)) return desired
   const room = desired + maxSurge(deployment) - totalReplicas(all)
@@ -43,13 +46,13 @@ export function newSetReplicas(deployment: KubeObject, all: readonly KubeObject[
   return room <= 0 ? now : now + Math.min(room, desired - now)
 }
 
-export const isSaturated = (deployment: KubeObject, set: KubeObject | undefined): boolean => {
+export const isSaturated = (deployment: Deployment, set: ReplicaSet | undefined): boolean => {
   const desired = replicasOf(deployment)
   return (
     set !== undefined &&
     replicasOf(set) === desired &&
     parseInt64(set.metadata.annotations?.[desiredAnnotation]) === desired &&
-    (set['status']?.availableReplicas ?? 0) === desired
+    (set.status?.availableReplicas ?? 0) === desired
   )
 }
 
@@ -57,7 +60,7 @@ export const isSaturated = (deployment: KubeObject, set: KubeObject | undefined)
  * Sizes by name when a deployment is scaled in the middle of a rollout: each replica set gets its share of the change, the
  * largest one what rounding left over.
  */
-export function proportionalSizes(deployment: KubeObject, active: readonly KubeObject[]): Map<string, number> {
+export function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): Map<string, number> {
   const desired = replicasOf(deployment)
   const allowed = desired > 0 ? desired + maxSurge(deployment) : 0
   const toAdd = allowed - totalReplicas(active)
@@ -77,14 +80,14 @@ export function proportionalSizes(deployment: KubeObject, active: readonly KubeO
   return sizes
 }
 
-function shareOf(deployment: KubeObject, set: KubeObject, allowed: number): number {
+function shareOf(deployment: Deployment, set: ReplicaSet, allowed: number): number {
   const size = replicasOf(set)
   if (size === 0) return 0
   const desired = replicasOf(deployment)
   let share = -size
   if (desired > 0) {
     const annotated = parseInt64(set.metadata.annotations?.[maxAnnotation], 32)
-    const before = Number(annotated ?? deployment['status']?.replicas ?? 0)
+    const before = Number(annotated ?? deployment.status?.replicas ?? 0)
     const target = before > 0 ? (size * (desired + maxSurge(deployment))) / before : size
     share = Math.round(target) - size
   }
@@ -92,7 +95,7 @@ function shareOf(deployment: KubeObject, set: KubeObject, allowed: number): numb
 }
 
 /** Older first, then by name. */
-export function compareCreation(a: KubeObject, b: KubeObject): number {
+export function compareCreation(a: ReplicaSet, b: ReplicaSet): number {
   const [first, second] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
   if (first !== second) return first < second ? -1 : 1
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1

@@ -1,5 +1,5 @@
 /** The replica set of a deployment's template: found and brought up to date, or created. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ReplicaSet } from '../../api/generated/types.ts'
 import { addInt64, type Int64 } from '../../api/objects/integers.ts'
 import { sameJson } from '../../api/same.ts'
 import { isAlreadyExists, isNamespaceTerminating, StatusError } from '../../api/status.ts'
@@ -8,18 +8,18 @@ import { templateHash } from '../revisions/pod-template-hash.ts'
 import { newSetReplicas } from './max-surge-max-unavailable.ts'
 import {
   findNewSet,
-  hashLabel,
   maxRevision,
   newSetAnnotations,
+  podTemplateHashLabel,
   revisionAnnotation,
   sameTemplate,
 } from './revision-history.ts'
-import { conditionOf, hasProgressDeadline, newCondition } from './status.ts'
+import { hasProgressDeadline, newCondition, workloadCondition } from './status.ts'
 import { type DeploymentSync, takeCondition, writeStatus } from './sync.ts'
 
 export interface Sets {
-  readonly newSet: KubeObject | undefined
-  readonly old: readonly KubeObject[]
+  readonly newSet: ReplicaSet | undefined
+  readonly old: readonly ReplicaSet[]
 }
 
 /** The replica set of the deployment's template, brought up to date or (if asked) created, and all others. */
@@ -31,23 +31,20 @@ export async function newAndOld(sync: DeploymentSync, create: boolean): Promise<
   return { newSet: create ? await createSet(sync, old, revision) : undefined, old }
 }
 
-async function bringUpToDate(sync: DeploymentSync, set: KubeObject, revision: Int64): Promise<KubeObject> {
+async function bringUpToDate(sync: DeploymentSync, set: ReplicaSet, revision: Int64): Promise<ReplicaSet> {
   const annotations = newSetAnnotations(sync.deployment, set, revision, true)
-  const minReadySeconds: number = sync.deployment['spec'].minReadySeconds ?? 0
-  if (
-    !sameJson(annotations, set.metadata.annotations ?? {}) ||
-    (set['spec'].minReadySeconds ?? 0) !== minReadySeconds
-  ) {
+  const minReadySeconds: number = sync.deployment.spec?.minReadySeconds ?? 0
+  if (!sameJson(annotations, set.metadata.annotations ?? {}) || (set.spec?.minReadySeconds ?? 0) !== minReadySeconds) {
     const updated = await sync.setClient.update({
       ...set,
       metadata: { ...set.metadata, annotations },
-      spec: { ...set['spec'], minReadySeconds },
+      spec: { ...set.spec!, minReadySeconds },
     })
     sync.known = sync.known.map((other) => (other === set ? updated : other))
     return updated
   }
   let needsUpdate = takeRevision(sync, set.metadata.annotations?.[revisionAnnotation] ?? '')
-  if (hasProgressDeadline(sync.deployment) && conditionOf(sync.deployment['status'], 'Progressing') === undefined) {
+  if (hasProgressDeadline(sync.deployment) && workloadCondition(sync.deployment.status, 'Progressing') === undefined) {
     const message = `Found new replica set "${set.metadata.name}"`
     takeCondition(
       sync,
@@ -55,7 +52,7 @@ async function bringUpToDate(sync: DeploymentSync, set: KubeObject, revision: In
     )
     needsUpdate = true
   }
-  if (needsUpdate) await writeStatus(sync.parts, sync.deployment, sync.deployment['status'])
+  if (needsUpdate) await writeStatus(sync.parts, sync.deployment, sync.deployment.status ?? {})
   return set
 }
 
@@ -66,12 +63,12 @@ function takeRevision(sync: DeploymentSync, revision: string): boolean {
   return true
 }
 
-async function createSet(sync: DeploymentSync, old: readonly KubeObject[], revision: Int64): Promise<KubeObject> {
-  const spec: Fields = sync.deployment['spec']
-  const hash = templateHash(spec['template'], sync.deployment['status']?.collisionCount)
-  const labels = { ...spec['template'].metadata?.labels, [hashLabel]: hash }
+async function createSet(sync: DeploymentSync, old: readonly ReplicaSet[], revision: Int64): Promise<ReplicaSet> {
+  const spec = sync.deployment.spec!
+  const hash = templateHash(spec.template, sync.deployment.status?.collisionCount)
+  const labels = { ...spec.template.metadata?.labels, [podTemplateHashLabel]: hash }
   const name = `${(sync.deployment.metadata.name ?? '').slice(0, 253 - hash.length - 1)}-${hash}`
-  const draft: KubeObject = {
+  const draft: ReplicaSet = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
     metadata: {
@@ -82,33 +79,33 @@ async function createSet(sync: DeploymentSync, old: readonly KubeObject[], revis
     },
     spec: {
       replicas: 0,
-      ...(spec['minReadySeconds'] ? { minReadySeconds: spec['minReadySeconds'] } : {}),
+      ...(spec.minReadySeconds ? { minReadySeconds: spec.minReadySeconds } : {}),
       selector: {
-        ...spec['selector'],
-        matchLabels: { ...spec['selector'].matchLabels, [hashLabel]: hash },
+        ...spec.selector,
+        matchLabels: { ...spec.selector.matchLabels, [podTemplateHashLabel]: hash },
       },
-      template: { ...spec['template'], metadata: { ...spec['template'].metadata, labels } },
+      template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },
   }
   const replicas = newSetReplicas(sync.deployment, [...old, draft], draft)
   const annotations = newSetAnnotations(sync.deployment, draft, revision, false)
-  let created: KubeObject
+  let created: ReplicaSet
   let alreadyExists = false
   try {
     created = await sync.setClient.create({
       ...draft,
       metadata: { ...draft.metadata, annotations },
-      spec: { ...draft['spec'], replicas },
+      spec: { ...draft.spec!, replicas },
     })
   } catch (error) {
     if (!isAlreadyExists(error)) return creationFailed(sync, name, error)
     const existing = sync.parts.setByKey(`${sync.deployment.metadata.namespace}/${name}`)
     if (existing === undefined) throw error
     const mine = controllerOf(existing)?.uid === sync.deployment.metadata.uid
-    if (!mine || !sameTemplate(existing['spec'].template, spec['template'])) {
+    if (!mine || !sameTemplate(existing.spec?.template, spec.template)) {
       // Another template hashes to the same name: the next try counts a collision into the hash.
-      const collisionCount = (sync.deployment['status']?.collisionCount ?? 0) + 1
-      await writeStatus(sync.parts, sync.deployment, { ...sync.deployment['status'], collisionCount })
+      const collisionCount = (sync.deployment.status?.collisionCount ?? 0) + 1
+      await writeStatus(sync.parts, sync.deployment, { ...sync.deployment.status, collisionCount })
       sync.parts.log.info(2, 'Found a hash collision for deployment, bumping collisionCount', { collisionCount })
       throw error
     }
@@ -129,7 +126,7 @@ async function createSet(sync: DeploymentSync, old: readonly KubeObject[], revis
     needsUpdate = true
   }
   sync.known = [...sync.known.filter((set) => set.metadata.uid !== created.metadata.uid), created]
-  if (needsUpdate) await writeStatus(sync.parts, sync.deployment, sync.deployment['status'] ?? {})
+  if (needsUpdate) await writeStatus(sync.parts, sync.deployment, sync.deployment.status ?? {})
   return created
 }
 
@@ -142,7 +139,7 @@ async function creationFailed(sync: DeploymentSync, name: string, error: unknown
       sync,
       newCondition('Progressing', 'False', 'ReplicaSetCreateError', message, sync.parts.runtime.clock.now()),
     )
-    await writeStatus(sync.parts, sync.deployment, sync.deployment['status']).catch(() => {})
+    await writeStatus(sync.parts, sync.deployment, sync.deployment.status ?? {}).catch(() => {})
   }
   sync.parts.recorder.event(sync.deployment, 'Warning', 'ReplicaSetCreateError', message)
   throw error

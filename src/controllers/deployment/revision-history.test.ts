@@ -12,7 +12,7 @@ const set = (name: string, annotations: Record<string, string> = {}): KubeObject
   metadata: { name, creationTimestamp: '2026-01-01T00:00:00Z', annotations },
 })
 const at = (revision: string) => set(`at-${revision}`, { [REVISION]: revision })
-const deployment = { ...set('d'), kind: 'Deployment', spec: { replicas: 1 } }
+const deployment = { ...set('d'), kind: 'Deployment', spec: { replicas: 1, selector: {}, template: {} } }
 
 test('the highest revision is exact, and what is no integer does not count', () => {
   assert.equal(maxRevision([at('2'), at('3546343826724305832'), at('10'), set('none')]), 3546343826724305832n)

@@ -1,12 +1,12 @@
 /** Revisions of a deployment: which replica set is which, and the annotations that remember it. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../api/generated/types.ts'
 import { compareInt64, type Int64, maxInt64, parseInt64 } from '../../api/objects/integers.ts'
 import { sameJson } from '../../api/same.ts'
 import { compareCreation, desiredAnnotation, maxAnnotation, maxSurge, replicasOf } from './max-surge-max-unavailable.ts'
 
 export const revisionAnnotation = 'deployment.kubernetes.io/revision'
 const historyAnnotation = 'deployment.kubernetes.io/revision-history'
-export const hashLabel = 'pod-template-hash'
+export const podTemplateHashLabel = 'pod-template-hash'
 /** Annotations that a replica set has of its own and never from its deployment. */
 const ownAnnotations = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
@@ -19,33 +19,33 @@ const ownAnnotations = new Set([
 const historyLength = 2000
 
 /** 0 where none is annotated, undefined where the annotation is no 64-bit integer. */
-const revisionOf = (set: KubeObject): Int64 | undefined =>
+const revisionOf = (set: ReplicaSet): Int64 | undefined =>
   parseInt64(set.metadata.annotations?.[revisionAnnotation] ?? '0')
 
 /** Lower revisions first; sets whose revision cannot be read are as old as they are. */
-export function compareRevision(a: KubeObject, b: KubeObject): number {
+export function compareRevision(a: ReplicaSet, b: ReplicaSet): number {
   const [first, second] = [revisionOf(a), revisionOf(b)]
   const byRevision = first === undefined || second === undefined ? 0 : compareInt64(first, second)
   return byRevision || compareCreation(a, b)
 }
 
 /** The oldest replica set that has the deployment's template; there may be more after a clash of clocks. */
-export function findNewSet(deployment: KubeObject, sets: readonly KubeObject[]): KubeObject | undefined {
-  const template: Fields = deployment['spec'].template
-  return [...sets].sort(compareCreation).find((set) => sameTemplate(set['spec'].template, template))
+export function findNewSet(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
+  const template = deployment.spec?.template
+  return [...sets].sort(compareCreation).find((set) => sameTemplate(set.spec?.template, template))
 }
 
-export function sameTemplate(a: Fields, b: Fields): boolean {
+export function sameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean {
   return sameJson(withoutHash(a), withoutHash(b))
 }
 
-function withoutHash(template: Fields): Fields {
-  const { [hashLabel]: hash, ...labels } = template['metadata']?.labels ?? {}
+function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec | undefined {
+  const { [podTemplateHashLabel]: hash, ...labels } = template?.metadata?.labels ?? {}
   if (hash === undefined) return template
-  return { ...template, metadata: { ...template['metadata'], labels } }
+  return { ...template, metadata: { ...template?.metadata, labels } }
 }
 
-export const maxRevision = (sets: readonly KubeObject[]): Int64 =>
+export const maxRevision = (sets: readonly ReplicaSet[]): Int64 =>
   sets.reduce((most: Int64, set) => maxInt64(most, revisionOf(set) ?? 0), 0)
 
 /**
@@ -53,8 +53,8 @@ export const maxRevision = (sets: readonly KubeObject[]): Int64 =>
  * that it has cannot be read.
  */
 export function newSetAnnotations(
-  deployment: KubeObject,
-  set: KubeObject,
+  deployment: Deployment,
+  set: ReplicaSet,
   revision: Int64,
   exists: boolean,
 ): Readonly<Record<string, string>> {
@@ -81,7 +81,7 @@ function history(known: string | undefined, revision: string): string {
   return [...revisions, revision].join(',')
 }
 
-export function replicaAnnotations(deployment: KubeObject): Readonly<Record<string, string>> {
+export function replicaAnnotations(deployment: Deployment): Readonly<Record<string, string>> {
   const desired = replicasOf(deployment)
   return { [desiredAnnotation]: String(desired), [maxAnnotation]: String(desired + maxSurge(deployment)) }
 }

@@ -1,5 +1,5 @@
 /** Sizes of a deployment's replica sets: one at a time, in proportion, and old ones down; those beyond the history go. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ReplicaSet } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import {
@@ -19,11 +19,11 @@ import { type DeploymentSync, everySet } from './sync.ts'
 const unlimitedHistory = 2 ** 31 - 1
 
 /** The updated set, or undefined when it had that size already. */
-export async function scaleTo(sync: DeploymentSync, set: KubeObject, size: number): Promise<KubeObject | undefined> {
+export async function scaleTo(sync: DeploymentSync, set: ReplicaSet, size: number): Promise<ReplicaSet | undefined> {
   return replicasOf(set) === size ? undefined : resize(sync, set, size)
 }
 
-async function resize(sync: DeploymentSync, set: KubeObject, size: number): Promise<KubeObject | undefined> {
+async function resize(sync: DeploymentSync, set: ReplicaSet, size: number): Promise<ReplicaSet | undefined> {
   const wanted = replicaAnnotations(sync.deployment)
   const before = replicasOf(set)
   const annotations = { ...set.metadata.annotations, ...wanted }
@@ -31,7 +31,7 @@ async function resize(sync: DeploymentSync, set: KubeObject, size: number): Prom
   const updated = await sync.setClient.update({
     ...set,
     metadata: { ...set.metadata, annotations },
-    spec: { ...set['spec'], replicas: size },
+    spec: { ...set.spec!, replicas: size },
   })
   if (before === size) return updated
   const way = before < size ? 'up' : 'down'
@@ -43,8 +43,8 @@ async function resize(sync: DeploymentSync, set: KubeObject, size: number): Prom
 /** Sizes for a deployment whose replicas changed, or that is paused. */
 export async function scale(
   sync: DeploymentSync,
-  newSet: KubeObject | undefined,
-  old: readonly KubeObject[],
+  newSet: ReplicaSet | undefined,
+  old: readonly ReplicaSet[],
 ): Promise<void> {
   const single = activeOrLatest(newSet, old)
   if (single !== undefined) {
@@ -61,12 +61,12 @@ export async function scale(
 /** The old sets after those that may go have been scaled down; undefined when nothing may. */
 export async function scaleDownOld(
   sync: DeploymentSync,
-  newSet: KubeObject,
-  old: readonly KubeObject[],
-): Promise<readonly KubeObject[] | undefined> {
+  newSet: ReplicaSet,
+  old: readonly ReplicaSet[],
+): Promise<readonly ReplicaSet[] | undefined> {
   if (totalReplicas(old.filter(isActiveSet)) === 0) return undefined
   const minAvailable = replicasOf(sync.deployment) - maxUnavailable(sync.deployment)
-  const unavailableNew = replicasOf(newSet) - (newSet['status']?.availableReplicas ?? 0)
+  const unavailableNew = replicasOf(newSet) - (newSet.status?.availableReplicas ?? 0)
   const most = totalReplicas(everySet(newSet, old)) - minAvailable - unavailableNew
   if (most <= 0) return undefined
   let shrunk = false
@@ -75,7 +75,7 @@ export async function scaleDownOld(
   let removed = 0
   for (const set of current.filter(isActiveSet)) {
     if (removed >= most) break
-    const unhealthy = replicasOf(set) - (set['status']?.availableReplicas ?? 0)
+    const unhealthy = replicasOf(set) - (set.status?.availableReplicas ?? 0)
     if (unhealthy <= 0) continue
     const count = Math.min(most - removed, unhealthy)
     const scaled = await scaleTo(sync, set, replicasOf(set) - count)
@@ -99,17 +99,17 @@ export async function scaleDownOld(
 }
 
 /** Deletes the oldest revisions beyond revisionHistoryLimit; never one that still has or may still have pods. */
-export async function cleanUp(sync: DeploymentSync, old: readonly KubeObject[]): Promise<void> {
-  const limit: number | undefined = sync.deployment['spec'].revisionHistoryLimit
+export async function cleanUp(sync: DeploymentSync, old: readonly ReplicaSet[]): Promise<void> {
+  const limit: number | undefined = sync.deployment.spec?.revisionHistoryLimit
   if (limit === undefined || limit === unlimitedHistory) return
   const cleanable = old.filter((set) => set.metadata.deletionTimestamp === undefined)
   const surplus = cleanable.length - limit
   if (surplus <= 0) return
   cleanable.sort(compareRevision)
   for (const set of cleanable.slice(0, surplus)) {
-    const status: Fields = set['status'] ?? {}
-    const settled = (set.metadata.generation ?? 0) <= (status['observedGeneration'] ?? 0)
-    if ((status['replicas'] ?? 0) !== 0 || replicasOf(set) !== 0 || !settled) continue
+    const { status } = set
+    const settled = (set.metadata.generation ?? 0) <= (status?.observedGeneration ?? 0)
+    if ((status?.replicas ?? 0) !== 0 || replicasOf(set) !== 0 || !settled) continue
     await sync.setClient.delete(set.metadata.name ?? '').catch((error) => {
       if (!isNotFound(error)) throw error
     })
@@ -117,7 +117,7 @@ export async function cleanUp(sync: DeploymentSync, old: readonly KubeObject[]):
 }
 
 /** The one set to scale when there is no rollout under way: the only active one, or the newest when none is. */
-function activeOrLatest(newSet: KubeObject | undefined, old: readonly KubeObject[]): KubeObject | undefined {
+function activeOrLatest(newSet: ReplicaSet | undefined, old: readonly ReplicaSet[]): ReplicaSet | undefined {
   const newestFirst = [...old].sort((a, b) => compareCreation(b, a))
   const active = everySet(newSet, newestFirst).filter(isActiveSet)
   if (active.length === 0) return newSet ?? newestFirst[0]

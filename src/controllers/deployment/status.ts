@@ -1,5 +1,11 @@
 /** A Deployment's status: counts of its replica sets, and the conditions Available, Progressing and ReplicaFailure. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  Deployment,
+  DeploymentCondition,
+  DeploymentStatus,
+  ReplicaSet,
+  ReplicaSetCondition,
+} from '../../api/generated/types.ts'
 import { formatTime } from '../../base/clock.ts'
 import { maxUnavailable, replicasOf, statusSum, totalReplicas } from './max-surge-max-unavailable.ts'
 
@@ -7,39 +13,61 @@ export const deadlineExceeded = 'ProgressDeadlineExceeded'
 const newSetAvailable = 'NewReplicaSetAvailable'
 const noDeadline = 2 ** 31 - 1
 
-export const hasProgressDeadline = (deployment: KubeObject): boolean =>
-  deployment['spec'].progressDeadlineSeconds !== undefined && deployment['spec'].progressDeadlineSeconds !== noDeadline
+export const hasProgressDeadline = (deployment: Deployment): boolean =>
+  deployment.spec?.progressDeadlineSeconds !== undefined && deployment.spec?.progressDeadlineSeconds !== noDeadline
 
-export function newCondition(type: string, status: string, reason: string, message: string, nowMs: number): Fields {
+export function newCondition(
+  type: string,
+  status: string,
+  reason: string,
+  message: string,
+  nowMs: number,
+): DeploymentCondition {
   const now = formatTime(nowMs)
   return { type, status, lastUpdateTime: now, lastTransitionTime: now, reason, message }
 }
 
-export function conditionOf(status: Fields | undefined, type: string): Fields | undefined {
-  return (status?.['conditions'] as readonly Fields[] | undefined)?.find((condition) => condition['type'] === type)
+/** Of a deployment, or of one of its replica sets. */
+export function workloadCondition<C extends { readonly type: string }>(
+  status: { readonly conditions?: readonly C[] } | undefined,
+  type: string,
+): C | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)
 }
 
 /** Unchanged when status and reason are; the time of transition stays while the status does. */
-export function setCondition(conditions: readonly Fields[], condition: Fields): readonly Fields[] {
-  const current = conditions.find((other) => other['type'] === condition['type'])
+export function setCondition(
+  conditions: readonly DeploymentCondition[],
+  condition: DeploymentCondition,
+): readonly DeploymentCondition[] {
+  const current = conditions.find((other) => other.type === condition.type)
   if (current === undefined) return [...conditions, condition]
-  const sameStatus = current['status'] === condition['status']
-  if (sameStatus && current['reason'] === condition['reason']) return conditions
-  const kept = sameStatus ? { ...condition, lastTransitionTime: current['lastTransitionTime'] } : condition
+  const sameStatus = current.status === condition.status
+  if (sameStatus && current.reason === condition.reason) return conditions
+  const kept = sameStatus ? sinceThen(condition, current) : condition
   return [...conditions.filter((other) => other !== current), kept]
 }
 
+/** The condition with the other's time of transition. */
+function sinceThen(
+  condition: DeploymentCondition,
+  { lastTransitionTime }: DeploymentCondition | ReplicaSetCondition,
+): DeploymentCondition {
+  const { lastTransitionTime: _, ...rest } = condition
+  return lastTransitionTime === undefined ? rest : { ...condition, lastTransitionTime }
+}
+
 export function calculateStatus(
-  deployment: KubeObject,
-  all: readonly KubeObject[],
-  newSet: KubeObject | undefined,
+  deployment: Deployment,
+  all: readonly ReplicaSet[],
+  newSet: ReplicaSet | undefined,
   nowMs: number,
-): Fields {
+): DeploymentStatus {
   const available = statusSum(all, 'availableReplicas')
-  const old: Fields = deployment['status'] ?? {}
+  const old: DeploymentStatus = deployment.status ?? {}
   const enough = available >= replicasOf(deployment) - maxUnavailable(deployment)
   const conditions = setCondition(
-    old['conditions'] ?? [],
+    old.conditions ?? [],
     enough
       ? newCondition('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.', nowMs)
       : newCondition(
@@ -62,26 +90,27 @@ export function calculateStatus(
     observedGeneration: deployment.metadata.generation ?? 0,
     ...nonZero,
     terminatingReplicas: statusSum(all, 'terminatingReplicas'),
-    ...(old['collisionCount'] === undefined ? {} : { collisionCount: old['collisionCount'] }),
+    ...(old.collisionCount === undefined ? {} : { collisionCount: old.collisionCount }),
     conditions,
   }
 }
 
 /** All replicas are new and available, and nothing older is left. */
-export function isComplete(deployment: KubeObject, status: Fields): boolean {
+export function isRolledOut(deployment: Deployment, status: DeploymentStatus): boolean {
   const desired = replicasOf(deployment)
   return (
-    (status['updatedReplicas'] ?? 0) === desired &&
-    (status['replicas'] ?? 0) === desired &&
-    (status['availableReplicas'] ?? 0) === desired &&
-    (status['observedGeneration'] ?? 0) >= (deployment.metadata.generation ?? 0)
+    (status.updatedReplicas ?? 0) === desired &&
+    (status.replicas ?? 0) === desired &&
+    (status.availableReplicas ?? 0) === desired &&
+    (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   )
 }
 
-function hasProgressed(deployment: KubeObject, status: Fields): boolean {
-  const old: Fields = deployment['status'] ?? {}
-  const count = (of: Fields, name: string): number => of[name] ?? 0
-  const older = (of: Fields) => count(of, 'replicas') - count(of, 'updatedReplicas')
+function hasProgressed(deployment: Deployment, status: DeploymentStatus): boolean {
+  const old: DeploymentStatus = deployment.status ?? {}
+  const count = (of: DeploymentStatus, name: 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas') =>
+    of[name] ?? 0
+  const older = (of: DeploymentStatus) => count(of, 'replicas') - count(of, 'updatedReplicas')
   return (
     count(status, 'updatedReplicas') > count(old, 'updatedReplicas') ||
     older(status) < older(old) ||
@@ -90,32 +119,34 @@ function hasProgressed(deployment: KubeObject, status: Fields): boolean {
   )
 }
 
-function hasTimedOut(deployment: KubeObject, status: Fields, nowMs: number): boolean {
-  const condition = conditionOf(status, 'Progressing')
-  if (condition === undefined || condition['reason'] === newSetAvailable) return false
-  if (condition['reason'] === deadlineExceeded) return true
-  const deadline = deployment['spec'].progressDeadlineSeconds * 1000
-  return Date.parse(condition['lastUpdateTime']) + deadline < nowMs
+function hasTimedOut(deployment: Deployment, status: DeploymentStatus, nowMs: number): boolean {
+  const condition = workloadCondition(status, 'Progressing')
+  if (condition === undefined || condition.reason === newSetAvailable) return false
+  if (condition.reason === deadlineExceeded) return true
+  return deadlineAt(deployment, condition) < nowMs
 }
+
+/** Milliseconds; not a number where the deployment has no deadline, or the condition no time. */
+const deadlineAt = ({ spec }: Deployment, { lastUpdateTime = '' }: DeploymentCondition): number =>
+  Date.parse(lastUpdateTime) + (spec?.progressDeadlineSeconds ?? Number.NaN) * 1000
 
 /** The status during a rollout: with what is known of its progress and of failures to create pods. */
 export function rolloutStatus(
-  deployment: KubeObject,
-  all: readonly KubeObject[],
-  newSet: KubeObject | undefined,
+  deployment: Deployment,
+  all: readonly ReplicaSet[],
+  newSet: ReplicaSet | undefined,
   nowMs: number,
-): Fields {
+): DeploymentStatus {
   const status = calculateStatus(deployment, all, newSet, nowMs)
-  let conditions: readonly Fields[] = status['conditions']
+  let conditions = status.conditions ?? []
   const withConditions = () => ({ ...status, conditions })
-  const current = conditionOf(deployment['status'], 'Progressing')
+  const current = workloadCondition(deployment.status, 'Progressing')
   if (!hasProgressDeadline(deployment)) conditions = without(conditions, 'Progressing')
-  const finished =
-    (status['replicas'] ?? 0) === (status['updatedReplicas'] ?? 0) && current?.['reason'] === newSetAvailable
+  const finished = (status.replicas ?? 0) === (status.updatedReplicas ?? 0) && current?.reason === newSetAvailable
   if (hasProgressDeadline(deployment) && !finished) {
     const subject =
       newSet === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${newSet.metadata.name}"`
-    if (isComplete(deployment, status)) {
+    if (isRolledOut(deployment, status)) {
       const message = `${subject} has successfully progressed.`
       conditions = setCondition(conditions, newCondition('Progressing', 'True', newSetAvailable, message, nowMs))
     } else if (hasProgressed(deployment, status)) {
@@ -124,9 +155,7 @@ export function rolloutStatus(
       // Every step forward counts as an update, so that the deadline starts anew.
       conditions = setCondition(
         without(conditions, 'Progressing'),
-        current?.['status'] === 'True'
-          ? { ...condition, lastTransitionTime: current['lastTransitionTime'] }
-          : condition,
+        current?.status === 'True' ? sinceThen(condition, current) : condition,
       )
     } else if (hasTimedOut(deployment, status, nowMs)) {
       const message = `${subject} has timed out progressing.`
@@ -139,32 +168,32 @@ export function rolloutStatus(
   return withConditions()
 }
 
-function without(conditions: readonly Fields[], type: string): readonly Fields[] {
-  return conditions.some((condition) => condition['type'] === type)
-    ? conditions.filter((condition) => condition['type'] !== type)
+function without(conditions: readonly DeploymentCondition[], type: string): readonly DeploymentCondition[] {
+  return conditions.some((condition) => condition.type === type)
+    ? conditions.filter((condition) => condition.type !== type)
     : conditions
 }
 
 /** The new replica set's failure if it has one, else any other's. */
-function replicaFailure(all: readonly KubeObject[], newSet: KubeObject | undefined): Fields | undefined {
-  const own = newSet === undefined ? undefined : conditionOf(newSet['status'], 'ReplicaFailure')
+function replicaFailure(all: readonly ReplicaSet[], newSet: ReplicaSet | undefined): ReplicaSetCondition | undefined {
+  const own = newSet === undefined ? undefined : workloadCondition(newSet.status, 'ReplicaFailure')
   if (own !== undefined) return own
   for (const set of all) {
-    const failure = conditionOf(set['status'], 'ReplicaFailure')
+    const failure = workloadCondition(set.status, 'ReplicaFailure')
     if (failure !== undefined) return failure
   }
   return undefined
 }
 
-function asOwn(failure: Fields, nowMs: number): Fields {
-  const { status, reason, message, lastTransitionTime } = failure
-  return { ...newCondition('ReplicaFailure', status, reason, message, nowMs), lastTransitionTime }
+function asOwn(failure: ReplicaSetCondition, nowMs: number): DeploymentCondition {
+  const { status, reason = '', message = '' } = failure
+  return sinceThen(newCondition('ReplicaFailure', status, reason, message, nowMs), failure)
 }
 
 /** Milliseconds until progress has to be looked at again; undefined when nothing is waited for. */
-export function untilDeadline(deployment: KubeObject, status: Fields, nowMs: number): number | undefined {
-  const condition = conditionOf(deployment['status'], 'Progressing')
+export function untilDeadline(deployment: Deployment, status: DeploymentStatus, nowMs: number): number | undefined {
+  const condition = workloadCondition(deployment.status, 'Progressing')
   if (!hasProgressDeadline(deployment) || condition === undefined) return undefined
-  if (isComplete(deployment, status) || condition['reason'] === deadlineExceeded) return undefined
-  return Date.parse(condition['lastUpdateTime']) + deployment['spec'].progressDeadlineSeconds * 1000 - nowMs
+  if (isRolledOut(deployment, status) || condition.reason === deadlineExceeded) return undefined
+  return deadlineAt(deployment, condition) - nowMs
 }

@@ -2,7 +2,15 @@
  * The disruption controller: keeps the status of PodDisruptionBudgets, by which the API server allows evictions. The
  * controller manager starts it.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  Deployment,
+  Pod,
+  PodDisruptionBudget,
+  PodDisruptionBudgetStatus,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from '../../api/generated/types.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
@@ -17,23 +25,30 @@ import { budgetStatus, disruptedOf, expectedOf, withAllowed } from './pod-disrup
 const budgetsResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 const apps = (resource: string) => ({ group: 'apps', version: 'v1', resource })
 
+/** What a budget takes the wanted number of pods from. */
+type Scaled = Deployment | ReplicaSet | ReplicationController | StatefulSet
+
 export function createDisruptionController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const budgets = informers.informer(budgetsResource)
-  const pods = informers.informer(podsResource)
+  const budgets = informers.informer<PodDisruptionBudget>(budgetsResource)
+  const pods = informers.informer<Pod>(podsResource)
   const owners = {
-    ReplicaSet: informers.informer(apps('replicasets')),
-    Deployment: informers.informer(apps('deployments')),
-    StatefulSet: informers.informer(apps('statefulsets')),
-    ReplicationController: informers.informer({ group: '', version: 'v1', resource: 'replicationcontrollers' }),
+    ReplicaSet: informers.informer<ReplicaSet>(apps('replicasets')),
+    Deployment: informers.informer<Deployment>(apps('deployments')),
+    StatefulSet: informers.informer<StatefulSet>(apps('statefulsets')),
+    ReplicationController: informers.informer<ReplicationController>({
+      group: '',
+      version: 'v1',
+      resource: 'replicationcontrollers',
+    }),
   }
   const queue = createWorkQueue<string>(runtime, 'disruption')
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'controllermanager' })
-  const selects = (budget: KubeObject, pod: KubeObject): boolean =>
-    budget['spec'].selector !== undefined && labelSelectorOf(budget['spec'].selector).matches(pod.metadata.labels)
+  const selects = (budget: PodDisruptionBudget, pod: Pod): boolean =>
+    budget.spec?.selector !== undefined && labelSelectorOf(budget.spec?.selector).matches(pod.metadata.labels)
 
-  function enqueueFor(...states: readonly KubeObject[]): void {
+  function enqueueFor(...states: readonly Pod[]): void {
     for (const budget of budgets.store.byIndex(namespaceIndex, states[0]?.metadata.namespace ?? '')) {
       if (states.some((pod) => selects(budget, pod))) queue.add(objectKey(budget))
     }
@@ -67,23 +82,23 @@ export function createDisruptionController(context: ControllerContext): Controll
   }
 
   /** Nothing may be evicted while it is not known how many there should be. */
-  async function failSafe(budget: KubeObject, message: string): Promise<void> {
-    const status: Fields = budget['status'] ?? {}
+  async function failSafe(budget: PodDisruptionBudget, message: string): Promise<void> {
+    const status = budget.status as PodDisruptionBudgetStatus
     const allowed = { status: 'False', reason: 'SyncFailed', message }
     const generation = budget.metadata.generation ?? 0
-    const conditions = withAllowed(status['conditions'] ?? [], allowed, generation, runtime.clock.now())
+    const conditions = withAllowed(status.conditions ?? [], allowed, generation, runtime.clock.now())
     await write(budget, { ...status, disruptionsAllowed: 0, observedGeneration: generation, conditions })
   }
 
-  async function write(budget: KubeObject, status: Fields): Promise<void> {
-    if (sameJson(status, budget['status'] ?? {})) return
-    const resource = client.resource(budgetsResource).namespace(budget.metadata.namespace ?? '')
-    const written = await resource.update({ ...budget, status } as KubeObject, { subresource: 'status' })
+  async function write(budget: PodDisruptionBudget, status: PodDisruptionBudgetStatus): Promise<void> {
+    if (sameJson(status, budget.status ?? {})) return
+    const resource = client.resource<PodDisruptionBudget>(budgetsResource).namespace(budget.metadata.namespace ?? '')
+    const written = await resource.update({ ...budget, status }, { subresource: 'status' })
     ownWrites.wrote(objectKey(budget), written)
   }
 
   /** Replicas that the pods' controllers want, each controller once. @throws ScaleError when one cannot be told */
-  function scaleOf(budget: KubeObject, covered: readonly KubeObject[]): number {
+  function scaleOf(budget: PodDisruptionBudget, covered: readonly Pod[]): number {
     const replicas = new Map<string, number>()
     let unmanaged = false
     for (const pod of covered) {
@@ -97,13 +112,13 @@ export function createDisruptionController(context: ControllerContext): Controll
       const above = owner === undefined ? undefined : controllerOf(owner)
       if (owner?.kind === 'ReplicaSet' && above?.kind === 'Deployment') owner = ownerOf(namespace, above)
       if (owner === undefined) throw new ScaleError(`found no controllers for pod ${JSON.stringify(pod.metadata.name)}`)
-      replicas.set(owner.metadata.uid ?? '', owner['spec'].replicas ?? 1)
+      replicas.set(owner.metadata.uid ?? '', owner.spec?.replicas ?? 1)
     }
     if (unmanaged) recorder.event(budget, 'Warning', 'UnmanagedPods', unmanagedMessage(budget))
     return [...replicas.values()].reduce((sum, count) => sum + count, 0)
   }
 
-  function ownerOf(namespace: string, reference: { kind: string; name: string; uid: string }): KubeObject | undefined {
+  function ownerOf(namespace: string, reference: { kind: string; name: string; uid: string }): Scaled | undefined {
     if (!Object.hasOwn(owners, reference.kind)) return undefined
     const owner = owners[reference.kind as keyof typeof owners].store.get(`${namespace}/${reference.name}`)
     return owner?.metadata.uid === reference.uid ? owner : undefined
@@ -113,7 +128,7 @@ export function createDisruptionController(context: ControllerContext): Controll
     name: 'disruption-controller',
     async start() {
       for (const informer of [budgets, pods]) informer.addIndex(namespaceIndex, indexNamespace)
-      const enqueue = (budget: KubeObject) => queue.add(objectKey(budget))
+      const enqueue = (budget: PodDisruptionBudget) => queue.add(objectKey(budget))
       budgets.addHandlers({ added: enqueue, updated: (_, budget) => enqueue(budget) })
       pods.addHandlers({
         added: (pod) => enqueueFor(pod),
@@ -121,12 +136,12 @@ export function createDisruptionController(context: ControllerContext): Controll
         deleted: (pod) => enqueueFor(pod),
       })
       await Promise.all([budgets, pods, ...Object.values(owners)].map((informer) => informer.whenSynced(signal)))
-      runWorkers(runtime, queue, 1, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? 1, sync, signal)
     },
   }
 }
 
 class ScaleError extends Error {}
 
-const unmanagedMessage = (budget: KubeObject): string =>
-  `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(budget['spec'].selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`
+const unmanagedMessage = (budget: PodDisruptionBudget): string =>
+  `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(budget.spec?.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`

@@ -49,8 +49,8 @@ test('pods that are not ready, being deleted or just evicted are not healthy', (
     disrupted,
     now,
   )
-  assert.deepEqual([status['currentHealthy'], status['disruptionsAllowed'], status['expectedPods']], [2, 1, 5])
-  assert.equal(status['conditions'][0].reason, 'SufficientPods')
+  assert.deepEqual([status.currentHealthy, status.disruptionsAllowed, status.expectedPods], [2, 1, 5])
+  assert.equal(status.conditions?.[0]?.reason, 'SufficientPods')
 })
 
 test('an eviction is given up after two minutes to the millisecond', () => {
@@ -64,16 +64,16 @@ test('where no pods are expected none may be evicted, healthy or not', () => {
   const pods = [pod('a', true), pod('b', true)]
   const expected = expectedOf(own, pods.length, () => 0)
   const status = budgetStatus(own, expected, pods, { pods: {}, recheckMs: undefined }, now)
-  assert.deepEqual([status['currentHealthy'], status['disruptionsAllowed'], status['expectedPods']], [2, 0, 0])
-  assert.equal(status['conditions'][0].reason, 'InsufficientPods')
+  assert.deepEqual([status.currentHealthy, status.disruptionsAllowed, status.expectedPods], [2, 0, 0])
+  assert.equal(status.conditions?.[0]?.reason, 'InsufficientPods')
 })
 
 test("the condition's time is that of its last change of status, and others are left alone", () => {
   const before = '2026-01-01T00:00:00Z'
-  const other = { type: 'Other', status: 'True' }
+  const other = { type: 'Other', status: 'True', reason: 'r', message: '', lastTransitionTime: before }
   const old = [
     other,
-    { type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods', lastTransitionTime: before },
+    { type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods', message: '', lastTransitionTime: before },
   ]
   const next = (status: string) => withAllowed(old, { status, reason: 'r', message: '' }, 3, now)
   assert.deepEqual(next('True')[0], other)

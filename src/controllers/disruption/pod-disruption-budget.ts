@@ -1,5 +1,5 @@
 /** The status of a PodDisruptionBudget: how many pods it covers, how many are well and must be, and how many may be evicted. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Condition, Pod, PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/generated/types.ts'
 import { formatTime } from '../../base/clock.ts'
 import { scaled } from '../int-or-percent.ts'
 import { isReady } from '../pods/pod.ts'
@@ -15,8 +15,8 @@ export interface Expected {
 /**
  * `scale`: the replicas that the pods' controllers want together; needed for percentages and maxUnavailable.
  */
-export function expectedOf(budget: KubeObject, pods: number, scale: () => number): Expected {
-  const { minAvailable, maxUnavailable } = budget['spec']
+export function expectedOf(budget: PodDisruptionBudget, pods: number, scale: () => number): Expected {
+  const { minAvailable, maxUnavailable } = budget.spec!
   if (maxUnavailable !== undefined) {
     const expectedPods = scale()
     return { expectedPods, desiredHealthy: Math.max(0, expectedPods - scaled(maxUnavailable, expectedPods)) }
@@ -34,8 +34,8 @@ export interface Disrupted {
   readonly recheckMs: number | undefined
 }
 
-export function disruptedOf(budget: KubeObject, pods: readonly KubeObject[], nowMs: number): Disrupted {
-  const noted: Readonly<Record<string, string>> = budget['status']?.disruptedPods ?? {}
+export function disruptedOf(budget: PodDisruptionBudget, pods: readonly Pod[], nowMs: number): Disrupted {
+  const noted: Readonly<Record<string, string>> = budget.status?.disruptedPods ?? {}
   const kept: [string, string][] = []
   let recheckMs: number | undefined
   for (const pod of pods) {
@@ -51,12 +51,12 @@ export function disruptedOf(budget: KubeObject, pods: readonly KubeObject[], now
 }
 
 export function budgetStatus(
-  budget: KubeObject,
+  budget: PodDisruptionBudget,
   { expectedPods, desiredHealthy }: Expected,
-  pods: readonly KubeObject[],
+  pods: readonly Pod[],
   disrupted: Disrupted,
   nowMs: number,
-): Fields {
+): PodDisruptionBudgetStatus {
   const healthy = pods.filter(
     (pod) =>
       pod.metadata.deletionTimestamp === undefined &&
@@ -75,19 +75,19 @@ export function budgetStatus(
     currentHealthy,
     desiredHealthy,
     expectedPods,
-    conditions: withAllowed(budget['status']?.conditions ?? [], { status, reason, message: '' }, generation, nowMs),
+    conditions: withAllowed(budget.status?.conditions ?? [], { status, reason, message: '' }, generation, nowMs),
   }
 }
 
 /** The DisruptionAllowed condition, whose time is that of its last change of status. */
 export function withAllowed(
-  old: readonly Fields[],
+  old: readonly Condition[],
   now: { readonly status: string; readonly reason: string; readonly message: string },
   generation: number,
   nowMs: number,
-): readonly Fields[] {
-  const known = old.find((condition) => condition['type'] === 'DisruptionAllowed')
-  const lastTransitionTime = known?.['status'] === now.status ? known['lastTransitionTime'] : formatTime(nowMs)
+): readonly Condition[] {
+  const known = old.find((condition) => condition.type === 'DisruptionAllowed')
+  const lastTransitionTime = known?.status === now.status ? known.lastTransitionTime : formatTime(nowMs)
   const next = { type: 'DisruptionAllowed', observedGeneration: generation, lastTransitionTime, ...now }
   return known === undefined ? [...old, next] : old.map((condition) => (condition === known ? next : condition))
 }

@@ -2,6 +2,7 @@
  * The endpoints controller: an Endpoints object for each service that selects pods, with their addresses, ready or not. The
  * controller manager starts it. EndpointSlices have a controller of their own.
  */
+import type { Endpoints, Pod, Service } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
@@ -31,16 +32,16 @@ const workers = 5
 
 export function createEndpointsController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const services = informers.informer(servicesResource)
-  const pods = informers.informer(podsResource)
-  const endpoints = informers.informer(endpointsResource)
+  const services = informers.informer<Service>(servicesResource)
+  const pods = informers.informer<Pod>(podsResource)
+  const endpoints = informers.informer<Endpoints>(endpointsResource)
   const queue = createWorkQueue<string>(runtime, 'endpoint')
   const recorder = createEventRecorder(runtime, client, { component: name })
   const triggerTimes = createTriggerTimes()
 
   async function sync(key: string): Promise<void> {
     const { namespace, name: serviceName } = splitKey(key)
-    const resource = client.resource(endpointsResource).namespace(namespace)
+    const resource = client.resource<Endpoints>(endpointsResource).namespace(namespace)
     const service = services.store.get(key)
     if (service === undefined) {
       triggerTimes.forget(key)
@@ -57,7 +58,7 @@ export function createEndpointsController(context: ControllerContext): Controlle
     const labels = labelsOf(service)
     if (
       existing !== undefined &&
-      sameJson(existing['subsets'] ?? [], subsets) &&
+      sameJson(existing.subsets ?? [], subsets) &&
       sameJson(existing.metadata.labels ?? {}, labels) &&
       (existing.metadata.annotations?.[overCapacityAnnotation] !== undefined) === truncated
     )
@@ -90,21 +91,21 @@ export function createEndpointsController(context: ControllerContext): Controlle
   return {
     name,
     async start() {
-      const enqueue = (service: KubeObject) => queue.add(objectKey(service))
+      const enqueue = (service: Service) => queue.add(objectKey(service))
       services.addHandlers({ added: enqueue, updated: (_, service) => enqueue(service), deleted: enqueue })
       endpoints.addHandlers({ deleted: (object) => queue.add(objectKey(object)) })
       watchPodsOfServices(pods, services, (key) => queue.add(key))
       await Promise.all([services, pods, endpoints].map((informer) => informer.whenSynced(signal)))
       // What a service that went meanwhile has left.
       for (const object of endpoints.store.list()) if (isOurs(object)) queue.add(objectKey(object))
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }
 
 const isOurs = (object: KubeObject): boolean => object.metadata.labels?.[managedByLabel] === name
 
-function labelsOf(service: KubeObject): Fields {
+function labelsOf(service: Service): Fields {
   const { [headlessLabel]: _, ...own } = (service.metadata.labels ?? {}) as Fields
   return { ...own, [managedByLabel]: name, ...(isHeadless(service) ? { [headlessLabel]: '' } : {}) }
 }

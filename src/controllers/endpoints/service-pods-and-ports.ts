@@ -1,5 +1,6 @@
 /** What the endpoints and the EndpointSlice controllers share: which pods a service has, at which ports, and when that changed. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Pod, Service } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
 import type { Informer } from '../../client/informer.ts'
@@ -10,31 +11,31 @@ export const servicesResource = { group: '', version: 'v1', resource: 'services'
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 export const headlessLabel = 'service.kubernetes.io/headless'
 
-export const isHeadless = (service: KubeObject): boolean => service['spec'].clusterIP === 'None'
+export const isHeadless = (service: Service): boolean => service.spec?.clusterIP === 'None'
 
-/** Without a selector, somebody else looks after the endpoints. */
-export const selectsPods = (service: KubeObject): boolean =>
-  service['spec'].selector !== undefined && service['spec'].type !== 'ExternalName'
+/** Without a selector, the user or another controller looks after the endpoints. */
+export const selectsPods = (service: Service): boolean =>
+  service.spec?.selector !== undefined && service.spec?.type !== 'ExternalName'
 
-export const selectorOf = (service: KubeObject) => labelSelectorOf({ matchLabels: service['spec'].selector })
+export const selectorOf = (service: Service) => labelSelectorOf({ matchLabels: service.spec?.selector })
 
 /** Pods of the service that may be reached: running somewhere, with an address. */
-export function podsOf(service: KubeObject, pods: Informer): readonly KubeObject[] {
+export function podsOf(service: Service, pods: Informer<Pod>): readonly Pod[] {
   const selector = selectorOf(service)
   return pods.store
     .byIndex(namespaceIndex, service.metadata.namespace ?? '')
     .filter((pod) => selector.matches(pod.metadata.labels) && !isTerminated(pod) && addressesOf(pod).length > 0)
 }
 
-export function addressesOf(pod: KubeObject): readonly string[] {
-  const { podIPs = [], podIP = '' } = (pod['status'] ?? {}) as Fields
-  const all = (podIPs as readonly Fields[]).map(({ ip }) => ip as string)
+export function addressesOf(pod: Pod): readonly string[] {
+  const { podIPs = [], podIP = '' } = pod.status ?? {}
+  const all = podIPs.map(({ ip }) => ip as string)
   return all.length > 0 ? all : podIP === '' ? [] : [podIP]
 }
 
 /** Named in DNS as itself. */
-export const hostnameOf = (service: KubeObject, pod: KubeObject): string | undefined =>
-  pod['spec'].hostname && pod['spec'].subdomain === service.metadata.name ? pod['spec'].hostname : undefined
+export const hostnameOf = (service: Service, pod: Pod): string | undefined =>
+  pod.spec?.hostname && pod.spec?.subdomain === service.metadata.name ? pod.spec?.hostname : undefined
 
 export interface EndpointPort {
   readonly name: string
@@ -44,10 +45,9 @@ export interface EndpointPort {
 }
 
 /** The service's ports as this pod has them, by name; a named target port that it has not is left out. */
-export function portsOf(service: KubeObject, pod: KubeObject): readonly EndpointPort[] {
+export function portsOf(service: Service, pod: Pod): readonly EndpointPort[] {
   const ports: EndpointPort[] = []
-  for (const { name = '', protocol = 'TCP', port, targetPort, appProtocol } of (service['spec'].ports ??
-    []) as readonly Fields[]) {
+  for (const { name = '', protocol = 'TCP', port, targetPort, appProtocol } of service.spec?.ports ?? []) {
     const target = targetPort === undefined || targetPort === 0 ? port : targetPort
     const number = typeof target === 'string' ? containerPort(pod, target, protocol) : (target as number)
     if (number !== undefined) ports.push({ name, port: number, protocol, ...(appProtocol ? { appProtocol } : {}) })
@@ -55,20 +55,22 @@ export function portsOf(service: KubeObject, pod: KubeObject): readonly Endpoint
   return ports.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.port - b.port))
 }
 
-function containerPort(pod: KubeObject, name: string, protocol: string): number | undefined {
-  const sidecars = ((pod['spec'].initContainers ?? []) as readonly Fields[]).filter(
-    (container) => container['restartPolicy'] === 'Always',
-  )
-  for (const container of [...(pod['spec'].containers as readonly Fields[]), ...sidecars]) {
-    for (const port of (container['ports'] ?? []) as readonly Fields[]) {
-      if (port['name'] === name && port['protocol'] === protocol) return port['containerPort']
+function containerPort(pod: Pod, name: string, protocol: string): number | undefined {
+  const sidecars = (pod.spec?.initContainers ?? []).filter((container) => container.restartPolicy === 'Always')
+  for (const container of [...(pod.spec?.containers ?? []), ...sidecars]) {
+    for (const port of container.ports ?? []) {
+      if (port.name === name && port.protocol === protocol) return port.containerPort
     }
   }
   return undefined
 }
 
 /** Puts the key of every service that a change of pods concerns into `enqueue`. */
-export function watchPodsOfServices(pods: Informer, services: Informer, enqueue: (key: string) => void): void {
+export function watchPodsOfServices(
+  pods: Informer<Pod>,
+  services: Informer<Service>,
+  enqueue: (key: string) => void,
+): void {
   const enqueueFor = (namespace: string, labels: readonly KubeObject['metadata']['labels'][]) => {
     for (const service of services.store.byIndex(namespaceIndex, namespace)) {
       if (!selectsPods(service)) continue
@@ -76,7 +78,7 @@ export function watchPodsOfServices(pods: Informer, services: Informer, enqueue:
       if (labels.some((some) => selector.matches(some))) enqueue(objectKey(service))
     }
   }
-  const one = (pod: KubeObject) => enqueueFor(pod.metadata.namespace ?? '', [pod.metadata.labels])
+  const one = (pod: Pod) => enqueueFor(pod.metadata.namespace ?? '', [pod.metadata.labels])
   services.addIndex(namespaceIndex, indexNamespace)
   pods.addIndex(namespaceIndex, indexNamespace)
   pods.addHandlers({
@@ -90,16 +92,16 @@ export function watchPodsOfServices(pods: Informer, services: Informer, enqueue:
   })
 }
 
-function sameForEndpoints(a: KubeObject, b: KubeObject): boolean {
+function sameForEndpoints(a: Pod, b: Pod): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
     a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
     sameJson(a.metadata.labels, b.metadata.labels) &&
     isReady(a) === isReady(b) &&
     isTerminated(a) === isTerminated(b) &&
-    a['spec'].nodeName === b['spec'].nodeName &&
-    a['spec'].hostname === b['spec'].hostname &&
-    a['spec'].subdomain === b['spec'].subdomain &&
+    a.spec?.nodeName === b.spec?.nodeName &&
+    a.spec?.hostname === b.spec?.hostname &&
+    a.spec?.subdomain === b.spec?.subdomain &&
     sameJson(addressesOf(a), addressesOf(b))
   )
 }
@@ -109,7 +111,7 @@ function sameForEndpoints(a: KubeObject, b: KubeObject): boolean {
  * pods' readiness. undefined when nothing of that kind changed (a pod went).
  */
 export interface TriggerTimes {
-  earliestChange(service: KubeObject, pods: readonly KubeObject[]): string | undefined
+  earliestChange(service: Service, pods: readonly Pod[]): string | undefined
   forget(key: string): void
 }
 
@@ -123,7 +125,7 @@ export function createTriggerTimes(): TriggerTimes {
       const changes: string[] = []
       for (const pod of pods) {
         const name = pod.metadata.name ?? ''
-        const time: string | undefined = podCondition(pod, 'Ready')?.['lastTransitionTime']
+        const time: string | undefined = podCondition(pod, 'Ready')?.lastTransitionTime
         if (time === undefined) continue
         now.set(name, time)
         if (time > (before?.pods.get(name) ?? '')) changes.push(time)

@@ -1,5 +1,6 @@
 /** The subsets of an Endpoints object: addresses that have the same ports stand together, in the order of the addresses. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Pod, Service } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
 import { isReady } from '../pods/pod.ts'
 import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from './service-pods-and-ports.ts'
 
@@ -11,13 +12,13 @@ interface Subset {
 
 /** At most `capacity` addresses, ready ones first; `truncated` says that there were more. */
 export function subsetsOf(
-  service: KubeObject,
-  pods: readonly KubeObject[],
+  service: Service,
+  pods: readonly Pod[],
   capacity: number,
 ): { readonly subsets: readonly Fields[]; readonly truncated: boolean } {
-  const anyState = service['spec'].publishNotReadyAddresses === true
-  const withoutPorts = isHeadless(service) && (service['spec'].ports ?? []).length === 0
-  const family: string = service['spec'].ipFamilies?.[0] ?? 'IPv4'
+  const anyState = service.spec?.publishNotReadyAddresses === true
+  const withoutPorts = isHeadless(service) && (service.spec?.ports ?? []).length === 0
+  const family: string = service.spec?.ipFamilies?.[0] ?? 'IPv4'
   const groups = new Map<string, Subset>()
   let count = 0
   for (const pod of pods) {
@@ -34,7 +35,7 @@ export function subsetsOf(
     const address = {
       ip,
       ...(hostname === undefined ? {} : { hostname }),
-      ...(pod['spec'].nodeName ? { nodeName: pod['spec'].nodeName } : {}),
+      ...(pod.spec?.nodeName ? { nodeName: pod.spec?.nodeName } : {}),
       targetRef: { kind: 'Pod', namespace, name, uid },
     }
     if (anyState || isReady(pod)) group.ready.push(address)

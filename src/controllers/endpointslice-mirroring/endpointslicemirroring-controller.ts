@@ -2,6 +2,7 @@
  * The EndpointSlice mirroring controller: Endpoints that users write for services without a selector are mirrored into
  * slices, which is what proxies read. The controller manager starts it.
  */
+import type { EndpointSlice, Endpoints, Service } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -20,9 +21,9 @@ const workers = 5
 
 export function createEndpointSliceMirroringController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const endpoints = informers.informer(endpointsResource)
-  const services = informers.informer(servicesResource)
-  const slices = informers.informer(slicesResource)
+  const endpoints = informers.informer<Endpoints>(endpointsResource)
+  const services = informers.informer<Service>(servicesResource)
+  const slices = informers.informer<EndpointSlice>(slicesResource)
   const queue = createWorkQueue<string>(runtime, 'endpoint_slice_mirroring')
   const recorder = createEventRecorder(runtime, client, { component: 'endpoint-slice-mirroring-controller' })
   const expectations = createExpectations(runtime.clock)
@@ -38,7 +39,7 @@ export function createEndpointSliceMirroringController(context: ControllerContex
       .byIndex(mirrorIndex, key)
       .filter((slice) => slice.metadata.deletionTimestamp === undefined)
     const mirrors =
-      own !== undefined && wantsMirror(own) && service !== undefined && service['spec'].selector === undefined
+      own !== undefined && wantsMirror(own) && service !== undefined && service.spec?.selector === undefined
     if (!mirrors) return removeAll(existing)
     // What was made and not seen yet would be made twice.
     if (!expectations.satisfied(own)) return
@@ -47,7 +48,7 @@ export function createEndpointSliceMirroringController(context: ControllerContex
       const message = `A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`
       recorder.event(own, 'Warning', 'TooManyAddressesToMirror', message)
     }
-    const resource = client.resource(slicesResource).namespace(own.metadata.namespace ?? '')
+    const resource = client.resource<EndpointSlice>(slicesResource).namespace(own.metadata.namespace ?? '')
     expectations.expectCreations(own, create.length)
     await Promise.all([
       ...create.map((slice) =>
@@ -61,10 +62,10 @@ export function createEndpointSliceMirroringController(context: ControllerContex
     ])
   }
 
-  async function removeAll(all: readonly KubeObject[]): Promise<void> {
+  async function removeAll(all: readonly EndpointSlice[]): Promise<void> {
     await Promise.all(
       all.map(async ({ metadata }) => {
-        const resource = client.resource(slicesResource).namespace(metadata.namespace ?? '')
+        const resource = client.resource<EndpointSlice>(slicesResource).namespace(metadata.namespace ?? '')
         await resource.delete(metadata.name ?? '').catch((error) => {
           if (!isNotFound(error)) throw error
         })
@@ -77,7 +78,7 @@ export function createEndpointSliceMirroringController(context: ControllerContex
     async start() {
       slices.addIndex(mirrorIndex, mirroredBy)
       const enqueue = (object: KubeObject) => queue.add(objectKey(object))
-      const made = (slice: KubeObject) => {
+      const made = (slice: EndpointSlice) => {
         for (const key of mirroredBy(slice)) {
           const own = endpoints.store.get(key)
           if (own !== undefined) expectations.creationObserved(own)
@@ -85,14 +86,14 @@ export function createEndpointSliceMirroringController(context: ControllerContex
         }
       }
       endpoints.addHandlers({ deleted: (own) => expectations.forget(own) })
-      const enqueueMirrored = (slice: KubeObject) => {
+      const enqueueMirrored = (slice: EndpointSlice) => {
         for (const key of mirroredBy(slice)) queue.add(key)
       }
       for (const informer of [endpoints, services])
         informer.addHandlers({ added: enqueue, updated: (_, object) => enqueue(object), deleted: enqueue })
       slices.addHandlers({ added: made, updated: (_, slice) => enqueueMirrored(slice), deleted: enqueueMirrored })
       await Promise.all([endpoints, services, slices].map((informer) => informer.whenSynced(signal)))
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EndpointSlice } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { planMirror, wantsMirror } from './mirrored-slices.ts'
 
@@ -11,11 +12,14 @@ const endpoints = (subsets: readonly Fields[], metadata: Fields = {}): KubeObjec
 })
 const ports = [{ name: 'http', port: 80, protocol: 'TCP' }]
 const many = (count: number) => Array.from({ length: count }, (_, at) => ({ ip: `192.0.${at >> 8}.${at & 255}` }))
-const named = (slice: KubeObject, name: string): KubeObject => ({ ...slice, metadata: { ...slice.metadata, name } })
+const named = (slice: EndpointSlice, name: string): EndpointSlice => ({
+  ...slice,
+  metadata: { ...slice.metadata, name },
+})
 
 test('a slice that mirrors all is left alone; one that does not gives its name to the new one', () => {
   const first = endpoints([{ addresses: many(2), ports }])
-  const [slice] = planMirror(first, []).create as [KubeObject]
+  const [slice] = planMirror(first, []).create as readonly [EndpointSlice]
   const there = [named(slice, 's-1')]
   assert.deepEqual(planMirror(first, there), { create: [], update: [], remove: [], skipped: 0 })
   const next = planMirror(endpoints([{ addresses: many(1), ports }], { labels: { a: 'b' } }), there)

@@ -1,5 +1,12 @@
 /** The slices that mirror an Endpoints object. A slice that is not exactly as it should be is made anew, under its name. Pure. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  DiscoveryV1EndpointPort,
+  Endpoint,
+  EndpointAddress,
+  EndpointSlice,
+  EndpointSubset,
+  Endpoints,
+} from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
 import { triggerTimeAnnotation } from '../endpoints/service-pods-and-ports.ts'
 import { managedByLabel, serviceNameLabel } from '../endpointslice/distribute-endpoints.ts'
@@ -13,30 +20,30 @@ const skipLabel = 'endpointslice.kubernetes.io/skip-mirror'
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader'
 
 /** Some Endpoints are locks, and some say themselves that they are not to be mirrored. */
-export const wantsMirror = ({ metadata }: KubeObject): boolean =>
+export const wantsMirror = ({ metadata }: Endpoints): boolean =>
   metadata.labels?.[skipLabel] !== 'true' && metadata.annotations?.[leaderAnnotation] === undefined
 
 export interface MirrorPlan {
-  readonly create: readonly KubeObject[]
-  readonly update: readonly KubeObject[]
-  readonly remove: readonly KubeObject[]
+  readonly create: readonly EndpointSlice[]
+  readonly update: readonly EndpointSlice[]
+  readonly remove: readonly EndpointSlice[]
   /** Addresses that are too many. */
   readonly skipped: number
 }
 
 interface Group {
   readonly family: string
-  readonly ports: readonly Fields[]
-  readonly endpoints: Fields[]
+  readonly ports: readonly DiscoveryV1EndpointPort[]
+  readonly endpoints: Endpoint[]
 }
 
 /** `existing`: the mirroring slices there are. */
-export function planMirror(endpoints: KubeObject, existing: readonly KubeObject[]): MirrorPlan {
-  const { groups, skipped } = groupsOf((endpoints['subsets'] ?? []) as readonly Fields[])
+export function planMirror(endpoints: Endpoints, existing: readonly EndpointSlice[]): MirrorPlan {
+  const { groups, skipped } = groupsOf(endpoints.subsets ?? [])
   const wanted = groups.map((group) => sliceOf(endpoints, group))
   const rest = [...existing]
-  const create: KubeObject[] = []
-  const update: KubeObject[] = []
+  const create: EndpointSlice[] = []
+  const update: EndpointSlice[] = []
   for (const slice of wanted) {
     const same = rest.findIndex((other) => isSame(other, slice))
     if (same >= 0) rest.splice(same, 1)
@@ -44,9 +51,9 @@ export function planMirror(endpoints: KubeObject, existing: readonly KubeObject[
   }
   // A name can be given to a slice of the same address type only.
   for (const slice of [...create]) {
-    const at = rest.findIndex((other) => other['addressType'] === slice['addressType'])
+    const at = rest.findIndex((other) => other.addressType === slice.addressType)
     if (at < 0) continue
-    const [old] = rest.splice(at, 1) as [KubeObject]
+    const [old] = rest.splice(at, 1) as [EndpointSlice]
     create.splice(create.indexOf(slice), 1)
     const { generateName: _, ...metadata } = slice.metadata
     update.push({ ...slice, metadata: { ...metadata, name: old.metadata.name ?? '' } })
@@ -54,18 +61,18 @@ export function planMirror(endpoints: KubeObject, existing: readonly KubeObject[
   return { create, update, remove: rest, skipped }
 }
 
-function groupsOf(subsets: readonly Fields[]): { readonly groups: readonly Group[]; readonly skipped: number } {
+function groupsOf(subsets: readonly EndpointSubset[]): { readonly groups: readonly Group[]; readonly skipped: number } {
   const groups = new Map<string, Group>()
   let skipped = 0
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
-    const all: readonly Fields[] = [
-      ...(addresses as readonly Fields[]).map((address) => endpointOf(address, true)),
-      ...(notReadyAddresses as readonly Fields[]).map((address) => endpointOf(address, false)),
+    const all: readonly Endpoint[] = [
+      ...addresses.map((address) => endpointOf(address, true)),
+      ...notReadyAddresses.map((address) => endpointOf(address, false)),
     ]
     skipped += Math.max(0, all.length - mostAddresses)
-    const named = (ports as readonly Fields[]).map((port) => ({ name: '', ...port }))
+    const named = ports.map((port) => ({ name: '', ...port }))
     for (const endpoint of all.slice(0, mostAddresses)) {
-      const family = endpoint['addresses'][0].includes(':') ? 'IPv6' : 'IPv4'
+      const family = endpoint.addresses[0]?.includes(':') ? 'IPv6' : 'IPv4'
       const key = JSON.stringify([family, named])
       const group: Group = groups.get(key) ?? { family, ports: named, endpoints: [] }
       groups.set(key, group)
@@ -82,7 +89,7 @@ function split(group: Group): readonly Group[] {
   return parts
 }
 
-function endpointOf({ ip, hostname, nodeName, targetRef }: Fields, ready: boolean): Fields {
+function endpointOf({ ip, hostname, nodeName, targetRef }: EndpointAddress, ready: boolean): Endpoint {
   return {
     addresses: [ip],
     conditions: { ready },
@@ -92,7 +99,7 @@ function endpointOf({ ip, hostname, nodeName, targetRef }: Fields, ready: boolea
   }
 }
 
-function sliceOf(endpoints: KubeObject, { family, ports, endpoints: own }: Group): KubeObject {
+function sliceOf(endpoints: Endpoints, { family, ports, endpoints: own }: Group): EndpointSlice {
   const { name = '', namespace = '', labels = {}, annotations = {} } = endpoints.metadata
   const kept = Object.entries(annotations).filter(([key]) => key !== lastApplied && key !== triggerTimeAnnotation)
   return {
@@ -105,23 +112,22 @@ function sliceOf(endpoints: KubeObject, { family, ports, endpoints: own }: Group
       ...(kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {}),
       ownerReferences: [controllerReference(endpoints)],
     },
-    addressType: family as never,
-    endpoints: own as never,
-    ports: ports as never,
+    addressType: family,
+    endpoints: own,
+    ports: ports,
   }
 }
 
 /** In everything that is mirrored; endpoints may stand in any order. */
-function isSame(slice: KubeObject, wanted: KubeObject): boolean {
-  const texts = (one: KubeObject) =>
-    ((one['endpoints'] ?? []) as readonly Fields[]).map((part) => JSON.stringify(sorted(part))).sort()
+function isSame(slice: EndpointSlice, wanted: EndpointSlice): boolean {
+  const texts = (one: EndpointSlice) => (one.endpoints ?? []).map((part) => JSON.stringify(sorted(part))).sort()
   return (
-    slice['addressType'] === wanted['addressType'] &&
-    sameJson(slice['ports'] ?? [], wanted['ports']) &&
+    slice.addressType === wanted.addressType &&
+    sameJson(slice.ports ?? [], wanted.ports) &&
     sameJson(slice.metadata.labels ?? {}, wanted.metadata.labels ?? {}) &&
     sameJson(slice.metadata.annotations ?? {}, wanted.metadata.annotations ?? {}) &&
     sameJson(texts(slice), texts(wanted))
   )
 }
 
-const sorted = (part: Fields): Fields => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+const sorted = (part: Endpoint) => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EndpointSlice } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { planSlices } from './distribute-endpoints.ts'
 import { endpointsByPorts } from './endpoint.ts'
@@ -23,19 +24,19 @@ const pod = (index: number, port: number | null = 8080, more: Fields = {}): Kube
     status: { podIPs: [{ ip: `10.0.0.${index}` }], conditions: [{ type: 'Ready', status: 'True' }] },
   }) as unknown as KubeObject
 const pods = (count: number) => Array.from({ length: count }, (_, index) => pod(index))
-const plan = (existing: readonly KubeObject[], all: readonly KubeObject[]) =>
+const plan = (existing: readonly EndpointSlice[], all: readonly KubeObject[]) =>
   planSlices(
     service,
     'IPv4',
     existing,
     endpointsByPorts(service, all, 'IPv4', () => 'zone-1'),
   )
-const stored = (slices: readonly KubeObject[]) =>
+const stored = (slices: readonly EndpointSlice[]) =>
   slices.map((slice, index) => ({
     ...slice,
     metadata: { ...slice.metadata, name: `s-${index}`, resourceVersion: '1' },
   }))
-const sizes = (slices: readonly KubeObject[]) => slices.map((slice) => (slice['endpoints'] ?? []).length)
+const sizes = (slices: readonly EndpointSlice[]) => slices.map((slice) => (slice.endpoints ?? []).length)
 
 test('a slice has a hundred endpoints at most', () => {
   assert.deepEqual(sizes(plan([], pods(250)).create), [100, 100, 50])
@@ -58,7 +59,7 @@ test('what is new fills a slice that has room, and nothing else is written', () 
 test('pods whose target port has another number stand in a slice of their own, and those without it in none', () => {
   const { create } = plan([], [pod(1), pod(2, 9090), pod(3, null)])
   assert.deepEqual(
-    create.map((slice) => [slice['ports'][0].port, slice['endpoints'].length]),
+    create.map((slice) => [slice.ports[0]?.port, slice.endpoints.length]),
     [
       [8080, 1],
       [9090, 1],
@@ -75,8 +76,8 @@ test('a slice that would go gives its name to the one that would be made', () =>
 
 test('a pod that is being deleted still serves, but is not ready', () => {
   const { create } = plan([], [pod(1, 8080, { deletionTimestamp: '2026-01-01T00:00:00Z' })])
-  assert.deepEqual(create[0]?.['endpoints'][0].conditions, { ready: false, serving: true, terminating: true })
-  assert.equal(create[0]?.['endpoints'][0].zone, 'zone-1')
+  assert.deepEqual(create[0]?.endpoints[0]?.conditions, { ready: false, serving: true, terminating: true })
+  assert.equal(create[0]?.endpoints[0]?.zone, 'zone-1')
 })
 
 test('what fills a slice to the last place makes no new one, and one more does', () => {

@@ -1,22 +1,22 @@
 /** A pod as an endpoint of a service. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Endpoint, Pod, Service } from '../../api/generated/types.ts'
 import { addressesOf, type EndpointPort, hostnameOf, isHeadless, portsOf } from '../endpoints/service-pods-and-ports.ts'
 import { isReady } from '../pods/pod.ts'
 
 export interface EndpointGroup {
   readonly ports: readonly EndpointPort[]
-  readonly endpoints: readonly Fields[]
+  readonly endpoints: readonly Endpoint[]
 }
 
 /** The service's endpoints of one address family, by the ports they have (JSON of the ports as the key). */
 export function endpointsByPorts(
-  service: KubeObject,
-  pods: readonly KubeObject[],
+  service: Service,
+  pods: readonly Pod[],
   family: string,
   zoneOf: (node: string) => string | undefined,
 ): ReadonlyMap<string, EndpointGroup> {
-  const withoutPorts = isHeadless(service) && (service['spec'].ports ?? []).length === 0
-  const groups = new Map<string, { readonly ports: readonly EndpointPort[]; readonly endpoints: Fields[] }>()
+  const withoutPorts = isHeadless(service) && (service.spec?.ports ?? []).length === 0
+  const groups = new Map<string, { readonly ports: readonly EndpointPort[]; readonly endpoints: Endpoint[] }>()
   for (const pod of pods) {
     const ports = portsOf(service, pod)
     if (ports.length === 0 && !withoutPorts) continue
@@ -33,16 +33,16 @@ export function endpointsByPorts(
 export const portsKey = (ports: readonly EndpointPort[]): string => JSON.stringify(ports)
 
 function endpointOf(
-  service: KubeObject,
-  pod: KubeObject,
+  service: Service,
+  pod: Pod,
   addresses: readonly string[],
   zoneOf: (node: string) => string | undefined,
-): Fields {
+): Endpoint {
   const serving = isReady(pod)
   const terminating = pod.metadata.deletionTimestamp !== undefined
-  const ready = service['spec'].publishNotReadyAddresses === true || (serving && !terminating)
-  const { name, namespace, uid } = pod.metadata
-  const nodeName: string | undefined = pod['spec'].nodeName
+  const ready = service.spec?.publishNotReadyAddresses === true || (serving && !terminating)
+  const { name = '', namespace = '', uid = '' } = pod.metadata
+  const nodeName: string | undefined = pod.spec?.nodeName
   const zone = nodeName ? zoneOf(nodeName) : undefined
   const hostname = hostnameOf(service, pod)
   return {

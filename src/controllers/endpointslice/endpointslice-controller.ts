@@ -2,7 +2,7 @@
  * The EndpointSlice controller: the pods of each service that selects some, with their conditions, in slices of at most a
  * hundred. The controller manager starts it; slices of other makers are not its own.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { EndpointSlice, Node, Pod, Service } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { objectKey } from '../../client/store.ts'
@@ -19,6 +19,7 @@ import {
 import { podsResource } from '../pods/pod.ts'
 import { managedBy, managedByLabel, planSlices, serviceNameLabel } from './distribute-endpoints.ts'
 import { endpointsByPorts } from './endpoint.ts'
+import { createSliceTracker } from './slice-tracker.ts'
 
 const slicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
 const nodesResource = { group: '', version: 'v1', resource: 'nodes' }
@@ -27,45 +28,54 @@ const workers = 5
 
 export function createEndpointSliceController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const services = informers.informer(servicesResource)
-  const pods = informers.informer(podsResource)
-  const nodes = informers.informer(nodesResource)
-  const slices = informers.informer(slicesResource)
+  const services = informers.informer<Service>(servicesResource)
+  const pods = informers.informer<Pod>(podsResource)
+  const nodes = informers.informer<Node>(nodesResource)
+  const slices = informers.informer<EndpointSlice>(slicesResource)
   const queue = createWorkQueue<string>(runtime, 'endpoint_slice')
   const recorder = createEventRecorder(runtime, client, { component: 'endpoint-slice-controller' })
   const triggerTimes = createTriggerTimes()
-  const serviceOf = (slice: KubeObject): string | undefined => {
+  const tracker = createSliceTracker(runtime.clock)
+  const serviceOf = (slice: EndpointSlice): string | undefined => {
     const name = slice.metadata.labels?.[serviceNameLabel]
     return name && slice.metadata.labels?.[managedByLabel] === managedBy
       ? `${slice.metadata.namespace}/${name}`
       : undefined
   }
 
-  async function sync(key: string): Promise<void> {
+  async function sync(key: string): Promise<'retry' | undefined> {
     const service = services.store.get(key)
     if (service === undefined) {
       triggerTimes.forget(key)
-      return
+      return undefined
     }
-    if (!selectsPods(service)) return
+    if (!selectsPods(service)) return undefined
+    const all = slices.store.byIndex(serviceIndex, key)
+    if (tracker.isBehind(service, all)) return 'retry'
     const selected = podsOf(service, pods)
-    const existing = slices.store
-      .byIndex(serviceIndex, key)
-      .filter((slice) => slice.metadata.deletionTimestamp === undefined)
+    const existing = all.filter((slice) => slice.metadata.deletionTimestamp === undefined)
     const triggerTime = triggerTimes.earliestChange(service, selected)
-    const resource = client.resource(slicesResource).namespace(service.metadata.namespace ?? '')
+    const resource = client.resource<EndpointSlice>(slicesResource).namespace(service.metadata.namespace ?? '')
     const zoneOf = (node: string): string | undefined =>
       nodes.store.get(node)?.metadata.labels?.['topology.kubernetes.io/zone']
-    const families: readonly string[] = service['spec'].ipFamilies ?? ['IPv4']
+    const families: readonly string[] = service.spec?.ipFamilies ?? ['IPv4']
+    const remove = async (slice: EndpointSlice): Promise<void> => {
+      tracker.deletes(service, slice)
+      await resource.delete(slice.metadata.name ?? '').catch((error) => {
+        if (isNotFound(error)) return
+        tracker.keeps(service, slice)
+        throw error
+      })
+    }
     try {
       for (const slice of existing) {
-        if (!families.includes(slice['addressType'])) await remove(slice)
+        if (!families.includes(slice.addressType)) await remove(slice)
       }
       for (const family of families) {
-        const own = existing.filter((slice) => slice['addressType'] === family)
+        const own = existing.filter((slice) => slice.addressType === family)
         const plan = planSlices(service, family, own, endpointsByPorts(service, selected, family, zoneOf))
-        for (const slice of plan.create) await resource.create(stamped(slice, triggerTime))
-        for (const slice of plan.update) await resource.update(stamped(slice, triggerTime))
+        for (const slice of plan.create) tracker.wrote(service, await resource.create(stamped(slice, triggerTime)))
+        for (const slice of plan.update) tracker.wrote(service, await resource.update(stamped(slice, triggerTime)))
         for (const slice of plan.remove) await remove(slice)
       }
     } catch (error) {
@@ -73,12 +83,7 @@ export function createEndpointSliceController(context: ControllerContext): Contr
       recorder.event(service, 'Warning', 'FailedToUpdateEndpointSlices', message)
       throw error
     }
-
-    async function remove(slice: KubeObject): Promise<void> {
-      await resource.delete(slice.metadata.name ?? '').catch((error) => {
-        if (!isNotFound(error)) throw error
-      })
-    }
+    return undefined
   }
 
   return {
@@ -88,23 +93,42 @@ export function createEndpointSliceController(context: ControllerContext): Contr
         const key = serviceOf(slice)
         return key === undefined ? [] : [key]
       })
-      const enqueue = (service: KubeObject) => queue.add(objectKey(service))
-      const enqueueOwner = (slice: KubeObject) => {
+      const enqueue = (service: Service) => queue.add(objectKey(service))
+      const enqueueOwner = (slice: EndpointSlice, type: 'changed' | 'gone') => {
         const key = serviceOf(slice)
-        if (key !== undefined) queue.add(key)
+        const service = key === undefined ? undefined : services.store.get(key)
+        if (service !== undefined && tracker.isNews(service, slice, type)) enqueue(service)
       }
-      services.addHandlers({ added: enqueue, updated: (_, service) => enqueue(service), deleted: enqueue })
-      slices.addHandlers({ updated: (_, slice) => enqueueOwner(slice), deleted: enqueueOwner })
+      services.addHandlers({
+        added: enqueue,
+        updated(old, service) {
+          if (old.metadata.uid !== service.metadata.uid) tracker.forget(old)
+          enqueue(service)
+        },
+        deleted(service) {
+          tracker.forget(service)
+          enqueue(service)
+        },
+      })
+      slices.addHandlers({
+        added: (slice) => enqueueOwner(slice, 'changed'),
+        updated(old, slice) {
+          // One that was taken from its service leaves it without.
+          if (serviceOf(old) !== serviceOf(slice)) enqueueOwner(old, 'gone')
+          enqueueOwner(slice, 'changed')
+        },
+        deleted: (slice) => enqueueOwner(slice, 'gone'),
+      })
       nodes.addHandlers({})
       watchPodsOfServices(pods, services, (key) => queue.add(key))
       await Promise.all([services, pods, nodes, slices].map((informer) => informer.whenSynced(signal)))
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }
 
 /** With the time of the change that it tells of, or without one. */
-function stamped(slice: KubeObject, triggerTime: string | undefined): KubeObject {
+function stamped(slice: EndpointSlice, triggerTime: string | undefined): EndpointSlice {
   const { annotations, ...metadata } = slice.metadata
   const { [triggerTimeAnnotation]: _, ...kept } = annotations ?? {}
   const all = triggerTime === undefined ? kept : { ...kept, [triggerTimeAnnotation]: triggerTime }

@@ -2,7 +2,7 @@
  * The ephemeral volume controller: makes the claims of generic ephemeral volumes, which go with their pods (KEP-1698). The
  * controller manager starts it. What becomes of a claim is the volume binder's business.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ObjectMeta, PersistentVolumeClaim, Pod, Volume } from '../../api/generated/types.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { objectKey } from '../../client/store.ts'
@@ -16,12 +16,12 @@ const workers = 1
 
 export function createEphemeralVolumeController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const pods = informers.informer(podsResource)
-  const claims = informers.informer(claimsResource)
+  const pods = informers.informer<Pod>(podsResource)
+  const claims = informers.informer<PersistentVolumeClaim>(claimsResource)
   const queue = createWorkQueue<string>(runtime, 'ephemeral_volume')
   const recorder = createEventRecorder(runtime, client, { component: 'ephemeral_volume' })
 
-  const look = (pod: KubeObject) => {
+  const look = (pod: Pod) => {
     if (isTerminated(pod) || pod.metadata.deletionTimestamp !== undefined) return
     if (ephemeralVolumes(pod).length > 0) queue.add(objectKey(pod))
   }
@@ -32,20 +32,20 @@ export function createEphemeralVolumeController(context: ControllerContext): Con
     for (const volume of ephemeralVolumes(pod)) await provide(pod, volume)
   }
 
-  async function provide(pod: KubeObject, volume: Fields): Promise<void> {
+  async function provide(pod: Pod, volume: Volume): Promise<void> {
     const { namespace = '', name: podName } = pod.metadata
-    const claimName = `${podName}-${volume['name']}`
+    const claimName = `${podName}-${volume.name}`
     const present = claims.store.get(`${namespace}/${claimName}`)
     if (present === undefined) {
       await client
-        .resource(claimsResource)
+        .resource<PersistentVolumeClaim>(claimsResource)
         .namespace(namespace)
         .create(claimOf(pod, claimName, volume))
       return
     }
     if (controllerOf(present)?.uid === pod.metadata.uid) return
     const why = `PVC ${namespace}/${claimName} was not created for pod ${namespace}/${podName} (pod is not owner)`
-    recorder.event(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume['name']}: ${why}`)
+    recorder.event(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${why}`)
     throw new Error(why)
   }
 
@@ -61,17 +61,17 @@ export function createEphemeralVolumeController(context: ControllerContext): Con
         },
       })
       await Promise.all([pods.whenSynced(signal), claims.whenSynced(signal)])
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }
 
-const ephemeralVolumes = (pod: KubeObject): readonly Fields[] =>
-  ((pod['spec'].volumes ?? []) as readonly Fields[]).filter((volume) => volume['ephemeral'] !== undefined)
+const ephemeralVolumes = (pod: Pod): readonly Volume[] =>
+  (pod.spec?.volumes ?? []).filter((volume) => volume.ephemeral !== undefined)
 
-function claimOf(pod: KubeObject, claimName: string, volume: Fields): KubeObject {
-  const { metadata = {}, spec } = volume['ephemeral'].volumeClaimTemplate as Fields
-  const { labels, annotations } = metadata as Fields
+function claimOf(pod: Pod, claimName: string, volume: Volume): PersistentVolumeClaim {
+  const { metadata = {}, spec } = volume.ephemeral!.volumeClaimTemplate!
+  const { labels, annotations } = metadata as ObjectMeta
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',

@@ -1,16 +1,16 @@
 /** Owners known not to exist, so that the dependents of one that went need not each ask the API server again. */
 import { createLruMap } from '../../base/lru.ts'
-import type { Identity } from './graph.ts'
+import type { ObjectIdentity } from './graph.ts'
 
 export interface AbsentOwnerCache {
-  add(identity: Identity): void
-  has(identity: Identity): boolean
+  add(identity: ObjectIdentity): void
+  has(identity: ObjectIdentity): boolean
 }
 
 /** The `size` most recently used are kept. */
 export function createAbsentOwnerCache(size = 500): AbsentOwnerCache {
   const known = createLruMap<string, true>(size)
-  const keyOf = ({ uid, namespace, apiVersion, kind, name }: Identity) =>
+  const keyOf = ({ uid, namespace, apiVersion, kind, name }: ObjectIdentity) =>
     [uid, namespace, apiVersion, kind, name].join('\u0000')
   return {
     add: (identity) => known.set(keyOf(identity), true),

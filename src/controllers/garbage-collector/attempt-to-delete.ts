@@ -7,9 +7,9 @@ import type { AbsentOwnerCache } from './absent-owner-cache.ts'
 import {
   blockingDependents,
   foregroundFinalizer,
+  type GraphNode,
   hasFinalizer,
-  type Identity,
-  type Node,
+  type ObjectIdentity,
   orphanFinalizer,
   ownerIdentity,
   ownersOf,
@@ -20,10 +20,10 @@ import type { DeletePolicy, Operations } from './operations.ts'
 export interface AttemptParts {
   readonly operations: Operations
   readonly absentOwnerCache: AbsentOwnerCache
-  readonly attemptToDelete: WorkQueue<Node>
+  readonly attemptToDelete: WorkQueue<GraphNode>
   readonly log: Logger
   /** Tells the graph builder that the API server has no such object. */
-  enqueueVirtualDelete(identity: Identity): void
+  enqueueVirtualDelete(identity: ObjectIdentity): void
 }
 
 /**
@@ -33,13 +33,20 @@ export interface AttemptParts {
 export type AttemptResult = 'done' | 'absent' | 'neverValid'
 
 /** @throws whatever makes the item worth another try */
-export async function attemptToDeleteItem(parts: AttemptParts, item: Node): Promise<AttemptResult> {
+export async function attemptToDeleteItem(parts: AttemptParts, item: GraphNode): Promise<AttemptResult> {
   const { operations, log } = parts
   log.info(2, 'Processing item', { item: item.identity, virtual: item.virtual })
   // Deletion is one way: what has begun to go needs nothing more from here, unless it waits for its dependents.
   if (item.beingDeleted && !item.deletingDependents) {
     log.info(5, 'processing item returned at once, because its DeletionTimestamp is non-nil', { item: item.identity })
     return 'done'
+  }
+  if (
+    item.identity.namespace === '' &&
+    operations.resourceOf(item.identity.apiVersion, item.identity.kind).namespaced
+  ) {
+    // Only a cluster-scoped dependent tells of an owner so. That says nothing about the object that has this uid.
+    return 'neverValid'
   }
   let latest: KubeObject
   try {
@@ -111,14 +118,14 @@ export async function attemptToDeleteItem(parts: AttemptParts, item: Node): Prom
   return 'done'
 }
 
-/** What somebody asked for before is honoured. */
+/** What an earlier DELETE asked for is honoured. */
 function policyByFinalizers(latest: KubeObject): DeletePolicy {
   if (hasFinalizer(latest, orphanFinalizer)) return 'Orphan'
   if (hasFinalizer(latest, foregroundFinalizer)) return 'Foreground'
   return 'Background'
 }
 
-async function processDeletingDependents(parts: AttemptParts, item: Node): Promise<void> {
+async function processDeletingDependents(parts: AttemptParts, item: GraphNode): Promise<void> {
   const blocking = blockingDependents(item)
   if (blocking.length === 0) {
     parts.log.info(2, 'remove DeleteDependents finalizer for item', { item: item.identity })
@@ -135,7 +142,7 @@ async function processDeletingDependents(parts: AttemptParts, item: Node): Promi
 }
 
 /** undefined when a reference can never be valid. */
-async function classifyReferences(parts: AttemptParts, item: Node, references: readonly OwnerReference[]) {
+async function classifyReferences(parts: AttemptParts, item: GraphNode, references: readonly OwnerReference[]) {
   const solid: OwnerReference[] = []
   const dangling: OwnerReference[] = []
   const waitingForDependentsDeletion: OwnerReference[] = []
@@ -151,7 +158,7 @@ async function classifyReferences(parts: AttemptParts, item: Node, references: r
 
 async function lookUpOwner(
   parts: AttemptParts,
-  item: Node,
+  item: GraphNode,
   reference: OwnerReference,
 ): Promise<KubeObject | 'absent' | 'neverValid'> {
   const { absentOwnerCache, operations, log } = parts

@@ -5,7 +5,6 @@
  * The controller manager starts it. It knows metadata only, and no kind by name but Events, which it ignores.
  */
 
-import { isNotFound } from '../../api/status.ts'
 import { sleep, type Timer } from '../../base/clock.ts'
 import type { Discovery } from '../../client/client.ts'
 import { findByKind } from '../../client/discovery.ts'
@@ -14,7 +13,8 @@ import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { createAbsentOwnerCache } from './absent-owner-cache.ts'
 import { attemptToDeleteItem } from './attempt-to-delete.ts'
-import { type Node, orphanFinalizer, type UidToNode } from './graph.ts'
+import { attemptToOrphanDependents } from './attempt-to-orphan.ts'
+import type { GraphNode, UidToNode } from './graph.ts'
 import { type GraphChange, processGraphChange } from './graph-builder.ts'
 import { createMonitors, deletableResources, keyOf } from './monitors.ts'
 import { createOperations, NoSuchKindError } from './operations.ts'
@@ -59,8 +59,8 @@ export function createGarbageCollector(
   const uidToNode: UidToNode = new Map()
   const absentOwnerCache = createAbsentOwnerCache()
   const graphChanges = createWorkQueue<GraphChange>(runtime, 'garbage_collector_graph_changes')
-  const attemptToDelete = createWorkQueue<Node>(runtime, 'garbage_collector_attempt_to_delete')
-  const attemptToOrphan = createWorkQueue<Node>(runtime, 'garbage_collector_attempt_to_orphan')
+  const attemptToDelete = createWorkQueue<GraphNode>(runtime, 'garbage_collector_attempt_to_delete')
+  const attemptToOrphan = createWorkQueue<GraphNode>(runtime, 'garbage_collector_attempt_to_orphan')
   const recorder = createEventRecorder(runtime, client, { component: 'garbage-collector-controller' })
   const builder = { uidToNode, attemptToDelete, attemptToOrphan, absentOwnerCache, recorder, log }
   const monitors = createMonitors(informers, (change) => graphChanges.add(change), kindsChanged)
@@ -75,10 +75,10 @@ export function createGarbageCollector(
     absentOwnerCache,
     attemptToDelete,
     log,
-    enqueueVirtualDelete: (identity: Node['identity']) => graphChanges.add({ type: 'virtualDelete', identity }),
+    enqueueVirtualDelete: (identity: GraphNode['identity']) => graphChanges.add({ type: 'virtualDelete', identity }),
   }
 
-  async function deleteWorker(node: Node): Promise<'retry' | undefined> {
+  async function deleteWorker(node: GraphNode): Promise<'retry' | undefined> {
     if (node.virtual) {
       const current = uidToNode.get(node.identity.uid)
       if (current === undefined || !current.virtual) {
@@ -102,16 +102,7 @@ export function createGarbageCollector(
     return 'retry'
   }
 
-  async function orphanWorker(owner: Node): Promise<void> {
-    log.info(5, 'orphan dependents of owner', { owner: owner.identity })
-    const outcomes = await Promise.allSettled(
-      [...owner.dependents].map((dependent) => operations.deleteOwnerReferences(dependent, [owner.identity.uid])),
-    )
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected' && !isNotFound(outcome.reason)) throw outcome.reason
-    }
-    await operations.removeFinalizer(owner.identity, orphanFinalizer)
-  }
+  const orphanWorker = (owner: GraphNode) => attemptToOrphanDependents(attempt, owner)
 
   async function resync(): Promise<void> {
     const found = await client.discover()
@@ -132,7 +123,7 @@ export function createGarbageCollector(
     await monitors.whenSynced(signal)
   }
 
-  /** Dependents that nobody looks for would not keep their owner, so a group that fails is asked for again; not for ever. */
+  /** Dependents of a group without monitors would not keep their owner, so a group that fails is asked for again; not for ever. */
   async function discoverEverything(): Promise<void> {
     const unknown = () =>
       discovery.failed.filter((failed) =>
@@ -152,10 +143,14 @@ export function createGarbageCollector(
       log.info(2, 'failed to discover resources', { err: String(error) })
     })
 
+  /** What comes and goes tells of itself; only groups for which discovery has failed must be asked again. */
+  const nothingBefore = () => (discovery.failed.length > 0 ? 0 : Number.POSITIVE_INFINITY)
+
   async function followDiscovery(): Promise<void> {
     following = true
     for (;;) {
-      await sleep(runtime.clock, options.resyncMs ?? 30_000, signal)
+      const everyMs = options.resyncMs ?? 30_000
+      await sleep(runtime.clock, everyMs, signal, { label: 'garbage collector discovery', everyMs, nothingBefore })
       await resyncOrComplain()
     }
   }
@@ -163,7 +158,7 @@ export function createGarbageCollector(
   /** Kinds have probably come or gone: whoever deletes one of the new kind should not wait for the next resync. */
   function kindsChanged(): void {
     if (!following || looking !== undefined || signal.aborted) return
-    looking = runtime.clock.setTimer(newKindsMs, 'garbage collector discovery', () => {
+    looking = runtime.scheduler.soon(newKindsMs, 'garbage collector discovery', () => {
       looking = undefined
       void resyncOrComplain()
     })
@@ -185,10 +180,10 @@ export function createGarbageCollector(
       await resync()
       await discoverEverything()
       // Nothing is decided before all that exists has been seen.
-      while (!graphChanges.idle) await sleep(runtime.clock, 1, signal)
+      while (!graphChanges.idle) await sleep({ setTimer: runtime.scheduler.soon }, 1, signal)
       log.info(2, 'Proceeding to collect garbage')
-      runWorkers(runtime, attemptToDelete, workers, deleteWorker, signal)
-      runWorkers(runtime, attemptToOrphan, workers, orphanWorker, signal)
+      runWorkers(runtime, attemptToDelete, context.concurrentSyncs ?? workers, deleteWorker, signal)
+      runWorkers(runtime, attemptToOrphan, context.concurrentSyncs ?? workers, orphanWorker, signal)
       void followDiscovery().catch(() => {})
     },
     dot: (uids) => graphAsDot(uidToNode, uids),

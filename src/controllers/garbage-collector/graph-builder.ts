@@ -11,12 +11,12 @@ import {
   alternateIdentity,
   diffReferences,
   foregroundFinalizer,
+  type GraphNode,
   hasFinalizer,
-  type Identity,
   identityOf,
   identityText,
   isBeingDeleted,
-  type Node,
+  type ObjectIdentity,
   orphanFinalizer,
   ownerIdentity,
   ownersOf,
@@ -33,12 +33,12 @@ export type GraphChange =
   | { readonly type: 'update'; readonly old: KubeObject; readonly object: KubeObject }
   | { readonly type: 'delete'; readonly object: KubeObject }
   /** Not from an informer: the API server was asked and has no such object. */
-  | { readonly type: 'virtualDelete'; readonly identity: Identity }
+  | { readonly type: 'virtualDelete'; readonly identity: ObjectIdentity }
 
 export interface GraphBuilderParts {
   readonly uidToNode: UidToNode
-  readonly attemptToDelete: WorkQueue<Node>
-  readonly attemptToOrphan: WorkQueue<Node>
+  readonly attemptToDelete: WorkQueue<GraphNode>
+  readonly attemptToOrphan: WorkQueue<GraphNode>
   readonly absentOwnerCache: AbsentOwnerCache
   readonly recorder: EventRecorder
   readonly log: Logger
@@ -64,7 +64,7 @@ export function processGraphChange(parts: GraphBuilderParts, change: GraphChange
   const old = change.type === 'update' ? change.old : undefined
   const object = change.object
   if (existing === undefined) {
-    const node: Node = {
+    const node: GraphNode = {
       identity: identityOf(object),
       dependents: new Set(),
       owners: ownersOf(object),
@@ -90,7 +90,7 @@ export function processGraphChange(parts: GraphBuilderParts, change: GraphChange
 }
 
 /** The node of what an informer just saw; a virtual one becomes real, under the identity seen. */
-function observe(parts: GraphBuilderParts, seen: Identity): Node | undefined {
+function observe(parts: GraphBuilderParts, seen: ObjectIdentity): GraphNode | undefined {
   const existing = parts.uidToNode.get(seen.uid)
   if (existing === undefined || !existing.virtual) return existing
   if (sameIdentity(existing.identity, seen)) {
@@ -108,12 +108,17 @@ function observe(parts: GraphBuilderParts, seen: Identity): Node | undefined {
     parts.attemptToDelete.add(dependent)
   }
   // A worker may hold the virtual node in its hands: it keeps its identity, the graph gets another node.
-  const real: Node = { ...existing, identity: seen, virtual: false }
+  const real: GraphNode = { ...existing, identity: seen, virtual: false }
   parts.uidToNode.set(seen.uid, real)
   return real
 }
 
-function processTransitions(parts: GraphBuilderParts, old: KubeObject | undefined, object: KubeObject, node: Node) {
+function processTransitions(
+  parts: GraphBuilderParts,
+  old: KubeObject | undefined,
+  object: KubeObject,
+  node: GraphNode,
+) {
   const starts = (finalizer: string) =>
     isBeingDeleted(object) &&
     hasFinalizer(object, finalizer) &&
@@ -133,12 +138,12 @@ function processTransitions(parts: GraphBuilderParts, old: KubeObject | undefine
   }
 }
 
-function addDependentToOwners(parts: GraphBuilderParts, node: Node, owners: readonly OwnerReference[]) {
+function addDependentToOwners(parts: GraphBuilderParts, node: GraphNode, owners: readonly OwnerReference[]) {
   let suspicious = false
   for (const owner of owners) {
     const known = parts.uidToNode.get(owner.uid)
     if (known === undefined) {
-      const virtual: Node = {
+      const virtual: GraphNode = {
         identity: ownerIdentity(owner, node.identity.namespace),
         dependents: new Set([node]),
         owners: [],
@@ -158,7 +163,7 @@ function addDependentToOwners(parts: GraphBuilderParts, node: Node, owners: read
   if (suspicious) parts.attemptToDelete.add(node)
 }
 
-function plausible(parts: GraphBuilderParts, node: Node, reference: OwnerReference, owner: Node): boolean {
+function plausible(parts: GraphBuilderParts, node: GraphNode, reference: OwnerReference, owner: GraphNode): boolean {
   const { namespace } = owner.identity
   const elsewhere = namespace !== node.identity.namespace
   if (namespace !== '' && elsewhere) {
@@ -184,7 +189,7 @@ function plausible(parts: GraphBuilderParts, node: Node, reference: OwnerReferen
   return !(namespace === '' && elsewhere && owner.virtual)
 }
 
-function removeDependentFromOwners(parts: GraphBuilderParts, node: Node, owners: readonly OwnerReference[]) {
+function removeDependentFromOwners(parts: GraphBuilderParts, node: GraphNode, owners: readonly OwnerReference[]) {
   for (const owner of owners) parts.uidToNode.get(owner.uid)?.dependents.delete(node)
 }
 
@@ -204,7 +209,7 @@ function enqueueUnblockedOwners(
   }
 }
 
-function removeNode(parts: GraphBuilderParts, node: Node, identity: Identity) {
+function removeNode(parts: GraphBuilderParts, node: GraphNode, identity: ObjectIdentity) {
   parts.uidToNode.delete(node.identity.uid)
   removeDependentFromOwners(parts, node, node.owners)
   if (node.dependents.size > 0) parts.absentOwnerCache.add(identity)
@@ -216,7 +221,7 @@ function removeNode(parts: GraphBuilderParts, node: Node, identity: Identity) {
 }
 
 /** The API server has no object of this identity. What the graph knows under its uid may still be another one. */
-function processVirtualDelete(parts: GraphBuilderParts, absent: Identity) {
+function processVirtualDelete(parts: GraphBuilderParts, absent: ObjectIdentity) {
   const existing = parts.uidToNode.get(absent.uid)
   if (existing === undefined) return
   const { matching, nonmatching } = partitionDependents(existing.dependents, absent)
@@ -231,12 +236,12 @@ function processVirtualDelete(parts: GraphBuilderParts, absent: Identity) {
   if (!existing.virtual || !sameIdentity(existing.identity, absent)) return
   const identity = alternateIdentity(nonmatching, absent)
   if (identity === undefined) return
-  const replacement: Node = { ...existing, identity }
+  const replacement: GraphNode = { ...existing, identity }
   parts.uidToNode.set(absent.uid, replacement)
   parts.attemptToDelete.addRateLimited(replacement)
 }
 
-function reportInvalidNamespace(parts: GraphBuilderParts, node: Node, ownerUid: string) {
+function reportInvalidNamespace(parts: GraphBuilderParts, node: GraphNode, ownerUid: string) {
   const reference = node.owners.find((owner) => owner.uid === ownerUid)
   if (reference === undefined) return
   const { apiVersion, kind, name, uid, namespace } = node.identity

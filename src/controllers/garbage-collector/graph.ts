@@ -2,7 +2,7 @@
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 
 /** What names an object: the coordinates that an owner reference gives, and a namespace ('' for cluster-scoped). */
-export interface Identity {
+export interface ObjectIdentity {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
@@ -10,9 +10,9 @@ export interface Identity {
   readonly namespace: string
 }
 
-export interface Node {
-  identity: Identity
-  readonly dependents: Set<Node>
+export interface GraphNode {
+  identity: ObjectIdentity
+  readonly dependents: Set<GraphNode>
   owners: readonly OwnerReference[]
   /** Deletion has started and waits for dependents (finalizer foregroundDeletion was seen). One way. */
   deletingDependents: boolean
@@ -22,7 +22,7 @@ export interface Node {
   virtual: boolean
 }
 
-export type UidToNode = Map<string, Node>
+export type UidToNode = Map<string, GraphNode>
 
 export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
@@ -37,21 +37,21 @@ export const waitsForDependents = (object: KubeObject): boolean =>
 const noOwners: readonly OwnerReference[] = []
 export const ownersOf = (object: KubeObject): readonly OwnerReference[] => object.metadata.ownerReferences ?? noOwners
 
-export function identityOf(object: KubeObject): Identity {
+export function identityOf(object: KubeObject): ObjectIdentity {
   const { name = '', uid = '', namespace = '' } = object.metadata
   return { apiVersion: object.apiVersion, kind: object.kind, name, uid, namespace }
 }
 
-export function ownerIdentity(owner: OwnerReference, namespace: string): Identity {
+export function ownerIdentity(owner: OwnerReference, namespace: string): ObjectIdentity {
   return { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.name, uid: owner.uid, namespace }
 }
 
-export function identityText(identity: Identity): string {
+export function identityText(identity: ObjectIdentity): string {
   const { apiVersion, kind, namespace, name, uid } = identity
   return `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`
 }
 
-export function sameCoordinates(owner: OwnerReference | Identity, identity: Identity): boolean {
+export function sameCoordinates(owner: OwnerReference | ObjectIdentity, identity: ObjectIdentity): boolean {
   return (
     owner.uid === identity.uid &&
     owner.name === identity.name &&
@@ -60,13 +60,13 @@ export function sameCoordinates(owner: OwnerReference | Identity, identity: Iden
   )
 }
 
-export function sameIdentity(a: Identity, b: Identity): boolean {
+export function sameIdentity(a: ObjectIdentity, b: ObjectIdentity): boolean {
   return a.namespace === b.namespace && sameCoordinates(a, b)
 }
 
 /** Dependents that its owner has to wait for: those whose reference to it says blockOwnerDeletion. */
-export function blockingDependents(node: Node): Node[] {
-  const blocking: Node[] = []
+export function blockingDependents(node: GraphNode): GraphNode[] {
+  const blocking: GraphNode[] = []
   for (const dependent of node.dependents) {
     const blocks = dependent.owners.some(
       (owner) => owner.uid === node.identity.uid && owner.blockOwnerDeletion === true,
@@ -81,11 +81,11 @@ export function blockingDependents(node: Node): Node[] {
  * coordinates (or another namespace). One that has both kinds of references is in both.
  */
 export function partitionDependents(
-  dependents: Iterable<Node>,
-  identity: Identity,
-): { readonly matching: Node[]; readonly nonmatching: Node[] } {
-  const matching: Node[] = []
-  const nonmatching: Node[] = []
+  dependents: Iterable<GraphNode>,
+  identity: ObjectIdentity,
+): { readonly matching: GraphNode[]; readonly nonmatching: GraphNode[] } {
+  const matching: GraphNode[] = []
+  const nonmatching: GraphNode[] = []
   for (const dependent of dependents) {
     if (identity.namespace !== '' && identity.namespace !== dependent.identity.namespace) {
       nonmatching.push(dependent)
@@ -102,8 +102,8 @@ export function partitionDependents(
  * Another identity by which dependents refer to the uid, once `absent` is known not to exist: the next in a fixed order, so
  * that each candidate gets its turn.
  */
-export function alternateIdentity(dependents: Iterable<Node>, absent: Identity): Identity | undefined {
-  const candidates = new Map<string, Identity>()
+export function alternateIdentity(dependents: Iterable<GraphNode>, absent: ObjectIdentity): ObjectIdentity | undefined {
+  const candidates = new Map<string, ObjectIdentity>()
   for (const dependent of dependents) {
     for (const owner of dependent.owners) {
       if (owner.uid !== absent.uid) continue
@@ -118,7 +118,7 @@ export function alternateIdentity(dependents: Iterable<Node>, absent: Identity):
   return (after ?? ordered[0])?.[1]
 }
 
-function orderText({ namespace, apiVersion, kind, name }: Identity): string {
+function orderText({ namespace, apiVersion, kind, name }: ObjectIdentity): string {
   return [namespace, apiVersion, kind, name].join('\u0000')
 }
 

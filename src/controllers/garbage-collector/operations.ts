@@ -4,7 +4,7 @@ import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client, DiscoveredResource, ResourceClient } from '../../client/client.ts'
-import { type GarbageFinalizer, type Identity, type Node, ownersOf, sameReferences } from './graph.ts'
+import { type GarbageFinalizer, type GraphNode, type ObjectIdentity, ownersOf, sameReferences } from './graph.ts'
 
 /** Nothing served has this apiVersion and kind. */
 export class NoSuchKindError extends Error {
@@ -29,12 +29,12 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
     if (found === undefined) throw new NoSuchKindError(apiVersion, kind)
     return found
   }
-  const clientOf = (identity: Identity): ResourceClient => {
+  const clientOf = (identity: ObjectIdentity): ResourceClient => {
     const found = resourceOf(identity.apiVersion, identity.kind)
     const resource = client.resource(found)
     return found.namespaced ? resource.namespace(identity.namespace) : resource
   }
-  const getObject = (identity: Identity) => clientOf(identity).get(identity.name)
+  const getObject = (identity: ObjectIdentity) => clientOf(identity).get(identity.name)
   const askedFor = new Map<string, Promise<KubeObject>>()
 
   return {
@@ -43,7 +43,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
 
     /**
      * The owner a reference of `namespace`'s object means, by name. Rejects with NotFound when there is none. The dependents
-     * of one owner come together: who asks while the question is under way gets its answer too.
+     * of one owner come together: what is asked while the question is under way gets its answer too.
      */
     getOwner(reference: OwnerReference, resource: DiscoveredResource, namespace: string): Promise<KubeObject> {
       const scope = resource.namespaced ? namespace : ''
@@ -59,7 +59,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
       return answer
     },
 
-    /** What was asked before the graph changed is not told to who asks because it did. */
+    /** A question that is asked because the graph changed is not given the answer of one asked before. */
     graphChanged: () => askedFor.clear(),
 
     /**
@@ -67,7 +67,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
      * newer state; when its owners changed, or it changes faster than it can be looked at, the conflict is thrown and the item
      * decided anew.
      */
-    async deleteObject(identity: Identity, latest: KubeObject, policy: DeletePolicy): Promise<void> {
+    async deleteObject(identity: ObjectIdentity, latest: KubeObject, policy: DeletePolicy): Promise<void> {
       const resource = clientOf(identity)
       const { uid } = identity
       let { resourceVersion = '' } = latest.metadata
@@ -95,7 +95,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
     },
 
     /** Takes these owners' references from the item. A reference that is gone already is no error. */
-    deleteOwnerReferences(item: Node, ownerUids: readonly string[]): Promise<KubeObject | undefined> {
+    deleteOwnerReferences(item: GraphNode, ownerUids: readonly string[]): Promise<KubeObject | undefined> {
       const strategic = {
         metadata: {
           uid: item.identity.uid,
@@ -106,7 +106,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
     },
 
     /** No owner of the item waits for it any more. */
-    unblockOwnerReferences(item: Node): Promise<KubeObject | undefined> {
+    unblockOwnerReferences(item: GraphNode): Promise<KubeObject | undefined> {
       const unblocked = (owner: OwnerReference): OwnerReference =>
         owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner
       const strategic = {
@@ -119,7 +119,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
     },
 
     /** Takes the finalizer off, against conflicts too. Nothing happens when the object or the finalizer is gone. */
-    async removeFinalizer(identity: Identity, finalizer: GarbageFinalizer): Promise<void> {
+    async removeFinalizer(identity: ObjectIdentity, finalizer: GarbageFinalizer): Promise<void> {
       for (let tries = 1, wait = conflictWaitMs; ; tries++, wait *= conflictFactor) {
         let object: KubeObject
         try {
@@ -156,7 +156,7 @@ export function createOperations(runtime: Runtime, client: Client, lookup: KindL
 
   /** Strategic merge where the resource knows it; a JSON merge patch of the whole list for custom resources. */
   async function patchReferences(
-    item: Node,
+    item: GraphNode,
     strategic: JsonObject,
     edit: (owners: readonly OwnerReference[]) => readonly OwnerReference[],
   ): Promise<KubeObject | undefined> {

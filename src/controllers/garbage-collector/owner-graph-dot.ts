@@ -1,6 +1,6 @@
-/** The owner graph as DOT, for people who ask why something does not go: `dot -T svg`. Edges lead from dependent to owner. */
+/** The owner graph as DOT, for finding out why something does not go: `dot -T svg`. Edges lead from dependent to owner. */
 import { parseApiVersion } from '../../api/object.ts'
-import type { Node, UidToNode } from './graph.ts'
+import type { GraphNode, UidToNode } from './graph.ts'
 
 /** Nodes without owners and dependents say nothing and are left out. With `uids`: these and all that is connected with them. */
 export function graphAsDot(uidToNode: UidToNode, uids?: readonly string[]): string {
@@ -23,10 +23,10 @@ export function graphAsDot(uidToNode: UidToNode, uids?: readonly string[]): stri
   return lines.join('\n')
 }
 
-const isConnected = (node: Node) => node.owners.length > 0 || node.dependents.size > 0
+const isConnected = (node: GraphNode) => node.owners.length > 0 || node.dependents.size > 0
 
-function connectedWith(uidToNode: UidToNode, uids: readonly string[]): Node[] {
-  const found = new Map<string, Node>()
+function connectedWith(uidToNode: UidToNode, uids: readonly string[]): GraphNode[] {
+  const found = new Map<string, GraphNode>()
   const pending = [...uids]
   for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
     const node = uidToNode.get(uid)
@@ -38,7 +38,7 @@ function connectedWith(uidToNode: UidToNode, uids: readonly string[]): Node[] {
   return [...found.values()]
 }
 
-function attributes(node: Node): [string, string][] {
+function attributes(node: GraphNode): [string, string][] {
   const { apiVersion, kind, name, namespace, uid } = node.identity
   const { group, version } = parseApiVersion(apiVersion)
   const type = group === '' ? `${kind}.${version}` : `${kind}.${version}.${group}`

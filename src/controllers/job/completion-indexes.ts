@@ -1,5 +1,5 @@
 /** Completion indexes of Indexed jobs: `0,1,4-7` as text, a set as value. */
-import type { KubeObject } from '../../api/object.ts'
+import type { Pod } from '../../api/generated/types.ts'
 
 export const indexLabel = 'batch.kubernetes.io/job-completion-index'
 
@@ -28,7 +28,7 @@ export function formatIndexes(indexes: ReadonlySet<number>): string {
 }
 
 /** undefined for a pod that carries none, or one that the job no longer has. */
-export function indexOf(pod: KubeObject, completions: number): number | undefined {
+export function indexOf(pod: Pod, completions: number): number | undefined {
   const text = pod.metadata.annotations?.[indexLabel]
   const index = text === undefined || !/^\d+$/.test(text) ? undefined : Number(text)
   return index !== undefined && index < completions ? index : undefined

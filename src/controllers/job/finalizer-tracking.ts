@@ -2,28 +2,36 @@
  * Counting a job's pods so that each counts once, whatever fails in between: ended pods are first noted in the status by
  * uid, then lose their finalizer, then move from the notes into the counts.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Job, JobStatus, Pod } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
 import type { ResourceClient } from '../../client/client.ts'
 import { formatIndexes, indexOf, parseIndexes } from './completion-indexes.ts'
-import { type Ending, hasFailed, hasSucceeded, isIndexed, isTracked, trackingFinalizer, withCondition } from './job.ts'
+import {
+  type Ending,
+  hasFailed,
+  hasSucceeded,
+  isIndexed,
+  isTracked,
+  trackingFinalizer,
+  withJobCondition,
+} from './job.ts'
 import { countsAsFailed } from './pod-failure-policy.ts'
-import type { Progress } from './progress.ts'
+import type { JobProgress } from './progress.ts'
 
 /** Ended pods in one round. */
 const mostAtOnce = 500
 
 export interface TrackingParts {
-  writeStatus(job: KubeObject, status: Fields): Promise<KubeObject>
+  writeStatus(job: Job, status: JobStatus): Promise<Job>
   /** Resolves when the pod's tracking finalizer is off. */
-  release(pod: KubeObject): Promise<void>
+  release(pod: Pod): Promise<void>
   now(): number
 }
 
-export interface Counted {
-  readonly job: KubeObject
+export interface CountedPods {
+  readonly job: Job
   /** The job has its last condition now. */
   readonly ended: boolean
   /** There were more ended pods than one round takes. */
@@ -33,20 +41,20 @@ export interface Counted {
 /** `status`: as this sync has it so far, with the numbers of active, ready and terminating pods. */
 export async function countAndRelease(
   parts: TrackingParts,
-  stored: KubeObject,
-  status: Fields,
-  progress: Progress,
+  stored: Job,
+  status: JobStatus,
+  progress: JobProgress,
   ending: Ending | undefined,
-): Promise<Counted> {
+): Promise<CountedPods> {
   let job = stored
   let current = status
-  const completions: number = job['spec'].completions ?? 0
+  const completions: number = job.spec?.completions ?? 0
   const uncounted = {
-    succeeded: [...((status['uncountedTerminatedPods']?.succeeded ?? []) as readonly string[])],
-    failed: [...((status['uncountedTerminatedPods']?.failed ?? []) as readonly string[])],
+    succeeded: [...((status.uncountedTerminatedPods?.succeeded ?? []) as readonly string[])],
+    failed: [...((status.uncountedTerminatedPods?.failed ?? []) as readonly string[])],
   }
-  const completed = parseIndexes(status['completedIndexes'] ?? '', completions)
-  const release: KubeObject[] = []
+  const completed = parseIndexes(status.completedIndexes ?? '', completions)
+  const release: Pod[] = []
   const tracked = progress.own.filter(isTracked)
   const kept = new Set(ending === undefined ? progress.toReplace.values() : [])
   let more = false
@@ -80,8 +88,8 @@ export async function countAndRelease(
   }
   if (ending !== undefined) {
     const interim = ending.type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'
-    const conditions = withCondition(
-      current['conditions'] ?? [],
+    const conditions = withJobCondition(
+      current.conditions ?? [],
       interim,
       'True',
       ending.reason,
@@ -101,10 +109,10 @@ export async function countAndRelease(
   settle(new Set(tracked.map((pod) => pod.metadata.uid ?? '').filter((uid) => !released.has(uid))))
   const counted = uncounted.succeeded.length === 0 && uncounted.failed.length === 0 && !more
   // A job is over when its last pod is.
-  const ended = ending !== undefined && counted && !current['terminating']
+  const ended = ending !== undefined && counted && !current.terminating
   if (ended && ending !== undefined) {
-    const conditions = withCondition(
-      current['conditions'] ?? [],
+    const conditions = withJobCondition(
+      current.conditions ?? [],
       ending.type,
       'True',
       ending.reason,
@@ -130,14 +138,14 @@ export async function countAndRelease(
   async function write(): Promise<void> {
     const noted = Object.fromEntries(Object.entries(uncounted).filter(([, uids]) => uids.length > 0))
     const next = withoutZeros({ ...current, uncountedTerminatedPods: noted })
-    if (sameJson(next, job['status'] ?? {})) return
+    if (sameJson(next, job.status ?? {})) return
     job = await parts.writeStatus(job, next)
-    current = job['status']
+    current = job.status ?? {}
   }
 }
 
 /** Counts of nothing are not written, but for those that the API always shows. */
-function withoutZeros(status: Fields): Fields {
+function withoutZeros(status: JobStatus): JobStatus {
   const absent = new Set(['active', 'succeeded', 'failed'])
   return Object.fromEntries(
     Object.entries(status).filter(
@@ -147,7 +155,7 @@ function withoutZeros(status: Fields): Fields {
   )
 }
 
-export async function removeTrackingFinalizer(pods: Pick<ResourceClient, 'patch'>, pod: KubeObject): Promise<void> {
+export async function removeTrackingFinalizer(pods: Pick<ResourceClient, 'patch'>, pod: Pod): Promise<void> {
   const body = { metadata: { '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } }
   await pods.patch(pod.metadata.name ?? '', 'strategic', body).catch((error) => {
     if (!isNotFound(error)) throw error

@@ -3,7 +3,8 @@
  * controller manager starts it. It leaves jobs alone that another controller manages.
  */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Job, JobCondition, JobStatus, Pod } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { formatTime } from '../../base/clock.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -25,7 +26,7 @@ import {
 } from '../pods/pod.ts'
 import { podsToDelete } from '../pods/scale-down-order.ts'
 import { hasLimitPerIndex, indexBackoff } from './backoff-limit-per-index.ts'
-import { endingOf, timeLeft } from './completion-and-failure.ts'
+import { endingOf, timeLeft } from './completion-and-backoff-limit.ts'
 import { countAndRelease, removeTrackingFinalizer } from './finalizer-tracking.ts'
 import {
   type Ending,
@@ -37,12 +38,12 @@ import {
   jobsResource,
   replacesOnlyFailed,
   trackingFinalizer,
-  withCondition,
+  withJobCondition,
 } from './job.ts'
 import { createJobPodControl } from './job-pod-control.ts'
 import { podOfJob } from './job-pods.ts'
 import { createJobBackoff } from './pod-retry-delay.ts'
-import { freeIndexes, isComplete, misplaced, type Progress, progressOf, wantedActive } from './progress.ts'
+import { freeIndexes, isJobComplete, type JobProgress, misplaced, progressOf, wantedActive } from './progress.ts'
 import { createReleases } from './released-finalizers.ts'
 
 const name = 'job-controller'
@@ -54,8 +55,8 @@ const mostCreatedAtOnce = 500
 export function createJobController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
   const now = () => runtime.clock.now()
-  const jobs = informers.informer(jobsResource)
-  const pods = informers.informer(podsResource)
+  const jobs = informers.informer<Job>(jobsResource)
+  const pods = informers.informer<Pod>(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
   jobs.addIndex(namespaceIndex, indexNamespace)
   const queue = createWorkQueue<string>(runtime, 'job', { baseDelayMs: 1000, maxDelayMs: 60_000 })
@@ -65,9 +66,9 @@ export function createJobController(context: ControllerContext): Controller {
   const ownWrites = createOwnWrites()
   const releases = createReleases()
   const recorder = createEventRecorder(runtime, client, { component: name })
-  const podClient = client.resource(podsResource)
-  const jobClient = client.resource(jobsResource)
-  const release = (pod: KubeObject) =>
+  const podClient = client.resource<Pod>(podsResource)
+  const jobClient = client.resource<Job>(jobsResource)
+  const release = (pod: Pod) =>
     releases.release(pod, async () => {
       const latest = pods.store.get(objectKey(pod))
       if (latest !== undefined && latest.metadata.uid === pod.metadata.uid && !isTracked(latest)) return
@@ -75,25 +76,25 @@ export function createJobController(context: ControllerContext): Controller {
     })
   const podControl = createJobPodControl(client, recorder, expectations, release)
 
-  function jobOf(pod: KubeObject): KubeObject | undefined {
+  function jobOf(pod: Pod): Job | undefined {
     const reference = controllerOf(pod)
     if (reference?.kind !== 'Job') return undefined
     const job = jobs.store.get(`${pod.metadata.namespace}/${reference.name}`)
     return job?.metadata.uid === reference.uid ? job : undefined
   }
-  function forget(job: KubeObject): void {
+  function forget(job: Job): void {
     expectations.forget(job)
     backoff.forget(job.metadata.uid ?? '')
   }
   const isGoing = ({ metadata }: KubeObject) => metadata.deletionTimestamp !== undefined
   /** The job no longer counts them: nothing is to keep them. */
-  function releasePods(job: KubeObject): void {
+  function releasePods(job: Job): void {
     for (const pod of pods.store.byIndex(ownerIndexName, job.metadata.uid ?? ''))
       if (isTracked(pod)) orphans.add(objectKey(pod))
   }
-  const later = (job: KubeObject) => queue.addAfter(objectKey(job), batchMs)
+  const later = (job: Job) => queue.addAfter(objectKey(job), batchMs)
 
-  function podSeen(pod: KubeObject): void {
+  function podSeen(pod: Pod): void {
     const job = jobOf(pod)
     const owner = controllerOf(pod)
     if (isTracked(pod) && (job === undefined ? owner === undefined || owner.kind === 'Job' : isGoing(job)))
@@ -101,11 +102,11 @@ export function createJobController(context: ControllerContext): Controller {
     if (job !== undefined) later(job)
     else if (owner === undefined) {
       for (const other of jobs.store.byIndex(namespaceIndex, pod.metadata.namespace ?? '')) {
-        if (labelSelectorOf(other['spec'].selector).matches(pod.metadata.labels)) later(other)
+        if (labelSelectorOf(other.spec?.selector).matches(pod.metadata.labels)) later(other)
       }
     }
   }
-  const podAdded = (pod: KubeObject) => {
+  const podAdded = (pod: Pod) => {
     releases.seen(pod, false)
     const job = jobOf(pod)
     if (job !== undefined) {
@@ -114,14 +115,14 @@ export function createJobController(context: ControllerContext): Controller {
     }
     podSeen(pod)
   }
-  const podUpdated = (old: KubeObject, pod: KubeObject) => {
+  const podUpdated = (old: Pod, pod: Pod) => {
     releases.seen(pod, false)
     const job = jobOf(pod)
     if (job !== undefined && pod.metadata.deletionTimestamp !== undefined)
       expectations.deletionObserved(job, objectKey(pod))
     if (old.metadata.resourceVersion !== pod.metadata.resourceVersion) podSeen(pod)
   }
-  const podDeleted = (pod: KubeObject) => {
+  const podDeleted = (pod: Pod) => {
     releases.seen(pod, true)
     const job = jobOf(pod)
     if (job === undefined) return
@@ -133,14 +134,14 @@ export function createJobController(context: ControllerContext): Controller {
     const job = jobs.store.get(key)
     if (job === undefined) return ownWrites.forget(key)
     if (!isManaged(job) || ownWrites.isBehind(key, job)) return
-    // Made by a sync that did not know yet that the job was over: nobody will count them.
+    // Made by a sync that did not know yet that the job was over: no sync will count them.
     if (isFinished(job)) return releasePods(job)
     const { namespace } = splitKey(key)
     const mayAct = expectations.satisfied(job)
     const progress = progressOf(job, (await podsOfJob(job)).map(releases.current))
     const { own, active, fresh } = progress
-    let status: Fields = { ...job['status'] }
-    if (status['startTime'] === undefined && !isSuspended(job)) status = { ...status, startTime: formatTime(now()) }
+    let status: JobStatus = { ...job.status }
+    if (status.startTime === undefined && !isSuspended(job)) status = { ...status, startTime: formatTime(now()) }
     let ending = endingOf(job, status, progress, now())
     const left = timeLeft(job, status, now())
     if (ending === undefined && left !== undefined) queue.addAfter(key, left)
@@ -160,7 +161,7 @@ export function createJobController(context: ControllerContext): Controller {
           failure = error
         }
       }
-      if (isComplete(job, progress.succeeded, count)) {
+      if (isJobComplete(job, progress.succeeded, count)) {
         ending = {
           type: 'Complete',
           reason: 'CompletionsReached',
@@ -208,18 +209,18 @@ export function createJobController(context: ControllerContext): Controller {
     return undefined
   }
 
-  function tellEnding(job: KubeObject, { type, reason, message }: Ending): void {
+  function tellEnding(job: Job, { type, reason, message }: Ending): void {
     if (type === 'Complete') recorder.event(job, 'Normal', 'Completed', 'Job completed')
     else recorder.event(job, 'Warning', reason, message)
   }
 
-  async function podsOfJob(job: KubeObject): Promise<readonly KubeObject[]> {
+  async function podsOfJob(job: Job): Promise<readonly Pod[]> {
     const { namespace = '', name: jobName = '', uid = '' } = job.metadata
     const candidates = [
       ...pods.store.byIndex(ownerIndexName, uid),
       ...pods.store.byIndex(ownerIndexName, orphanIndexValue(namespace)).filter(isActive),
     ]
-    const selector = labelSelectorOf(job['spec'].selector)
+    const selector = labelSelectorOf(job.spec?.selector)
     return claim(candidates, {
       controller: job,
       objects: podClient.namespace(namespace),
@@ -230,7 +231,7 @@ export function createJobController(context: ControllerContext): Controller {
   }
 
   /** How many pods are active afterwards. */
-  async function manage(key: string, job: KubeObject, progress: Progress): Promise<number> {
+  async function manage(key: string, job: Job, progress: JobProgress): Promise<number> {
     const { active, own } = progress
     if (isSuspended(job)) {
       await podControl.delete(job, active, true)
@@ -252,7 +253,7 @@ export function createJobController(context: ControllerContext): Controller {
   }
 
   /** Without those that are to wait after a failure: the job is looked at again when the first of them may be made. */
-  function podsToMake(key: string, job: KubeObject, count: number, progress: Progress): readonly KubeObject[] {
+  function podsToMake(key: string, job: Job, count: number, progress: JobProgress): readonly KubeObject[] {
     const { fresh, toReplace } = progress
     if (!hasLimitPerIndex(job)) {
       const wait = backoff.remaining(job.metadata.uid ?? '', fresh, now())
@@ -273,15 +274,18 @@ export function createJobController(context: ControllerContext): Controller {
   }
 
   /** The Suspended condition when it changes; `restart`: the job's time begins anew. */
-  function suspension(job: KubeObject, status: Fields): { list: readonly Fields[]; restart: boolean } | undefined {
-    const old: readonly Fields[] = status['conditions'] ?? []
-    const known = old.find((condition) => condition['type'] === 'Suspended')
+  function suspension(job: Job, status: JobStatus): { list: readonly JobCondition[]; restart: boolean } | undefined {
+    const old = status.conditions ?? []
+    const known = old.find((condition) => condition.type === 'Suspended')
     if (isSuspended(job)) {
-      if (known?.['status'] === 'True') return undefined
-      return { list: withCondition(old, 'Suspended', 'True', 'JobSuspended', 'Job suspended', now()), restart: false }
+      if (known?.status === 'True') return undefined
+      return {
+        list: withJobCondition(old, 'Suspended', 'True', 'JobSuspended', 'Job suspended', now()),
+        restart: false,
+      }
     }
-    if (known?.['status'] !== 'True') return undefined
-    return { list: withCondition(old, 'Suspended', 'False', 'JobResumed', 'Job resumed', now()), restart: true }
+    if (known?.status !== 'True') return undefined
+    return { list: withJobCondition(old, 'Suspended', 'False', 'JobResumed', 'Job resumed', now()), restart: true }
   }
 
   async function releaseOrphan(key: string): Promise<void> {
@@ -299,7 +303,7 @@ export function createJobController(context: ControllerContext): Controller {
         updated: (old, job) => {
           if (old.metadata.uid !== job.metadata.uid) forget(old)
           if (isGoing(job)) releasePods(job)
-          if (old['spec'] === job['spec'] && old.metadata.generation === job.metadata.generation) later(job)
+          if (old.spec === job.spec && old.metadata.generation === job.metadata.generation) later(job)
           else queue.add(objectKey(job))
         },
         deleted: (job) => {
@@ -310,7 +314,7 @@ export function createJobController(context: ControllerContext): Controller {
       })
       pods.addHandlers({ added: podAdded, updated: podUpdated, deleted: podDeleted })
       await Promise.all([jobs.whenSynced(signal), pods.whenSynced(signal)])
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
       runWorkers(runtime, orphans, 1, releaseOrphan, signal)
     },
   }

@@ -1,4 +1,5 @@
 /** Makes and deletes a job's pods, and tells of it. */
+import type { Job, Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -11,9 +12,9 @@ import { isTracked } from './job.ts'
 
 export interface JobPodControl {
   /** How many have been made. @throws the first refusal, after which no more are tried */
-  create(job: KubeObject, pods: readonly KubeObject[]): Promise<number>
+  create(job: Job, pods: readonly Pod[]): Promise<number>
   /** Surplus pods do not count as failed: they lose their finalizer first. @throws the first refusal, after all were tried */
-  delete(job: KubeObject, pods: readonly KubeObject[], surplus: boolean): Promise<void>
+  delete(job: Job, pods: readonly Pod[], surplus: boolean): Promise<void>
 }
 
 /** `release` takes a pod's tracking finalizer off. */
@@ -21,9 +22,9 @@ export function createJobPodControl(
   client: Client,
   recorder: EventRecorder,
   expectations: Expectations,
-  release: (pod: KubeObject) => Promise<void>,
+  release: (pod: Pod) => Promise<void>,
 ): JobPodControl {
-  const podsOf = ({ metadata }: KubeObject) => client.resource(podsResource).namespace(metadata.namespace ?? '')
+  const podsOf = ({ metadata }: KubeObject) => client.resource<Pod>(podsResource).namespace(metadata.namespace ?? '')
 
   return {
     async create(job, pods) {

@@ -1,5 +1,5 @@
 /** The pods a job makes. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Container, Job, Pod } from '../../api/generated/types.ts'
 import { podFromTemplate } from '../pods/pod.ts'
 import { failureAnnotations } from './backoff-limit-per-index.ts'
 import { indexLabel } from './completion-indexes.ts'
@@ -9,14 +9,14 @@ const indexVariable = 'JOB_COMPLETION_INDEX'
 const longestBase = 63 - 6
 
 /** For an Indexed job, the pod of this index; `replaced` is the index's last one, which has failed. */
-export function podOfJob(job: KubeObject, index: number | undefined, replaced?: KubeObject): KubeObject {
-  const pod = podFromTemplate(job['spec'].template, job)
+export function podOfJob(job: Job, index: number | undefined, replaced?: Pod): Pod {
+  const pod = podFromTemplate(job.spec!.template, job)
   const tracked = [...(pod.metadata.finalizers ?? []), trackingFinalizer]
   if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers: tracked } }
   const name = job.metadata.name ?? ''
   const mark = { [indexLabel]: String(index) }
-  const spec: Fields = pod['spec']
-  const withIndex = (containers: readonly Fields[]) => containers.map(withIndexVariable)
+  const spec = pod.spec!
+  const withIndex = (containers: readonly Container[]) => containers.map(withIndexVariable)
   return {
     ...pod,
     metadata: {
@@ -28,16 +28,16 @@ export function podOfJob(job: KubeObject, index: number | undefined, replaced?: 
     },
     spec: {
       ...spec,
-      containers: withIndex(spec['containers']) as never,
-      ...(spec['initContainers'] ? { initContainers: withIndex(spec['initContainers']) as never } : {}),
-      ...(spec['hostname'] ? {} : { hostname: `${name}-${index}` }),
+      containers: withIndex(spec.containers),
+      ...(spec.initContainers ? { initContainers: withIndex(spec.initContainers) } : {}),
+      ...(spec.hostname ? {} : { hostname: `${name}-${index}` }),
     },
   }
 }
 
-function withIndexVariable(container: Fields): Fields {
-  const env: readonly Fields[] = container['env'] ?? []
-  if (env.some((variable) => variable['name'] === indexVariable)) return container
+function withIndexVariable(container: Container): Container {
+  const env = container.env ?? []
+  if (env.some((variable) => variable.name === indexVariable)) return container
   const fieldRef = { fieldPath: `metadata.labels['${indexLabel}']` }
   return { ...container, env: [...env, { name: indexVariable, valueFrom: { fieldRef } }] }
 }

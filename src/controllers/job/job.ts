@@ -1,23 +1,23 @@
 /** What the job controllers need to know of a job and its pods. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Job, JobCondition, Pod } from '../../api/generated/types.ts'
 import { formatTime } from '../../base/clock.ts'
 
 export const jobsResource = { group: 'batch', version: 'v1', resource: 'jobs' }
 /** Keeps a pod until it is counted. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking'
 
-export const isIndexed = (job: KubeObject): boolean => job['spec'].completionMode === 'Indexed'
-export const isSuspended = (job: KubeObject): boolean => job['spec'].suspend === true
-export const isTracked = (pod: KubeObject): boolean => pod.metadata.finalizers?.includes(trackingFinalizer) === true
+export const isIndexed = (job: Job): boolean => job.spec?.completionMode === 'Indexed'
+export const isSuspended = (job: Job): boolean => job.spec?.suspend === true
+export const isTracked = (pod: Pod): boolean => pod.metadata.finalizers?.includes(trackingFinalizer) === true
 
-export function conditionOf(job: KubeObject, type: string): Fields | undefined {
-  return ((job['status']?.conditions ?? []) as readonly Fields[]).find(
-    (condition) => condition['type'] === type && condition['status'] === 'True',
+export function trueCondition(job: Job, type: string): JobCondition | undefined {
+  return ((job.status?.conditions ?? []) as readonly JobCondition[]).find(
+    (condition) => condition.type === type && condition.status === 'True',
   )
 }
 
-export const isFinished = (job: KubeObject): boolean =>
-  conditionOf(job, 'Complete') !== undefined || conditionOf(job, 'Failed') !== undefined
+export const isFinished = (job: Job): boolean =>
+  trueCondition(job, 'Complete') !== undefined || trueCondition(job, 'Failed') !== undefined
 
 /** Why and how a job ends, before its pods are counted and after. */
 export interface Ending {
@@ -27,43 +27,43 @@ export interface Ending {
 }
 
 /** Conditions with one more (or with that one changed). */
-export function withCondition(
-  conditions: readonly Fields[],
+export function withJobCondition(
+  conditions: readonly JobCondition[],
   type: string,
   status: 'True' | 'False',
   reason: string,
   message: string,
   nowMs: number,
-): readonly Fields[] {
+): readonly JobCondition[] {
   const now = formatTime(nowMs)
   const next = { type, status, lastProbeTime: now, lastTransitionTime: now, reason, message }
-  const known = conditions.find((condition) => condition['type'] === type)
+  const known = conditions.find((condition) => condition.type === type)
   if (known === undefined) return [...conditions, next]
-  if (known['status'] === status && known['reason'] === reason) return conditions
+  if (known.status === status && known.reason === reason) return conditions
   return conditions.map((condition) => (condition === known ? next : condition))
 }
 
 /** Other controllers may have taken a job over (KEP-4368). */
-export const isManaged = ({ spec }: KubeObject): boolean =>
-  spec.managedBy === undefined || spec.managedBy === 'kubernetes.io/job-controller'
+export const isManaged = ({ spec }: Job): boolean =>
+  spec?.managedBy === undefined || spec?.managedBy === 'kubernetes.io/job-controller'
 
 /** Pods that go are not replaced before they have gone (KEP-3939). */
-export const replacesOnlyFailed = ({ spec }: KubeObject): boolean =>
-  spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined
+export const replacesOnlyFailed = ({ spec }: Job): boolean =>
+  spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 
 /** A pod that will not succeed any more counts as failed; one that goes does only if its replacement need not wait for it. */
-export function hasFailed(job: KubeObject, pod: KubeObject): boolean {
-  const phase = pod['status']?.phase
+export function hasFailed(job: Job, pod: Pod): boolean {
+  const phase = pod.status?.phase
   if (phase === 'Failed') return true
   if (replacesOnlyFailed(job)) return false
   return pod.metadata.deletionTimestamp !== undefined && phase !== 'Succeeded'
 }
 
-export const hasSucceeded = (pod: KubeObject): boolean => pod['status']?.phase === 'Succeeded'
+export const hasSucceeded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded'
 
 /** When the pod's last container ended, in milliseconds. */
-export function finishTime(pod: KubeObject, nowMs: number): number {
-  const statuses: readonly Fields[] = pod['status']?.containerStatuses ?? []
+export function finishTime(pod: Pod, nowMs: number): number {
+  const statuses = pod.status?.containerStatuses ?? []
   const ends = statuses.flatMap(({ state }) =>
     state?.terminated?.finishedAt ? [Date.parse(state.terminated.finishedAt)] : [],
   )

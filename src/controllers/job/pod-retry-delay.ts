@@ -1,4 +1,5 @@
 /** How long a job waits after its pods have failed: 10 seconds, doubled with each failure since the last success. */
+import type { Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { finishTime, hasSucceeded } from './job.ts'
 
@@ -16,7 +17,7 @@ export const backoffMs = (failures: number): number => Math.min(firstMs * 2 ** (
 /** Jobs go by their uid: another that is made under the name of one begins anew. */
 export interface JobBackoff {
   /** Takes note of pods that have been counted. */
-  finished(uid: string, pods: readonly KubeObject[], nowMs: number): void
+  finished(uid: string, pods: readonly Pod[], nowMs: number): void
   /** Milliseconds until the next pod may be made, with these pods counted too. */
   remaining(uid: string, finished: readonly KubeObject[], nowMs: number): number
   forget(uid: string): void
@@ -25,7 +26,7 @@ export interface JobBackoff {
 export function createJobBackoff(): JobBackoff {
   const known = new Map<string, Failures>()
 
-  function after(uid: string, pods: readonly KubeObject[], nowMs: number): Failures {
+  function after(uid: string, pods: readonly Pod[], nowMs: number): Failures {
     let { count, lastMs } = known.get(uid) ?? { count: 0, lastMs: 0 }
     const timed = pods.map((pod) => ({ pod, at: finishTime(pod, nowMs) })).sort((a, b) => a.at - b.at)
     for (const { pod, at } of timed) {

@@ -1,4 +1,5 @@
 /** How far a job is, by its status and its pods. Pure. */
+import type { Job, Pod } from '../../api/generated/types.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { isActive, isTerminating } from '../pods/pod.ts'
 import { failedIndexesOf, podsToReplace } from './backoff-limit-per-index.ts'
@@ -6,8 +7,8 @@ import { indexOf, parseIndexes, pendingIndexes } from './completion-indexes.ts'
 import { hasFailed, hasSucceeded, isIndexed, isTracked, replacesOnlyFailed } from './job.ts'
 import { countsAsFailed } from './pod-failure-policy.ts'
 
-export interface Progress {
-  readonly own: readonly KubeObject[]
+export interface JobProgress {
+  readonly own: readonly Pod[]
   readonly active: readonly KubeObject[]
   /** Ended pods that neither the counts nor the notes of the status hold. */
   readonly fresh: readonly KubeObject[]
@@ -23,10 +24,9 @@ export interface Progress {
   readonly toReplace: ReadonlyMap<number, KubeObject>
 }
 
-export function progressOf(job: KubeObject, own: readonly KubeObject[]): Progress {
-  const status: Fields = job['status'] ?? {}
-  const { succeeded: notedSucceeded = [], failed: notedFailed = [] } = (status['uncountedTerminatedPods'] ??
-    {}) as Fields
+export function progressOf(job: Job, own: readonly Pod[]): JobProgress {
+  const status = job.status
+  const { succeeded: notedSucceeded = [], failed: notedFailed = [] } = (status?.uncountedTerminatedPods ?? {}) as Fields
   const noted = new Set<string>([...notedSucceeded, ...notedFailed])
   const fresh = own.filter(
     (pod) => isTracked(pod) && !noted.has(pod.metadata.uid ?? '') && (hasSucceeded(pod) || hasFailed(job, pod)),
@@ -40,17 +40,17 @@ export function progressOf(job: KubeObject, own: readonly KubeObject[]): Progres
     fresh,
     succeeded: isIndexed(job)
       ? completedIndexes.size
-      : (status['succeeded'] ?? 0) + notedSucceeded.length + fresh.filter(hasSucceeded).length,
-    failed: (status['failed'] ?? 0) + notedFailed.length + newFailures,
+      : (status?.succeeded ?? 0) + notedSucceeded.length + fresh.filter(hasSucceeded).length,
+    failed: (status?.failed ?? 0) + notedFailed.length + newFailures,
     completedIndexes,
     failedIndexes,
     toReplace: podsToReplace(job, own, [completedIndexes, failedIndexes]),
   }
 }
 
-function completedIndexesOf(job: KubeObject, own: readonly KubeObject[]): ReadonlySet<number> {
-  const completions: number = job['spec'].completions ?? 0
-  const done = parseIndexes(job['status']?.completedIndexes ?? '', completions)
+function completedIndexesOf(job: Job, own: readonly Pod[]): ReadonlySet<number> {
+  const completions: number = job.spec?.completions ?? 0
+  const done = parseIndexes(job.status?.completedIndexes ?? '', completions)
   for (const pod of own) {
     const index = hasSucceeded(pod) && isTracked(pod) ? indexOf(pod, completions) : undefined
     if (index !== undefined) done.add(index)
@@ -59,16 +59,16 @@ function completedIndexesOf(job: KubeObject, own: readonly KubeObject[]): Readon
 }
 
 /** How many pods are to be active now. */
-export function wantedActive(job: KubeObject, { active, succeeded }: Progress): number {
-  const { parallelism = 1, completions } = job['spec']
+export function wantedActive(job: Job, { active, succeeded }: JobProgress): number {
+  const { parallelism = 1, completions } = job.spec!
   if (completions !== undefined) return Math.min(parallelism, Math.max(0, completions - succeeded))
   // Without a number, the first success is the last but for those under way.
   return succeeded > 0 ? active.length : parallelism
 }
 
-/** Indexes that nobody works on, the lowest first. */
-export function freeIndexes(job: KubeObject, count: number, progress: Progress): readonly number[] {
-  const completions: number = job['spec'].completions ?? 0
+/** Indexes without a pod at work, the lowest first. */
+export function freeIndexes(job: Job, count: number, progress: JobProgress): readonly number[] {
+  const completions: number = job.spec?.completions ?? 0
   const taken = new Set([...progress.completedIndexes, ...(progress.failedIndexes ?? [])])
   for (const pod of progress.own) {
     const index = indexOf(pod, completions)
@@ -79,9 +79,9 @@ export function freeIndexes(job: KubeObject, count: number, progress: Progress):
 }
 
 /** Active pods of an Indexed job whose index it no longer has, or has a pod for already. */
-export function misplaced(job: KubeObject, active: readonly KubeObject[]): readonly KubeObject[] {
+export function misplaced(job: Job, active: readonly KubeObject[]): readonly KubeObject[] {
   if (!isIndexed(job)) return []
-  const completions: number = job['spec'].completions ?? 0
+  const completions: number = job.spec?.completions ?? 0
   const seen = new Set<number>()
   return active.filter((pod) => {
     const index = indexOf(pod, completions)
@@ -91,8 +91,8 @@ export function misplaced(job: KubeObject, active: readonly KubeObject[]): reado
   })
 }
 
-export function isComplete(job: KubeObject, succeeded: number, active: number): boolean {
-  const { completions } = job['spec']
+export function isJobComplete(job: Job, succeeded: number, active: number): boolean {
+  const { completions } = job.spec!
   // Without a number, any success is enough once the others have ended.
   if (completions === undefined) return succeeded > 0 && active === 0
   return succeeded >= completions && active === 0

@@ -2,7 +2,10 @@
  * Pods whose tracking finalizer is off by now, though a watch that lags still shows it: noted in the status again, after their
  * uids have moved on into the counts, they would count twice.
  */
+
+import type { Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { isTracked, trackingFinalizer } from './job.ts'
 
 export interface Releases {
@@ -10,11 +13,11 @@ export interface Releases {
    * Takes the finalizer off by `remove`, once, whether a sync of the job or the queue of orphans asks, or both. Rejects when `remove`
    * does; what asks next tries again.
    */
-  release(pod: KubeObject, remove: () => Promise<void>): Promise<void>
+  release(pod: Pod, remove: () => Promise<void>): Promise<void>
   /** The watch shows the pod so; `isGone`: it shows that the pod has gone. */
-  seen(pod: KubeObject, isGone: boolean): void
+  seen(pod: Pod, isGone: boolean): void
   /** The pod as it is by now. */
-  current(pod: KubeObject): KubeObject
+  current(pod: Pod): KubeObject
 }
 
 export function createReleases(): Releases {
@@ -35,12 +38,7 @@ export function createReleases(): Releases {
 
   return {
     release({ metadata: { uid = '' } }, remove) {
-      let removal = removals.get(uid)
-      if (removal === undefined) {
-        removal = run(uid, remove)
-        removals.set(uid, removal)
-      }
-      return removal
+      return getOrInsertComputed(removals, uid, () => run(uid, remove))
     },
     seen(pod, isGone) {
       if (removals.size === 0 || (!isGone && isTracked(pod))) return

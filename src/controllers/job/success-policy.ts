@@ -1,12 +1,13 @@
 /** When a job's successPolicy calls it done before all its indexes are (KEP-3998). Pure. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Job } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
 import { parseIndexes } from './completion-indexes.ts'
 import type { Ending } from './job.ts'
 
 /** By the first rule that the succeeded indexes fulfil. */
-export function successByPolicy(job: KubeObject, succeeded: ReadonlySet<number>): Ending | undefined {
-  const { successPolicy, completions = 0 } = job['spec']
-  const rules: readonly Fields[] = successPolicy?.rules ?? []
+export function successByPolicy(job: Job, succeeded: ReadonlySet<number>): Ending | undefined {
+  const { successPolicy, completions = 0 } = job.spec!
+  const rules = successPolicy?.rules ?? []
   const at = rules.findIndex((rule) => fulfils(rule, succeeded, completions))
   if (at < 0) return undefined
   return { type: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${at}` }

@@ -1,5 +1,5 @@
 /** Conditions of a namespace that is being emptied: what could not be discovered or deleted, and what is left. */
-import type { Fields } from '../../api/object.ts'
+import type { NamespaceCondition } from '../../api/generated/types.ts'
 import { formatTime } from '../../base/clock.ts'
 
 export interface Content {
@@ -94,19 +94,19 @@ function listed(
 
 /** The same array when no condition says anything new. */
 export function withConditions(
-  old: readonly Fields[],
+  old: readonly NamespaceCondition[],
   conditions: readonly Condition[],
   nowMs: number,
-): readonly Fields[] {
+): readonly NamespaceCondition[] {
   const next = [...old]
   let changed = false
   for (const condition of conditions) {
-    const at = next.findIndex((other) => other['type'] === condition.type)
+    const at = next.findIndex((other) => other.type === condition.type)
     const known = next[at]
     if (known === undefined) {
       next.push({ ...condition, lastTransitionTime: formatTime(nowMs) })
       changed = true
-    } else if (known['status'] !== condition.status || known['message'] !== condition.message) {
+    } else if (known.status !== condition.status || known.message !== condition.message) {
       next[at] = { ...condition, lastTransitionTime: formatTime(nowMs) }
       changed = true
     }

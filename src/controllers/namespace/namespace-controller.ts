@@ -3,7 +3,7 @@
  * what protects or feeds them outlives them.
  */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Namespace, NamespaceStatus, Pod } from '../../api/generated/types.ts'
 import { durationMs, type Int64, maxInt64 } from '../../api/objects/integers.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -31,9 +31,9 @@ class ContentRemainingError extends Error {
 export function createNamespaceController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
   const log = runtime.log.named('namespace-controller')
-  const namespaces = informers.informer(namespacesResource)
+  const namespaces = informers.informer<Namespace>(namespacesResource)
   const queue = createWorkQueue<string>(runtime, 'namespace', { maxDelayMs: 60_000 })
-  const resource = client.resource(namespacesResource)
+  const resource = client.resource<Namespace>(namespacesResource)
 
   async function sync(name: string): Promise<void> {
     if (namespaces.store.get(name) === undefined) return
@@ -42,7 +42,7 @@ export function createNamespaceController(context: ControllerContext): Controlle
       throw error
     })
     if (namespace?.metadata.deletionTimestamp === undefined) return
-    const finalizers: readonly string[] = namespace['spec']?.finalizers ?? []
+    const finalizers: readonly string[] = namespace.spec?.finalizers ?? []
     if (finalizers.length === 0) return
     const seconds = await deleteAllContent(namespace)
     if (seconds > 0) throw new ContentRemainingError(seconds)
@@ -66,12 +66,11 @@ export function createNamespaceController(context: ControllerContext): Controlle
   }
 
   /** Seconds to wait before looking again; 0 when nothing is left. @throws when some content could not be deleted */
-  async function deleteAllContent(namespace: KubeObject): Promise<number> {
+  async function deleteAllContent(namespace: Namespace): Promise<number> {
     const name = namespace.metadata.name ?? ''
     const content = emptyContent()
     const found = await client.discover()
-    if (found.failed.length > 0)
-      content.discoveryFailure = `Discovery failed for some groups: ${found.failed.join(', ')}`
+    if (found.failed.length > 0) content.discoveryFailure = discoveryFailure(found.failed)
     const deletable = found.resources.filter((entry) => entry.namespaced && entry.verbs.includes('delete'))
     const pods = deletable.filter((entry) => entry.group === '' && entry.resource === 'pods')
     const others = deletable.filter((entry) => !pods.includes(entry))
@@ -128,13 +127,13 @@ export function createNamespaceController(context: ControllerContext): Controlle
     )
   }
 
-  async function updateConditions(namespace: KubeObject, content: Content): Promise<void> {
+  async function updateConditions(namespace: Namespace, content: Content): Promise<void> {
     const name = namespace.metadata.name ?? ''
     const conditions = contentConditions(content)
     for (let tries = 1, latest = namespace; ; tries++) {
-      const status: Fields = latest['status'] ?? {}
-      const next = withConditions(status['conditions'] ?? [], conditions, runtime.clock.now())
-      if (next === status['conditions']) return
+      const status: NamespaceStatus = latest.status ?? {}
+      const next = withConditions(status.conditions ?? [], conditions, runtime.clock.now())
+      if (next === status.conditions) return
       try {
         await resource.update({ ...latest, status: { ...status, conditions: next } }, { subresource: 'status' })
         return
@@ -145,12 +144,12 @@ export function createNamespaceController(context: ControllerContext): Controlle
     }
   }
 
-  async function finalize(namespace: KubeObject): Promise<void> {
+  async function finalize(namespace: Namespace): Promise<void> {
     const { metadata } = await resource.get(namespace.metadata.name ?? '').catch((error) => {
       if (isNotFound(error)) return namespace
       throw error
     })
-    const rest = ((namespace['spec']?.finalizers ?? []) as readonly string[]).filter((other) => other !== finalizer)
+    const rest = ((namespace.spec?.finalizers ?? []) as readonly string[]).filter((other) => other !== finalizer)
     const spec = rest.length === 0 ? {} : { finalizers: rest }
     try {
       await resource.update({ apiVersion: 'v1', kind: 'Namespace', metadata, spec }, { subresource: 'finalize' })
@@ -162,12 +161,12 @@ export function createNamespaceController(context: ControllerContext): Controlle
   return {
     name: 'namespace-controller',
     async start() {
-      const enqueue = (namespace: KubeObject) => {
+      const enqueue = (namespace: Namespace) => {
         if (namespace.metadata.deletionTimestamp !== undefined) queue.addAfter(namespace.metadata.name ?? '', graceMs)
       }
       namespaces.addHandlers({ added: enqueue, updated: (_, namespace) => enqueue(namespace) })
       await namespaces.whenSynced(signal)
-      runWorkers(runtime, queue, workers, reconcile, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, reconcile, signal)
     },
   }
 }
@@ -178,12 +177,18 @@ function forgetRemaining(content: Content) {
   content.finalizers.clear()
 }
 
-function podGraceSeconds(pods: readonly KubeObject[]): Int64 {
+function podGraceSeconds(pods: readonly Pod[]): Int64 {
   let most: Int64 = 0
   for (const pod of pods) {
-    const phase = pod['status']?.phase
+    const phase = pod.status?.phase
     if (phase === 'Succeeded' || phase === 'Failed') continue
-    most = maxInt64(most, pod['spec']?.terminationGracePeriodSeconds ?? defaultPodGraceSeconds)
+    most = maxInt64(most, pod.spec?.terminationGracePeriodSeconds ?? defaultPodGraceSeconds)
   }
   return most
+}
+
+/** In the words of a client that asks for the aggregated form, where such groups are stale. */
+function discoveryFailure(failed: readonly string[]): string {
+  const each = failed.toSorted().map((version) => `${version}: stale GroupVersion discovery: ${version}`)
+  return `Discovery failed for some groups, ${failed.length} failing: unable to retrieve the complete list of server APIs: ${each.join(', ')}`
 }

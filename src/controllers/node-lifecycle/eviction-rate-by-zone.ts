@@ -1,5 +1,5 @@
 /** How fast nodes of each zone may get their NoExecute taint. */
-import type { KubeObject } from '../../api/object.ts'
+import type { Node } from '../../api/generated/types.ts'
 import type { Clock } from '../../base/clock.ts'
 
 const normalPerMs = 0.1 / 1000
@@ -18,13 +18,13 @@ interface Zone {
   at: number
 }
 
-/** `stopped`: from now on nobody is tainted, for all zones are down; `resumed`: that is over. */
+/** `stopped`: from now on no node is tainted, for all zones are down; `resumed`: that is over. */
 export type ZoneOutcome = 'stopped' | 'resumed' | 'unchanged'
 
-export function zoneOf(node: KubeObject): string {
-  const labels = node.metadata.labels ?? {}
-  const region = labels['topology.kubernetes.io/region'] ?? labels['failure-domain.beta.kubernetes.io/region'] ?? ''
-  const zone = labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'] ?? ''
+export function zoneOf(node: Node): string {
+  const labels = node.metadata.labels
+  const region = labels?.['topology.kubernetes.io/region'] ?? labels?.['failure-domain.beta.kubernetes.io/region'] ?? ''
+  const zone = labels?.['topology.kubernetes.io/zone'] ?? labels?.['failure-domain.beta.kubernetes.io/zone'] ?? ''
   return region === '' && zone === '' ? '' : `${region}:\u0000:${zone}`
 }
 
@@ -41,7 +41,7 @@ export function createZones(clock: Clock) {
   }
 
   return {
-    /** All zones are down: nobody is tainted. */
+    /** All zones are down: no node is tainted. */
     get stopped() {
       return stopped
     },

@@ -1,5 +1,5 @@
 /** What is known of a node's signs of life, and what becomes of its conditions without any. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Lease, Node, NodeCondition } from '../../api/generated/types.ts'
 import { formatTime } from '../../base/clock.ts'
 
 export interface Observation {
@@ -10,34 +10,29 @@ export interface Observation {
   at: number
 }
 
-export function nodeCondition(node: KubeObject, type: string): Fields | undefined {
-  return (node['status']?.conditions as readonly Fields[] | undefined)?.find((condition) => condition['type'] === type)
+export function nodeCondition(node: Node, type: string): NodeCondition | undefined {
+  return node.status?.conditions?.find((condition) => condition.type === type)
 }
 
-export function observe(
-  last: Observation | undefined,
-  node: KubeObject,
-  lease: KubeObject | undefined,
-  now: number,
-): Observation {
+export function observe(last: Observation | undefined, node: Node, lease: Lease | undefined, now: number): Observation {
   const condition = nodeCondition(node, 'Ready')
-  const ready = condition === undefined ? '' : `${condition['status']} ${condition['lastHeartbeatTime']}`
-  const renewTime: string = lease?.['spec']?.renewTime ?? ''
+  const ready = condition === undefined ? '' : `${condition.status} ${condition.lastHeartbeatTime}`
+  const renewTime: string = lease?.spec?.renewTime ?? ''
   if (last !== undefined && last.ready === ready && last.renewTime === renewTime) return last
   // That we ourselves set it to Unknown is no sign of life.
-  const own = last !== undefined && last.renewTime === renewTime && condition?.['reason'] === 'NodeStatusUnknown'
+  const own = last !== undefined && last.renewTime === renewTime && condition?.reason === 'NodeStatusUnknown'
   return { ready, renewTime, at: own ? last.at : now }
 }
 
 const silentTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
 /** undefined when all of them are Unknown already. */
-export function conditionsWhenSilent(node: KubeObject, nowMs: number): readonly Fields[] | undefined {
+export function conditionsWhenSilent(node: Node, nowMs: number): readonly NodeCondition[] | undefined {
   const now = formatTime(nowMs)
-  const conditions: Fields[] = [...((node['status']?.conditions ?? []) as readonly Fields[])]
+  const conditions = [...(node.status?.conditions ?? [])]
   let changed = false
   for (const type of silentTypes) {
-    const at = conditions.findIndex((condition) => condition['type'] === type)
+    const at = conditions.findIndex((condition) => condition.type === type)
     const known = conditions[at]
     if (known === undefined) {
       conditions.push({
@@ -49,7 +44,7 @@ export function conditionsWhenSilent(node: KubeObject, nowMs: number): readonly 
         message: 'Kubelet never posted node status.',
       })
       changed = true
-    } else if (known['status'] !== 'Unknown') {
+    } else if (known.status !== 'Unknown') {
       conditions[at] = {
         ...known,
         status: 'Unknown',

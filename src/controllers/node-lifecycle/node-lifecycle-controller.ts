@@ -3,9 +3,9 @@
  * tainted; NoExecute taints are put on at a rate that depends on how much of its zone is down, and not at all when every
  * zone is down, for then it is more likely this controller that is cut off.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Lease, Node, Pod, Taint } from '../../api/generated/types.ts'
 import { isConflict, isNotFound } from '../../api/status.ts'
-import { formatTime, sleep } from '../../base/clock.ts'
+import { formatTime, heartOf, sleep } from '../../base/clock.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -46,19 +46,43 @@ export function createNodeLifecycleController(
   const log = runtime.log.named('node-lifecycle-controller')
   const gracePeriodMs = options.gracePeriodMs ?? 50_000
   const startupGracePeriodMs = options.startupGracePeriodMs ?? 60_000
-  const nodes = informers.informer(nodesResource)
-  const leases = informers.informer(leasesResource, { namespace: leaseNamespace })
-  const pods = informers.informer(podsResource)
-  pods.addIndex(nodeIndex, (pod) => (pod['spec']?.nodeName ? [pod['spec'].nodeName] : []))
+  const nodes = informers.informer<Node>(nodesResource)
+  const leases = informers.informer<Lease>(leasesResource, { namespace: leaseNamespace })
+  const pods = informers.informer<Pod>(podsResource)
+  pods.addIndex(nodeIndex, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
   const recorder = createEventRecorder(runtime, client, { component: 'node-controller' })
-  const nodeClient = client.resource(nodesResource)
+  const nodeClient = client.resource<Node>(nodesResource)
   const taintQueue = createWorkQueue<string>(runtime, 'node_lifecycle')
   const observations = new Map<string, Observation>()
   const zones = createZones(clock)
   let passing = false
 
+  /** When the next look may find what the last one did not, as long as no Node changes: in the clock's `now()`. */
+  let quietUntil = 0
+  let lookedAt = ''
+  const nothingBefore = () => (nodes.changedAt === lookedAt ? quietUntil : 0)
+
+  /** When the first of them has been silent for too long that no kubelet of this process keeps. */
+  function firstSilence(): number {
+    if (zones.pending) return 0
+    let first = Number.POSITIVE_INFINITY
+    for (const node of nodes.store.list()) {
+      const name = node.metadata.name ?? ''
+      const observation = observations.get(name)
+      const status = nodeCondition(node, 'Ready')?.status
+      if (observation === undefined || (status !== 'True' && status !== 'Unknown')) return 0
+      if (status === 'Unknown') {
+        if (pods.store.byIndex(nodeIndex, name).some(isReady)) return 0
+        continue
+      }
+      if (clock.keeps?.(heartOf(name)) !== true) first = Math.min(first, observation.at + gracePeriodMs)
+    }
+    return first - clock.monotonic() + clock.now()
+  }
+
   /** One look at every node. */
   async function monitor(): Promise<void> {
+    lookedAt = nodes.changedAt
     const known = new Set(nodes.store.keys())
     for (const name of observations.keys()) {
       if (known.has(name)) continue
@@ -66,7 +90,7 @@ export function createNodeLifecycleController(
       zones.forget(name)
     }
     const ready = new Map<string, boolean[]>()
-    const down: (readonly [KubeObject, string])[] = []
+    const down: (readonly [Node, string])[] = []
     await Promise.all(
       nodes.store.list().map(async (node) => {
         const status = await checkNode(node)
@@ -89,23 +113,24 @@ export function createNodeLifecycleController(
     // Only now is it known whether it is the nodes that are cut off or this controller.
     if (!zones.stopped) await Promise.all(down.map(([node, status]) => condemn(node, status)))
     startPasses()
+    if (clock.keeps !== undefined) quietUntil = firstSilence()
   }
 
   /** Returns the node's Ready status after this look. */
-  async function checkNode(node: KubeObject): Promise<string> {
+  async function checkNode(node: Node): Promise<string> {
     const name = node.metadata.name ?? ''
     const now = clock.monotonic()
     const lease = leases.store.get(`${leaseNamespace}/${name}`)
     const observation = observe(observations.get(name), node, lease, now)
     observations.set(name, observation)
-    const observed: string = nodeCondition(node, 'Ready')?.['status'] ?? 'Unknown'
+    const observed: string = nodeCondition(node, 'Ready')?.status ?? 'Unknown'
     let current = node
     const grace = nodeCondition(node, 'Ready') === undefined ? startupGracePeriodMs : gracePeriodMs
     if (now > observation.at + grace) {
       const conditions = conditionsWhenSilent(node, clock.now())
       if (conditions !== undefined) {
         try {
-          const status = { ...node['status'], conditions }
+          const status = { ...node.status, conditions }
           current = await nodeClient.update({ ...node, status }, { subresource: 'status' })
         } catch (error) {
           if (!isConflict(error) && !isNotFound(error))
@@ -114,7 +139,7 @@ export function createNodeLifecycleController(
         }
       }
     }
-    const status: string = nodeCondition(current, 'Ready')?.['status'] ?? 'Unknown'
+    const status: string = nodeCondition(current, 'Ready')?.status ?? 'Unknown'
     if (status === 'True') {
       zones.withdraw(name)
       await changeTaints(current, [], [notReadyKey, unreachableKey], 'NoExecute')
@@ -130,10 +155,10 @@ export function createNodeLifecycleController(
   }
 
   /** The node waits for its NoExecute taint; one that has the other kind is changed over at once. */
-  async function condemn(node: KubeObject, status: string): Promise<void> {
+  async function condemn(node: Node, status: string): Promise<void> {
     const [key, other] = status === 'False' ? [notReadyKey, unreachableKey] : [unreachableKey, notReadyKey]
-    const taints: readonly Fields[] = node['spec']?.taints ?? []
-    const has = (wanted: string) => taints.some((taint) => taint['key'] === wanted && taint['effect'] === 'NoExecute')
+    const taints = node.spec?.taints ?? []
+    const has = (wanted: string) => taints.some((taint) => taint.key === wanted && taint.effect === 'NoExecute')
     if (has(other as string)) {
       await changeTaints(node, [noExecuteTaintFor(status, clock.now())], [other as string], 'NoExecute')
     } else if (!has(key as string)) {
@@ -141,16 +166,16 @@ export function createNodeLifecycleController(
     }
   }
 
-  async function markPodsNotReady(own: readonly KubeObject[]): Promise<void> {
+  async function markPodsNotReady(own: readonly Pod[]): Promise<void> {
     for (const pod of own) {
       if (!isReady(pod)) continue
       const now = formatTime(clock.now())
-      const conditions = (pod['status'].conditions as readonly Fields[]).map((condition) =>
-        condition['type'] === 'Ready' ? { ...condition, status: 'False', lastTransitionTime: now } : condition,
+      const conditions = (pod.status?.conditions ?? []).map((condition) =>
+        condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime: now } : condition,
       )
       try {
-        const resource = client.resource(podsResource).namespace(pod.metadata.namespace ?? '')
-        await resource.update({ ...pod, status: { ...pod['status'], conditions } }, { subresource: 'status' })
+        const resource = client.resource<Pod>(podsResource).namespace(pod.metadata.namespace ?? '')
+        await resource.update({ ...pod, status: { ...pod.status, conditions } }, { subresource: 'status' })
         recorder.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error))
@@ -168,14 +193,14 @@ export function createNodeLifecycleController(
 
   /** Taints of `effect` with one of `managedKeys` become `wanted`, nothing else changes. */
   async function changeTaints(
-    node: KubeObject,
-    wanted: readonly Fields[],
+    node: Node,
+    wanted: readonly Taint[],
     managedKeys: readonly string[],
     effect: string,
   ): Promise<void> {
     let current = node
     for (let tries = 1; ; tries++) {
-      const taints = withTaints(current['spec']?.taints ?? [], wanted, managedKeys, effect)
+      const taints = withTaints(current.spec?.taints ?? [], wanted, managedKeys, effect)
       if (taints === undefined) return
       const body = {
         metadata: { resourceVersion: current.metadata.resourceVersion ?? '' },
@@ -196,7 +221,7 @@ export function createNodeLifecycleController(
   async function evictionPass(): Promise<void> {
     for (const name of zones.due()) {
       const node = nodes.store.get(name)
-      const status: string | undefined = node === undefined ? 'True' : nodeCondition(node, 'Ready')?.['status']
+      const status: string | undefined = node === undefined ? 'True' : nodeCondition(node, 'Ready')?.status
       if (node === undefined || status === 'True') continue
       const [key, other] = status === 'False' ? [notReadyKey, unreachableKey] : [unreachableKey, notReadyKey]
       log.info(2, 'Adding NoExecute taint', { node: name, taint: key })
@@ -229,14 +254,15 @@ export function createNodeLifecycleController(
       await monitor().catch((error) => {
         if (!signal.aborted) log.info(2, 'Error monitoring node health', { err: String(error) })
       })
-      await sleep(clock, options.monitorPeriodMs ?? 5000, signal)
+      const everyMs = options.monitorPeriodMs ?? 5000
+      await sleep(clock, everyMs, signal, { label: 'node monitor', everyMs, nothingBefore })
     }
   }
 
   return {
     name: 'node-controller',
     async start() {
-      const enqueue = (node: KubeObject) => taintQueue.add(node.metadata.name ?? '')
+      const enqueue = (node: Node) => taintQueue.add(node.metadata.name ?? '')
       nodes.addHandlers({ added: enqueue, updated: (_, node) => enqueue(node) })
       await Promise.all([nodes, leases, pods].map((informer) => informer.whenSynced(signal)))
       runWorkers(runtime, taintQueue, 8, syncNoSchedule, signal)

@@ -2,7 +2,14 @@
  * The persistent volume binder: gives claims their volumes, notices when either has gone, and lets go of volumes whose policy
  * says so. The controller manager starts it. It makes no volumes: that is for provisioners outside.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type {
+  ObjectReference,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeClaimStatus,
+  Pod,
+  StorageClass,
+} from '../../api/generated/types.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import {
   claimStatus,
@@ -35,42 +42,51 @@ const nothingThere = 'no persistent volumes available for this claim and no stor
 
 export function createPvBinderController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const claims = informers.informer(claimsResource)
-  const volumes = informers.informer(volumesResource)
-  const classes = informers.informer(classesResource)
-  const pods = informers.informer(podsResource)
+  const claims = informers.informer<PersistentVolumeClaim>(claimsResource)
+  const volumes = informers.informer<PersistentVolume>(volumesResource)
+  const classes = informers.informer<StorageClass>(classesResource)
+  const pods = informers.informer<Pod>(podsResource)
   const claimQueue = createWorkQueue<string>(runtime, 'claims')
   const volumeQueue = createWorkQueue<string>(runtime, 'volumes')
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'persistentvolume-controller' })
-  const volumeClient = client.resource(volumesResource)
-  const claimClient = ({ metadata }: KubeObject) => client.resource(claimsResource).namespace(metadata.namespace ?? '')
+  const volumeClient = client.resource<PersistentVolume>(volumesResource)
+  const claimClient = ({ metadata }: PersistentVolumeClaim) =>
+    client.resource<PersistentVolumeClaim>(claimsResource).namespace(metadata.namespace ?? '')
   const volumeKey = (name: string) => `volume ${name}`
-  const claimKey = (claim: KubeObject) => `claim ${objectKey(claim)}`
+  const claimKey = (claim: PersistentVolumeClaim) => `claim ${objectKey(claim)}`
 
-  async function writeVolume(volume: KubeObject, next: KubeObject, subresource?: 'status'): Promise<KubeObject> {
+  async function writeVolume(
+    volume: PersistentVolume,
+    next: PersistentVolume,
+    subresource?: 'status',
+  ): Promise<PersistentVolume> {
     if (next === volume) return volume
     const written = await volumeClient.update(next, subresource === undefined ? {} : { subresource })
     ownWrites.wrote(volumeKey(written.metadata.name ?? ''), written)
     return written
   }
-  async function writeClaim(claim: KubeObject, next: KubeObject, subresource?: 'status'): Promise<KubeObject> {
+  async function writeClaim(
+    claim: PersistentVolumeClaim,
+    next: PersistentVolumeClaim,
+    subresource?: 'status',
+  ): Promise<PersistentVolumeClaim> {
     if (next === claim) return claim
     const written = await claimClient(claim).update(next, subresource === undefined ? {} : { subresource })
     ownWrites.wrote(claimKey(written), written)
     return written
   }
-  async function setPhase(volume: KubeObject, phase: string): Promise<KubeObject> {
-    if (volume['status']?.phase === phase) return volume
-    return writeVolume(volume, { ...volume, status: { ...volume['status'], phase } } as KubeObject, 'status')
+  async function setPhase(volume: PersistentVolume, phase: string): Promise<PersistentVolume> {
+    if (volume.status?.phase === phase) return volume
+    return writeVolume(volume, { ...volume, status: { ...volume.status, phase } }, 'status')
   }
-  async function setClaimStatus(claim: KubeObject, status: Fields): Promise<boolean> {
-    if (sameJson(status, claim['status'])) return false
-    await writeClaim(claim, { ...claim, status } as KubeObject, 'status')
+  async function setClaimStatus(claim: PersistentVolumeClaim, status: PersistentVolumeClaimStatus): Promise<boolean> {
+    if (sameJson(status, claim.status)) return false
+    await writeClaim(claim, { ...claim, status }, 'status')
     return true
   }
 
-  async function bind(volume: KubeObject, claim: KubeObject): Promise<void> {
+  async function bind(volume: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
     const bound = await setPhase(await writeVolume(volume, withClaim(volume, claim)), 'Bound')
     const named = await writeClaim(claim, withVolume(claim, bound))
     await setClaimStatus(named, claimStatus(named, 'Bound', bound))
@@ -81,20 +97,20 @@ export function createPvBinderController(context: ControllerContext): Controller
     if (claim === undefined) return ownWrites.forget(`claim ${key}`)
     if (ownWrites.isBehind(claimKey(claim), claim)) return
     if (isBindCompleted(claim)) return syncBound(claim)
-    return claim['spec'].volumeName ? syncNamed(claim) : syncUnbound(claim)
+    return claim.spec?.volumeName ? syncNamed(claim) : syncUnbound(claim)
   }
 
-  function volumeOf(name: string): KubeObject | undefined {
+  function volumeOf(name: string): PersistentVolume | undefined {
     return volumes.store.get(name)
   }
 
-  async function syncUnbound(unbound: KubeObject): Promise<void> {
+  async function syncUnbound(unbound: PersistentVolumeClaim): Promise<void> {
     let claim = unbound
     const known = volumes.store.list().filter((volume) => {
       return !ownWrites.isBehind(volumeKey(volume.metadata.name ?? ''), volume)
     })
     const className = classOf(claim)
-    const waits = classes.store.get(className)?.['volumeBindingMode'] === 'WaitForFirstConsumer'
+    const waits = classes.store.get(className)?.volumeBindingMode === 'WaitForFirstConsumer'
     // The scheduler has chosen: from here on it is like any other claim.
     const delayed = waits && claim.metadata.annotations?.[selectedNode] === undefined
     const reserved = known.filter((volume) => claimRefOf(volume) !== undefined)
@@ -106,10 +122,10 @@ export function createPvBinderController(context: ControllerContext): Controller
     await setClaimStatus(claim, claimStatus(claim, 'Pending'))
   }
 
-  function tellWaiting(claim: KubeObject): void {
+  function tellWaiting(claim: PersistentVolumeClaim): void {
     const waiting = pods.store
       .byIndex(claimIndex, objectKey(claim))
-      .filter((pod) => !pod['spec'].nodeName && !isTerminated(pod))
+      .filter((pod) => !pod.spec?.nodeName && !isTerminated(pod))
     const names = waiting.map(({ metadata }) => metadata.name)
     if (names.length === 0)
       recorder.event(claim, 'Normal', 'WaitForFirstConsumer', 'waiting for first consumer to be created before binding')
@@ -123,8 +139,8 @@ export function createPvBinderController(context: ControllerContext): Controller
   }
 
   /** A provisioner outside sees by annotations that the claim is for it. */
-  async function askProvisioner(claim: KubeObject, className: string): Promise<KubeObject> {
-    const provisioner: string | undefined = classes.store.get(className)?.['provisioner']
+  async function askProvisioner(claim: PersistentVolumeClaim, className: string): Promise<PersistentVolumeClaim> {
+    const provisioner: string | undefined = classes.store.get(className)?.provisioner
     if (provisioner === undefined) {
       const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`
       recorder.event(claim, 'Warning', 'ProvisioningFailed', message)
@@ -141,8 +157,8 @@ export function createPvBinderController(context: ControllerContext): Controller
   }
 
   /** Its user has chosen the volume. */
-  async function syncNamed(claim: KubeObject): Promise<void> {
-    const name: string = claim['spec'].volumeName
+  async function syncNamed(claim: PersistentVolumeClaim): Promise<void> {
+    const name = claim.spec?.volumeName ?? ''
     const volume = volumeOf(name)
     const quoted = JSON.stringify(name)
     if (volume !== undefined && ownWrites.isBehind(volumeKey(name), volume)) return
@@ -156,8 +172,8 @@ export function createPvBinderController(context: ControllerContext): Controller
     await setClaimStatus(claim, claimStatus(claim, 'Pending'))
   }
 
-  async function syncBound(claim: KubeObject): Promise<void> {
-    const name: string | undefined = claim['spec'].volumeName
+  async function syncBound(claim: PersistentVolumeClaim): Promise<void> {
+    const name: string | undefined = claim.spec?.volumeName
     if (!name) return lose(claim, 'ClaimLost', lostReference)
     const volume = volumeOf(name)
     if (volume === undefined) return lose(claim, 'ClaimLost', lostVolume)
@@ -166,7 +182,7 @@ export function createPvBinderController(context: ControllerContext): Controller
     return lose(claim, 'ClaimMisbound', misbound)
   }
 
-  async function lose(claim: KubeObject, reason: string, message: string): Promise<void> {
+  async function lose(claim: PersistentVolumeClaim, reason: string, message: string): Promise<void> {
     const told = await setClaimStatus(claim, claimStatus(claim, 'Lost'))
     if (told) recorder.event(claim, 'Warning', reason, message)
   }
@@ -180,23 +196,26 @@ export function createPvBinderController(context: ControllerContext): Controller
       await setPhase(volume, 'Available')
       return
     }
-    const ended = ['Released', 'Failed'].includes(volume['status']?.phase)
+    const ended = ['Released', 'Failed'].includes(volume.status?.phase ?? '')
     const claim = await claimOf(reference, ended)
     if (claim === undefined) {
       await reclaim(ended ? volume : await setPhase(volume, 'Released'))
-    } else if (!claim['spec'].volumeName) claimQueue.add(objectKey(claim))
-    else if (claim['spec'].volumeName === name) await setPhase(volume, 'Bound')
+    } else if (!claim.spec?.volumeName) claimQueue.add(objectKey(claim))
+    else if (claim.spec?.volumeName === name) await setPhase(volume, 'Bound')
     else if (!ended) await setPhase(await writeVolume(volume, withoutClaim(volume)), 'Available')
   }
 
   /** The claim referred to, as long as it is the same object; `isGone`: it was found gone before. */
-  async function claimOf({ namespace, name, uid }: Fields, isGone: boolean): Promise<KubeObject | undefined> {
+  async function claimOf(
+    { namespace = '', name = '', uid }: ObjectReference,
+    isGone: boolean,
+  ): Promise<PersistentVolumeClaim | undefined> {
     const known = claims.store.get(`${namespace}/${name}`)
     if (known?.metadata.uid === uid) return known
     if (isGone) return undefined
     // The informer may not have heard of it yet.
     const live = await client
-      .resource(claimsResource)
+      .resource<PersistentVolumeClaim>(claimsResource)
       .namespace(namespace)
       .get(name)
       .catch((error) => {
@@ -207,34 +226,39 @@ export function createPvBinderController(context: ControllerContext): Controller
   }
 
   /** Only directories can be deleted without a driver, and only temporary ones. */
-  async function reclaim(volume: KubeObject): Promise<void> {
-    const { persistentVolumeReclaimPolicy, hostPath } = volume['spec'] as Fields
+  async function reclaim(volume: PersistentVolume): Promise<void> {
+    const { persistentVolumeReclaimPolicy, hostPath } = volume.spec!
     if (persistentVolumeReclaimPolicy !== 'Delete' || hostPath === undefined) return
     if (volume.metadata.deletionTimestamp !== undefined) return
     if (!/^\/tmp\/.+/.test(hostPath.path)) {
       const message = `host_path deleter only supports /tmp/.+ but received provided ${hostPath.path}`
-      if (volume['status']?.phase === 'Failed') return
-      const status = { ...volume['status'], phase: 'Failed', message }
-      await writeVolume(volume, { ...volume, status } as KubeObject, 'status')
+      if (volume.status?.phase === 'Failed') return
+      const status = { ...volume.status, phase: 'Failed', message }
+      await writeVolume(volume, { ...volume, status }, 'status')
       recorder.event(volume, 'Warning', 'VolumeFailedDelete', message)
       return
     }
-    await volumeClient.delete(volume.metadata.name ?? '').catch((error) => {
+    try {
+      const { name = '', uid } = volume.metadata
+      // Another turn may have deleted it, which the informer has not heard of yet.
+      const live = await volumeClient.get(name)
+      if (live.metadata.deletionTimestamp === undefined && live.metadata.uid === uid) await volumeClient.delete(name)
+    } catch (error) {
       if (!isNotFound(error)) throw error
-    })
+    }
   }
 
   return {
     name: 'persistent-volume-binder',
     async start() {
       pods.addIndex(claimIndex, claimsOf)
-      const enqueueClaim = (claim: KubeObject) => claimQueue.add(objectKey(claim))
-      const enqueueVolume = (volume: KubeObject) => volumeQueue.add(objectKey(volume))
-      const claimGone = (claim: KubeObject) => {
+      const enqueueClaim = (claim: PersistentVolumeClaim) => claimQueue.add(objectKey(claim))
+      const enqueueVolume = (volume: PersistentVolume) => volumeQueue.add(objectKey(volume))
+      const claimGone = (claim: PersistentVolumeClaim) => {
         enqueueClaim(claim)
-        if (claim['spec'].volumeName) volumeQueue.add(claim['spec'].volumeName)
+        if (claim.spec?.volumeName) volumeQueue.add(claim.spec?.volumeName)
       }
-      const volumeGone = (volume: KubeObject) => {
+      const volumeGone = (volume: PersistentVolume) => {
         enqueueVolume(volume)
         const { namespace, name } = claimRefOf(volume) ?? {}
         if (name !== undefined) claimQueue.add(`${namespace}/${name}`)

@@ -1,157 +1,290 @@
 /**
- * The HorizontalPodAutoscaler controller: keeps a target's replicas within its bounds, and tells why it can do no more: there
- * are no metrics (metrics.ts). The controller manager starts it.
+ * The HorizontalPodAutoscaler controller: every fifteen seconds it reads an autoscaler's metrics (metrics-client.ts), finds how
+ * many replicas they ask for (metric-proposals.ts, replica-calculator.ts) and how far that may be followed now
+ * (scaling-limits.ts), scales the target and tells of it. The controller manager starts it.
  */
-
-import { apiVersionOf, type Fields, type KubeObject } from '../../api/object.ts'
+import type { HorizontalPodAutoscaler, MetricStatus, Pod } from '../../api/generated/types.ts'
+import { formatLabelSelector, type LabelSelector } from '../../api/objects/label-selector.ts'
+import { quantityMilliValue } from '../../api/objects/quantity.ts'
 import { sameJson } from '../../api/same.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import type { DiscoveredResource, Discovery } from '../../client/client.ts'
-import { findByKind } from '../../client/discovery.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
-import { objectKey } from '../../client/store.ts'
+import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { metricFailures } from './metrics.ts'
-import { boundedReplicas, isDisabled, withCondition } from './status.ts'
+import { podsResource } from '../pods/pod.ts'
+import { MetricFailure, proposalOf, type Target } from './metric-proposals.ts'
+import { createMetricsClient } from './metrics-client.ts'
+import type { Tolerances } from './replica-calculator.ts'
+import { createScaleTargets, type ScaleTarget } from './scale-target.ts'
+import { createScalingMemory, limitScaling, noteScaled, type ScalingMemory } from './scaling-limits.ts'
+import { type PodAutoscalerOptions, USUAL_OPTIONS } from './settings.ts'
+import {
+  type AutoscalerCondition,
+  type AutoscalerStatus,
+  boundedReplicas,
+  hasCondition,
+  minReplicasOf,
+  withAutoscalerCondition,
+} from './status.ts'
+import { createTargetSelectors } from './target-selectors.ts'
 
 const autoscalersResource = { group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' }
 const workers = 5
-/** As often each is looked at. */
-const periodMs = 15_000
-/** A kind that was not found may come: discovery is asked again, but not for each. */
-const discoveryMs = 30_000
 
-export function createHpaController(context: ControllerContext): Controller {
+/** What the metrics said. Without `replicas` nothing is to be done about it. */
+interface Found {
+  readonly status: AutoscalerStatus
+  readonly replicas?: number
+  /** Of the metric that asks for most. */
+  readonly metric?: string
+}
+
+/** Why it cannot be said which pods are the target's. */
+class PodsNotKnown extends Error {
+  readonly event: string
+  /** Of the condition. */
+  readonly reason: string
+  readonly told: string
+  constructor(event: string, message: string, reason: string, told: string) {
+    super(message)
+    this.event = event
+    this.reason = reason
+    this.told = told
+  }
+}
+
+export function createHpaController(
+  context: ControllerContext,
+  options: PodAutoscalerOptions = context.settings?.podAutoscaler ?? USUAL_OPTIONS,
+): Controller {
   const { runtime, client, informers, signal } = context
-  const autoscalers = informers.informer(autoscalersResource)
+  const autoscalers = informers.informer<HorizontalPodAutoscaler>(autoscalersResource)
+  const pods = informers.informer<Pod>(podsResource)
+  pods.addIndex(namespaceIndex, indexNamespace)
   const queue = createWorkQueue<string>(runtime, 'horizontalpodautoscaler')
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'horizontal-pod-autoscaler' })
-  let discovery: { readonly found: Discovery; readonly at: number } | undefined
-
-  async function resourceOf(apiVersion: string, kind: string): Promise<DiscoveredResource | undefined> {
-    const now = runtime.clock.monotonic()
-    const known = discovery && findByKind(discovery.found.everyVersion, apiVersion, kind)
-    if (known !== undefined || (discovery !== undefined && now - discovery.at < discoveryMs)) return known
-    discovery = { found: await client.discover(), at: now }
-    return findByKind(discovery.found.everyVersion, apiVersion, kind)
-  }
+  const targets = createScaleTargets(runtime, client)
+  const metrics = createMetricsClient(runtime, client, targets.resourceOf, options.syncPeriodMs)
+  const selectors = createTargetSelectors()
+  const memories = new Map<string, ScalingMemory>()
 
   async function sync(key: string): Promise<void> {
     const autoscaler = autoscalers.store.get(key)
-    if (autoscaler === undefined) return ownWrites.forget(key)
-    queue.addAfter(key, periodMs)
+    if (autoscaler === undefined) {
+      memories.delete(key)
+      selectors.delete(key)
+      ownWrites.forget(key)
+      return
+    }
+    queue.addAfter(key, options.syncPeriodMs)
     if (ownWrites.isBehind(key, autoscaler)) return
-    const status = await reconcile(autoscaler)
-    if (sameJson(status, autoscaler['status'] ?? {})) return
-    const resource = client.resource(autoscalersResource).namespace(autoscaler.metadata.namespace ?? '')
-    ownWrites.wrote(key, await resource.update({ ...autoscaler, status } as KubeObject, { subresource: 'status' }))
+    const status = await reconcile(key, autoscaler)
+    if (sameJson(status, autoscaler.status ?? {})) return
+    const resource = client.resource<HorizontalPodAutoscaler>(autoscalersResource).namespace(splitKey(key).namespace)
+    const told = { ...autoscaler, status: status as NonNullable<HorizontalPodAutoscaler['status']> }
+    ownWrites.wrote(key, await resource.update(told, { subresource: 'status' }))
   }
 
   /** Does what can be done, and returns the status that tells of it. */
-  async function reconcile(autoscaler: KubeObject): Promise<Fields> {
+  async function reconcile(key: string, autoscaler: HorizontalPodAutoscaler): Promise<AutoscalerStatus> {
+    const { namespace } = splitKey(key)
     const nowMs = runtime.clock.now()
-    const old: Fields = autoscaler['status'] ?? {}
-    let target: { readonly scale: KubeObject; readonly resource: DiscoveredResource }
+    const old: AutoscalerStatus = autoscaler.status ?? {}
+    const tell = (
+      status: AutoscalerStatus,
+      type: AutoscalerCondition,
+      value: 'True' | 'False',
+      reason: string,
+      message: string,
+    ) => withAutoscalerCondition(status, type, value, reason, message, nowMs)
+    const reference = autoscaler.spec?.scaleTargetRef ?? { kind: '', name: '' }
+    let target: ScaleTarget
     try {
-      target = await scaleOf(autoscaler)
+      target = await targets.get(namespace, reference)
     } catch (error) {
       const message = messageOf(error)
       recorder.event(autoscaler, 'Warning', 'FailedGetScale', message)
       const told = `the HPA controller was unable to get the target's current scale: ${message}`
-      return withCondition(old, 'AbleToScale', 'False', 'FailedGetScale', told, nowMs)
+      return tell(old, 'AbleToScale', 'False', 'FailedGetScale', told)
     }
-    const current: number = target.scale['spec']?.replicas ?? 0
-    let status: Fields = {
-      ...old,
+    const current = target.scale.spec?.replicas ?? 0
+    const { currentReplicas: _, currentMetrics: __, ...kept } = old
+    const succeeded = "the HPA controller was able to get the target's current scale"
+    let status: AutoscalerStatus = {
+      ...tell(kept, 'AbleToScale', 'True', 'SucceededGetScale', succeeded),
       observedGeneration: autoscaler.metadata.generation ?? 0,
       ...(current > 0 ? { currentReplicas: current } : {}),
+      currentMetrics: null,
     }
-    const succeeded = "the HPA controller was able to get the target's current scale"
-    status = withCondition(status, 'AbleToScale', 'True', 'SucceededGetScale', succeeded, nowMs)
-    if (isDisabled(autoscaler, current)) {
+    let memory = memories.get(key)
+    if (memory === undefined) {
+      memory = createScalingMemory(current, nowMs)
+      memories.set(key, memory)
+    }
+    if (current === 0 && !hasCondition(old, 'ScaledToZero')) {
       const disabled = 'scaling is disabled since the replica count of the target is zero'
-      status = withCondition(status, 'ScalingActive', 'False', 'ScalingDisabled', disabled, nowMs)
-      return { ...status, desiredReplicas: 0 }
+      return {
+        ...tell(status, 'ScalingActive', 'False', 'ScalingDisabled', disabled),
+        desiredReplicas: 0,
+      }
     }
-    const bounded = boundedReplicas(autoscaler, current)
-    return bounded === undefined
-      ? tellMetrics(autoscaler, status, nowMs)
-      : rescale(autoscaler, status, target, bounded, nowMs)
-  }
-
-  function tellMetrics(autoscaler: KubeObject, status: Fields, nowMs: number): Fields {
-    const failures = metricFailures(autoscaler)
-    const [first] = failures
-    if (first === undefined) return status
-    for (const { reason, message } of failures) recorder.event(autoscaler, 'Warning', reason, message)
-    const invalid = `invalid metrics (${failures.length} invalid out of ${failures.length}), first error is`
-    const failed = `failed to get ${first.what} metric value: ${first.message}`
-    recorder.event(autoscaler, 'Warning', 'FailedComputeMetricsReplicas', `${invalid}: ${failed}`)
-    const told = `the HPA was unable to compute the replica count: ${first.message}`
-    return {
-      ...withCondition(status, 'ScalingActive', 'False', first.reason, told, nowMs),
-      currentMetrics: failures.map(() => ({ type: '' })),
+    // What the autoscaler itself has brought to rest, metrics may wake, whatever its bounds are by now.
+    const bounded = current === 0 ? undefined : boundedReplicas(autoscaler, current)
+    let { replicas, reason: why } = bounded ?? { replicas: current, reason: '' }
+    if (bounded === undefined) {
+      const found = await readMetrics(key, autoscaler, target, status, nowMs)
+      status = found.status
+      if (found.replicas === undefined) return status
+      const wanted = found.replicas
+      if (wanted !== current) why = wanted > current ? `${found.metric} above target` : 'All metrics below target'
+      const limits = limitScaling({
+        memory,
+        behavior: autoscaler.spec?.behavior,
+        current,
+        wanted,
+        min: minReplicasOf(autoscaler),
+        max: autoscaler.spec?.maxReplicas ?? 0,
+        nowMs,
+        downscaleStabilizationMs: options.downscaleStabilizationMs,
+      })
+      status = tell(status, 'AbleToScale', 'True', limits.able.reason, limits.able.message)
+      const { limited } = limits
+      status = tell(status, 'ScalingLimited', limited.status, limited.reason, limited.message)
+      replicas = limits.replicas
+      const least = current === 0 ? boundedReplicas(autoscaler, replicas) : undefined
+      if (least !== undefined) ({ replicas, reason: why } = least)
     }
-  }
+    if (replicas === current) return { ...status, desiredReplicas: replicas }
 
-  async function rescale(
-    autoscaler: KubeObject,
-    status: Fields,
-    { scale, resource }: { readonly scale: KubeObject; readonly resource: DiscoveredResource },
-    { replicas, reason }: { readonly replicas: number; readonly reason: string },
-    nowMs: number,
-  ): Promise<Fields> {
-    const news = `New size: ${replicas}; reason: ${reason}`
+    const news = `New size: ${replicas}; reason: ${why}`
     try {
-      await client
-        .resource(resource)
-        .namespace(autoscaler.metadata.namespace ?? '')
-        .update({ ...scale, spec: { ...scale['spec'], replicas } } as KubeObject, { subresource: 'scale' })
+      await targets.scaleTo(namespace, target, replicas)
     } catch (error) {
       recorder.event(autoscaler, 'Warning', 'FailedRescale', `${news}; error: ${messageOf(error)}`)
       const told = `the HPA controller was unable to update the target scale: ${messageOf(error)}`
-      return withCondition(status, 'AbleToScale', 'False', 'FailedUpdateScale', told, nowMs)
+      return tell(status, 'AbleToScale', 'False', 'FailedUpdateScale', told)
     }
     recorder.event(autoscaler, 'Normal', 'SuccessfulRescale', news)
+    noteScaled(memory, autoscaler.spec?.behavior, current, replicas, nowMs)
     const able = `the HPA controller was able to update the target scale to ${replicas}`
-    const scaled = withCondition(status, 'AbleToScale', 'True', 'SucceededRescale', able, nowMs)
-    const above = 'the HPA controller did not scale the workload to zero'
+    const scaled = tell(status, 'AbleToScale', 'True', 'SucceededRescale', able)
+    const [atZero, reason, zero] =
+      replicas === 0
+        ? (['True', 'ScaledToZero', 'the HPA controller scaled the workload to zero'] as const)
+        : (['False', 'NotScaledToZero', 'the HPA controller did not scale the workload to zero'] as const)
     return {
-      ...withCondition(scaled, 'ScaledToZero', 'False', 'NotScaledToZero', above, nowMs),
+      ...tell(scaled, 'ScaledToZero', atZero, reason, zero),
       lastScaleTime: formatTime(nowMs),
       desiredReplicas: replicas,
     }
   }
 
-  /** @throws Error in Kubernetes' words */
-  async function scaleOf(autoscaler: KubeObject) {
-    const { apiVersion = 'v1', kind, name } = autoscaler['spec'].scaleTargetRef as Readonly<Record<string, string>>
-    const resource = await resourceOf(apiVersion, kind ?? '')
-    if (resource === undefined) {
-      const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
-      throw new Error(`no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`)
+  async function readMetrics(
+    key: string,
+    autoscaler: HorizontalPodAutoscaler,
+    { scale, selector }: ScaleTarget,
+    status: AutoscalerStatus,
+    nowMs: number,
+  ): Promise<Found> {
+    const { namespace } = splitKey(key)
+    const warn = (reason: string, message: string) => recorder.event(autoscaler, 'Warning', reason, message)
+    const inactive = (reason: string, message: string) =>
+      withAutoscalerCondition(status, 'ScalingActive', 'False', reason, message, nowMs)
+    let own: readonly Pod[]
+    try {
+      own = podsUnder(key, selector)
+    } catch (error) {
+      if (!(error instanceof PodsNotKnown)) throw error
+      warn(error.event, error.message)
+      warn('FailedComputeMetricsReplicas', error.message)
+      return { status: inactive(error.reason, error.told) }
     }
-    const root = resource.group === '' ? 'api' : 'apis'
-    const base = `/${root}/${apiVersionOf(resource.group, resource.version)}`
-    const path = `${base}/namespaces/${autoscaler.metadata.namespace}/${resource.resource}/${name}/scale`
-    const { status, body } = await client.raw('GET', path)
-    const answer: KubeObject = JSON.parse(body)
-    if (status >= 400) throw new Error(String(answer['message']))
-    return { scale: answer, resource }
+    const target: Target = {
+      namespace,
+      selector: selector === undefined ? '' : formatLabelSelector(selector),
+      wanted: scale.spec?.replicas ?? 0,
+      present: scale.status?.replicas ?? 0,
+      counted: { pods: own, nowMs, options, tolerances: tolerancesOf(autoscaler) },
+    }
+    const specs = autoscaler.spec?.metrics ?? []
+    const statuses: MetricStatus[] = []
+    const failures: MetricFailure[] = []
+    let replicas = 0
+    let metric = ''
+    for (const spec of specs) {
+      try {
+        const outcome = await proposalOf(metrics, spec, target)
+        statuses.push(outcome.status)
+        if (replicas === 0 || outcome.replicas > replicas) ({ replicas, name: metric } = outcome)
+      } catch (error) {
+        if (!(error instanceof MetricFailure)) throw error
+        statuses.push({ type: '' })
+        failures.push(error)
+        warn(error.reason, error.message)
+      }
+    }
+    const told = { ...status, currentMetrics: statuses }
+    const [first] = failures
+    // What is known may ask for more than there is; fewer is for all metrics to say.
+    if (first !== undefined && (failures.length === specs.length || replicas < target.wanted)) {
+      const invalid = `invalid metrics (${failures.length} invalid out of ${specs.length}), first error is`
+      warn('FailedComputeMetricsReplicas', `${invalid}: ${first.nested}`)
+      const why = `the HPA was unable to compute the replica count: ${first.message}`
+      return { status: { ...inactive(first.reason, why), currentMetrics: statuses } }
+    }
+    const active = `the HPA was able to successfully calculate a replica count from ${metric}`
+    return {
+      status: withAutoscalerCondition(told, 'ScalingActive', 'True', 'ValidMetricFound', active, nowMs),
+      replicas,
+      metric,
+    }
+  }
+
+  /** The target's pods. @throws PodsNotKnown */
+  function podsUnder(key: string, selector: LabelSelector | undefined): readonly Pod[] {
+    if (selector === undefined)
+      throw new PodsNotKnown(
+        'SelectorRequired',
+        'selector is required',
+        'InvalidSelector',
+        "the HPA target's scale is missing a selector",
+      )
+    const { namespace } = splitKey(key)
+    selectors.set(key, selector)
+    const own = pods.store
+      .byIndex(namespaceIndex, namespace)
+      .filter(({ metadata }) => selector.matches(metadata.labels))
+    const over = selectors.over(namespace, own)
+    if (over.length < 2) return own
+    const told = `pods by selector ${formatLabelSelector(selector)} are controlled by more than one HPA (e.g. [${over.slice(0, 2).join(' ')}])`
+    throw new PodsNotKnown('AmbiguousSelector', told, 'AmbiguousSelector', told)
+  }
+
+  function tolerancesOf({ spec }: HorizontalPodAutoscaler): Tolerances {
+    const of = (tolerance: string | undefined) =>
+      tolerance === undefined ? options.tolerance : Number(quantityMilliValue(tolerance)) / 1000
+    return { down: of(spec?.behavior?.scaleDown?.tolerance), up: of(spec?.behavior?.scaleUp?.tolerance) }
   }
 
   return {
     name: 'horizontal-pod-autoscaler',
     async start() {
-      // What was just written is given time to settle.
-      const later = (autoscaler: KubeObject) => queue.addAfter(objectKey(autoscaler), periodMs)
-      autoscalers.addHandlers({ added: later, updated: (_, autoscaler) => later(autoscaler), deleted: later })
-      await autoscalers.whenSynced(signal)
-      runWorkers(runtime, queue, workers, sync, signal)
+      const now = (autoscaler: HorizontalPodAutoscaler) => queue.add(objectKey(autoscaler))
+      autoscalers.addHandlers({
+        added: now,
+        // What changes in the status alone can wait for the next look.
+        updated(old, autoscaler) {
+          if (old.metadata.generation !== autoscaler.metadata.generation) now(autoscaler)
+          else queue.addAfter(objectKey(autoscaler), options.syncPeriodMs)
+        },
+        deleted: now,
+      })
+      await Promise.all([autoscalers.whenSynced(signal), pods.whenSynced(signal)])
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

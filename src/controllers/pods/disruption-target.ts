@@ -1,5 +1,6 @@
 /** The patch that marks a pod before a controller deletes it: why it is disrupted, and that it has failed. */
-import type { Fields, JsonObject, KubeObject } from '../../api/object.ts'
+import type { Pod } from '../../api/generated/types.ts'
+import type { JsonObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
 import { isTerminated } from './pod.ts'
 
@@ -13,7 +14,7 @@ export interface Disruption {
  * pod that has not finished.
  */
 export function disruptionPatch(
-  pod: KubeObject,
+  pod: Pod,
   disruption: Disruption | undefined,
   fail: boolean,
   nowMs: number,
@@ -21,12 +22,11 @@ export function disruptionPatch(
   const status: Record<string, unknown> = {}
   const generation = pod.metadata.generation ?? 0
   if (disruption !== undefined) {
-    const old: readonly Fields[] = pod['status']?.conditions ?? []
-    const known = old.find((condition) => condition['type'] === 'DisruptionTarget')
-    const same =
-      known?.['status'] === 'True' && known['reason'] === disruption.reason && known['message'] === disruption.message
+    const old = pod.status?.conditions ?? []
+    const known = old.find((condition) => condition.type === 'DisruptionTarget')
+    const same = known?.status === 'True' && known.reason === disruption.reason && known.message === disruption.message
     if (!same) {
-      const types = old.map((condition) => condition['type'] as string)
+      const types = old.map((condition) => condition.type as string)
       if (known === undefined) types.push('DisruptionTarget')
       status['$setElementOrder/conditions'] = types.map((type) => ({ type }))
       status['conditions'] = [
@@ -43,7 +43,7 @@ export function disruptionPatch(
     }
   }
   if (fail && !isTerminated(pod)) {
-    if ((pod['status']?.observedGeneration ?? 0) !== generation) status['observedGeneration'] = generation
+    if ((pod.status?.observedGeneration ?? 0) !== generation) status['observedGeneration'] = generation
     status['phase'] = 'Failed'
   }
   if (Object.keys(status).length === 0) return undefined

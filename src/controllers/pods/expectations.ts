@@ -14,7 +14,7 @@ interface Expectation {
   readonly at: number
 }
 
-/** Who expects is one object, not whoever has its name: another that is made under it begins with no expectations. */
+/** Expectations are of one object (its uid), not of its name: another that is made under it begins with none. */
 export interface Expectations {
   /** All that was expected has been seen, or there is nothing to expect. */
   satisfied(owner: KubeObject): boolean

@@ -1,5 +1,6 @@
 /** What happens to pods, told to the objects that control them or might. */
 
+import type { Pod } from '../../api/generated/types.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import type { EventHandlers } from '../../client/informer.ts'
@@ -7,41 +8,45 @@ import type { Store } from '../../client/store.ts'
 import { namespaceIndex } from '../../client/store.ts'
 import { controllerOf, isReady } from './pod.ts'
 
-export interface PodOwners {
+export interface PodOwners<T extends KubeObject = KubeObject> {
   readonly kind: string
   /** With a namespace index. */
-  readonly store: Store<KubeObject>
-  selects(owner: KubeObject, pod: KubeObject): boolean
-  changed(owner: KubeObject): void
-  created?(owner: KubeObject, pod: KubeObject): void
+  readonly store: Store<T>
+  selects(owner: T, pod: Pod): boolean
+  changed(owner: T): void
+  created?(owner: T, pod: Pod): void
   /** Its deletion has begun, or it has gone. */
-  goes?(owner: KubeObject, pod: KubeObject): void
-  becameReady?(owner: KubeObject): void
+  goes?(owner: T, pod: Pod): void
+  becameReady?(owner: T): void
 }
 
 /** The pod's controller, when it is one of these and still the same object. */
-export function ownerOf(owners: PodOwners, pod: KubeObject): KubeObject | undefined {
+export function ownerOf<T extends KubeObject>(owners: PodOwners<T>, pod: Pod): T | undefined {
   return resolve(owners, pod, controllerOf(pod))
 }
 
-function resolve(owners: PodOwners, pod: KubeObject, reference: OwnerReference | undefined): KubeObject | undefined {
+function resolve<T extends KubeObject>(
+  owners: PodOwners<T>,
+  pod: Pod,
+  reference: OwnerReference | undefined,
+): T | undefined {
   if (reference?.kind !== owners.kind) return undefined
   const owner = owners.store.get(`${pod.metadata.namespace}/${reference.name}`)
   return owner?.metadata.uid === reference.uid ? owner : undefined
 }
 
-export function podHandlers(owners: PodOwners): EventHandlers<KubeObject> {
-  const adoptable = (pod: KubeObject) => {
+export function podHandlers<T extends KubeObject>(owners: PodOwners<T>): EventHandlers<Pod> {
+  const adoptable = (pod: Pod) => {
     for (const owner of owners.store.byIndex(namespaceIndex, pod.metadata.namespace ?? ''))
       if (owners.selects(owner, pod)) owners.changed(owner)
   }
-  const deleted = (pod: KubeObject) => {
+  const deleted = (pod: Pod) => {
     const owner = ownerOf(owners, pod)
     if (owner === undefined) return
     owners.goes?.(owner, pod)
     owners.changed(owner)
   }
-  const added = (pod: KubeObject) => {
+  const added = (pod: Pod) => {
     if (pod.metadata.deletionTimestamp !== undefined) return deleted(pod)
     if (controllerOf(pod) === undefined) return adoptable(pod)
     const owner = ownerOf(owners, pod)

@@ -1,5 +1,6 @@
 /** Pods made and deleted for their owner: expected until seen, and told in Events. */
 
+import type { Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -12,15 +13,15 @@ import { slowStart } from './slow-start-batches.ts'
 
 export interface PodControl {
   /** What is made is to be expected already. @throws the first refusal, after which no more are tried */
-  create(owner: KubeObject, pods: readonly KubeObject[]): Promise<void>
+  create(owner: KubeObject, pods: readonly Pod[]): Promise<void>
   /** What is deleted is to be expected already. @throws the first refusal, after all were tried */
-  delete(owner: KubeObject, pods: readonly KubeObject[]): Promise<void>
+  delete(owner: KubeObject, pods: readonly Pod[]): Promise<void>
 }
 
 export function createPodControl(client: Client, recorder: EventRecorder, expectations: Expectations): PodControl {
-  const podsOf = ({ metadata }: KubeObject) => client.resource(podsResource).namespace(metadata.namespace ?? '')
+  const podsOf = ({ metadata }: KubeObject) => client.resource<Pod>(podsResource).namespace(metadata.namespace ?? '')
 
-  async function createOne(owner: KubeObject, pod: KubeObject): Promise<void> {
+  async function createOne(owner: KubeObject, pod: Pod): Promise<void> {
     try {
       const created = await podsOf(owner).create(pod)
       recorder.event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
@@ -33,7 +34,7 @@ export function createPodControl(client: Client, recorder: EventRecorder, expect
     }
   }
 
-  async function deleteOne(owner: KubeObject, pod: KubeObject): Promise<void> {
+  async function deleteOne(owner: KubeObject, pod: Pod): Promise<void> {
     try {
       await podsOf(owner).delete(pod.metadata.name ?? '')
       recorder.event(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)

@@ -1,5 +1,6 @@
 /** What several controllers need to know of a pod. */
-import type { Fields, KubeObject, OwnerReference } from '../../api/object.ts'
+import type { ObjectMeta, Pod, PodCondition, PodTemplateSpec } from '../../api/generated/types.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
 
 export const podsResource = { group: '', version: 'v1', resource: 'pods' }
 
@@ -7,31 +8,30 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true)
 }
 
-export const isTerminated = (pod: KubeObject): boolean =>
-  pod['status']?.phase === 'Succeeded' || pod['status']?.phase === 'Failed'
+export const isTerminated = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
 
 /** Neither finished nor being deleted: counts as a replica. */
-export const isActive = (pod: KubeObject): boolean => !isTerminated(pod) && pod.metadata.deletionTimestamp === undefined
+export const isActive = (pod: Pod): boolean => !isTerminated(pod) && pod.metadata.deletionTimestamp === undefined
 
 /** Being deleted, but not finished yet. */
-export const isTerminating = (pod: KubeObject): boolean =>
-  !isTerminated(pod) && pod.metadata.deletionTimestamp !== undefined
+export const isTerminating = (pod: Pod): boolean => !isTerminated(pod) && pod.metadata.deletionTimestamp !== undefined
 
-export function podCondition(pod: KubeObject, type: string): Fields | undefined {
-  return (pod['status']?.conditions as readonly Fields[] | undefined)?.find((condition) => condition['type'] === type)
+export function podCondition(pod: Pod, type: string): PodCondition | undefined {
+  return pod.status?.conditions?.find((condition) => condition.type === type)
 }
 
-export const isReady = (pod: KubeObject): boolean => podCondition(pod, 'Ready')?.['status'] === 'True'
+export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True'
 
 /** Of a workload: how long a pod is to be ready before it counts as available. */
-export const minReadySecondsOf = (owner: KubeObject): number => owner['spec'].minReadySeconds ?? 0
+export const minReadySecondsOf = (owner: { readonly spec?: { readonly minReadySeconds?: number } }): number =>
+  owner.spec?.minReadySeconds ?? 0
 
 /** Ready, and for `minReadySeconds` already. */
-export function isAvailable(pod: KubeObject, minReadySeconds: number, nowMs: number): boolean {
+export function isAvailable(pod: Pod, minReadySeconds: number, nowMs: number): boolean {
   const ready = podCondition(pod, 'Ready')
-  if (ready?.['status'] !== 'True') return false
+  if (ready?.status !== 'True') return false
   if (minReadySeconds === 0) return true
-  const since = ready['lastTransitionTime']
+  const since = ready.lastTransitionTime
   return since !== undefined && Date.parse(since) + minReadySeconds * 1000 <= nowMs
 }
 
@@ -44,8 +44,8 @@ export const orphanIndexValue = (namespace: string): string => `orphan ${namespa
 export const ownerIndexName = 'controller'
 
 /** A pod of a workload's template, to be created in the workload's namespace. */
-export function podFromTemplate(template: Fields, owner: KubeObject): KubeObject {
-  const { labels, annotations, finalizers } = template['metadata'] ?? {}
+export function podFromTemplate(template: PodTemplateSpec, owner: KubeObject): Pod {
+  const { labels, annotations, finalizers }: ObjectMeta = template.metadata ?? {}
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -56,7 +56,7 @@ export function podFromTemplate(template: Fields, owner: KubeObject): KubeObject
       ownerReferences: [controllerReference(owner)],
       ...(finalizers ? { finalizers } : {}),
     },
-    spec: template['spec'],
+    ...(template.spec === undefined ? {} : { spec: template.spec }),
   }
 }
 

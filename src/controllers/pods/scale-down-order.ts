@@ -1,5 +1,5 @@
 /** Which pods go first when there are too many: those that cost least to lose. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Pod } from '../../api/generated/types.ts'
 import { isReady, podCondition } from './pod.ts'
 
 const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
@@ -11,28 +11,28 @@ const phaseOrder: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, R
  * orders of magnitude of their age, so that ties are common and broken by uid), and more restarts first.
  */
 export function podsToDelete(
-  pods: readonly KubeObject[],
-  related: readonly KubeObject[],
+  pods: readonly Pod[],
+  related: readonly Pod[],
   count: number,
   nowMs: number,
-): readonly KubeObject[] {
+): readonly Pod[] {
   if (count >= pods.length) return pods
   const perNode = new Map<string, number>()
   for (const pod of related) {
-    const node = pod['spec']?.nodeName
+    const node = pod.spec?.nodeName
     if (node) perNode.set(node, (perNode.get(node) ?? 0) + 1)
   }
   const ranked = pods.map((pod) => {
-    const node: string = pod['spec']?.nodeName ?? ''
+    const node: string = pod.spec?.nodeName ?? ''
     const ready = isReady(pod)
     return {
       pod,
       assigned: node === '' ? 0 : 1,
-      phase: phaseOrder[pod['status']?.phase] ?? 0,
+      phase: phaseOrder[pod.status?.phase ?? ''] ?? 0,
       ready: ready ? 1 : 0,
       cost: deletionCost(pod),
       crowd: perNode.get(node) ?? 0,
-      readyAge: ready ? ageRank(podCondition(pod, 'Ready')?.['lastTransitionTime'], nowMs) : 0,
+      readyAge: ready ? ageRank(podCondition(pod, 'Ready')?.lastTransitionTime, nowMs) : 0,
       restarts: restarts(pod),
       age: ageRank(pod.metadata.creationTimestamp, nowMs),
     }
@@ -52,7 +52,7 @@ export function podsToDelete(
   return ranked.slice(0, count).map(({ pod }) => pod)
 }
 
-function deletionCost(pod: KubeObject): number {
+function deletionCost(pod: Pod): number {
   const text = pod.metadata.annotations?.[deletionCostAnnotation]
   return text !== undefined && /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0
 }
@@ -63,7 +63,7 @@ function ageRank(time: string | undefined, nowMs: number): number {
   return age <= 0 ? -1 : Math.floor(Math.log2(age * 1_000_000))
 }
 
-function restarts(pod: KubeObject): number {
-  const statuses: readonly Fields[] = pod['status']?.containerStatuses ?? []
-  return statuses.reduce((most, status) => Math.max(most, status['restartCount'] ?? 0), 0)
+function restarts(pod: Pod): number {
+  const statuses = pod.status?.containerStatuses ?? []
+  return statuses.reduce((most, status) => Math.max(most, status.restartCount ?? 0), 0)
 }

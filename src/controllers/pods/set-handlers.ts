@@ -1,5 +1,5 @@
 /** What a controller of sets of pods (DaemonSet, StatefulSet) listens to: its sets, and their pods. */
-import type { KubeObject } from '../../api/object.ts'
+import type { DaemonSet, Pod, StatefulSet } from '../../api/generated/types.ts'
 import type { Informer } from '../../client/informer.ts'
 import { indexNamespace, namespaceIndex, objectKey } from '../../client/store.ts'
 import type { WorkQueue } from '../../client/work-queue.ts'
@@ -7,18 +7,20 @@ import type { Expectations } from './expectations.ts'
 import { podHandlers } from './owned-pods.ts'
 import { minReadySecondsOf, ownerIndex, ownerIndexName } from './pod.ts'
 
+type SetOfPods = DaemonSet | StatefulSet
+
 export interface SetsOfPods {
   readonly kind: string
-  readonly sets: Informer
-  readonly pods: Informer
+  readonly sets: Informer<SetOfPods>
+  readonly pods: Informer<Pod>
   readonly queue: WorkQueue<string>
   readonly expectations: Expectations
-  selects(set: KubeObject, pod: KubeObject): boolean
+  selects(set: SetOfPods, pod: Pod): boolean
 }
 
 /** Each change of a set or of its pods queues the set; what was expected of it and has come is taken note of. */
 export function watchSetsOfPods({ kind, sets, pods, queue, expectations, selects }: SetsOfPods): void {
-  const enqueue = (set: KubeObject) => queue.add(objectKey(set))
+  const enqueue = (set: SetOfPods) => queue.add(objectKey(set))
   pods.addIndex(ownerIndexName, ownerIndex)
   sets.addIndex(namespaceIndex, indexNamespace)
   sets.addHandlers({

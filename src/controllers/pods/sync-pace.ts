@@ -1,5 +1,5 @@
 /**
- * The pace of syncs that look at every pod: each event of a pod asks for one, and for a set of a thousand pods nobody needs a
+ * The pace of syncs that look at every pod: each event of a pod asks for one, and a set of a thousand pods needs no
  * thousand counts. The more pods the last sync looked at, the longer the next one waits for what else happens.
  */
 import type { Clock } from '../../base/clock.ts'

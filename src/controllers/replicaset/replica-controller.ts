@@ -3,7 +3,7 @@
  * implementation; replicaset-and-replicationcontroller.ts has the differences. The controller manager starts it; it knows nothing
  * of Deployments but that ReplicaSets of one controller are related.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Pod, ReplicaSetStatus } from '../../api/generated/types.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createOwnWrites } from '../../client/own-writes.ts'
 import { indexNamespace, namespaceIndex, objectKey, splitKey } from '../../client/store.ts'
@@ -25,7 +25,7 @@ import {
 import { createPodControl } from '../pods/pod-control.ts'
 import { podsToDelete } from '../pods/scale-down-order.ts'
 import { createPace } from '../pods/sync-pace.ts'
-import type { ReplicaFlavor } from './replicaset-and-replicationcontroller.ts'
+import type { ReplicaFlavor, ReplicaOwner } from './replicaset-and-replicationcontroller.ts'
 import { replicaStatus, sameReplicaStatus } from './status.ts'
 
 /** No sync creates or deletes more than this. */
@@ -35,8 +35,8 @@ const workers = 5
 export function createReplicaController(context: ControllerContext, flavor: ReplicaFlavor): Controller {
   const { runtime, client, informers, signal } = context
   const log = runtime.log.named(flavor.name)
-  const owners = informers.informer(flavor.resource)
-  const pods = informers.informer(podsResource)
+  const owners = informers.informer<ReplicaOwner>(flavor.resource)
+  const pods = informers.informer<Pod>(podsResource)
   pods.addIndex(ownerIndexName, ownerIndex)
   owners.addIndex(ownerIndexName, ownerIndex)
   const queue = createWorkQueue<string>(runtime, flavor.queue)
@@ -45,8 +45,8 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   const pace = createPace(runtime.clock)
   const recorder = createEventRecorder(runtime, client, { component: flavor.name })
   const control = createPodControl(client, recorder, expectations)
-  const podClient = client.resource(podsResource)
-  const ownerClient = client.resource(flavor.resource)
+  const podClient = client.resource<Pod>(podsResource)
+  const ownerClient = client.resource<ReplicaOwner>(flavor.resource)
 
   async function sync(key: string): Promise<void> {
     const object = owners.store.get(key)
@@ -73,7 +73,7 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     })
     const active = claimed.filter(isActive)
     const terminating = flavor.countsTerminating ? claimed.filter(isTerminating).length : 0
-    const missing = (object['spec'].replicas ?? 1) - active.length
+    const missing = (object.spec?.replicas ?? 1) - active.length
     let failure: { error: unknown; creating: boolean } | undefined
     if (needsSync && object.metadata.deletionTimestamp === undefined) {
       try {
@@ -87,34 +87,29 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
     pace.synced(key, claimed.length)
     const updated = await updateStatus(object, status)
     if (failure !== undefined) throw failure.error
-    const { minReadySeconds = 0, replicas = 1 } = updated['spec']
+    const { minReadySeconds = 0, replicas = 1 } = updated.spec!
     if (
       minReadySeconds > 0 &&
-      (updated['status']?.readyReplicas ?? 0) === replicas &&
-      (updated['status']?.availableReplicas ?? 0) !== replicas
+      (updated.status?.readyReplicas ?? 0) === replicas &&
+      (updated.status?.availableReplicas ?? 0) !== replicas
     ) {
       queue.addAfter(key, minReadySeconds * 1000)
     }
   }
 
-  async function manage(key: string, object: KubeObject, active: readonly KubeObject[], missing: number) {
+  async function manage(key: string, object: ReplicaOwner, active: readonly Pod[], missing: number) {
     if (missing > 0) await createPods(key, object, Math.min(missing, burstReplicas))
     else if (missing < 0) await deletePods(key, object, active, Math.min(-missing, burstReplicas))
   }
 
-  async function createPods(key: string, object: KubeObject, count: number): Promise<void> {
+  async function createPods(key: string, object: ReplicaOwner, count: number): Promise<void> {
     log.info(2, 'Too few replicas', { [flavor.kind]: key, creating: count })
     expectations.expectCreations(object, count)
-    const pod = podFromTemplate(object['spec'].template, object)
-    await control.create(object, new Array<KubeObject>(count).fill(pod))
+    const pod = podFromTemplate(object.spec?.template ?? {}, object)
+    await control.create(object, new Array<Pod>(count).fill(pod))
   }
 
-  async function deletePods(
-    key: string,
-    object: KubeObject,
-    active: readonly KubeObject[],
-    count: number,
-  ): Promise<void> {
+  async function deletePods(key: string, object: ReplicaOwner, active: readonly Pod[], count: number): Promise<void> {
     log.info(2, 'Too many replicas', { [flavor.kind]: key, deleting: count })
     const chosen = podsToDelete(active, relatedPods(object), count, runtime.clock.now())
     expectations.expectDeletions(object, chosen.map(objectKey))
@@ -122,17 +117,17 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
   }
 
   /** Pods of all that the same controller (a Deployment) owns. */
-  function relatedPods(object: KubeObject): readonly KubeObject[] {
+  function relatedPods(object: ReplicaOwner): readonly Pod[] {
     const controller = controllerOf(object)
     const siblings = controller === undefined ? [object] : owners.store.byIndex(ownerIndexName, controller.uid)
     return siblings.flatMap((sibling) => pods.store.byIndex(ownerIndexName, sibling.metadata.uid ?? ''))
   }
 
   /** Writes the status when it differs; a conflict is tried once more on what is there now. */
-  async function updateStatus(object: KubeObject, status: Fields): Promise<KubeObject> {
-    if (sameReplicaStatus(object['status'] ?? {}, status)) return object
+  async function updateStatus(object: ReplicaOwner, status: ReplicaSetStatus): Promise<ReplicaOwner> {
+    if (sameReplicaStatus(object.status ?? {}, status)) return object
     const resource = ownerClient.namespace(object.metadata.namespace ?? '')
-    const write = async (current: KubeObject) => {
+    const write = async (current: ReplicaOwner) => {
       const written = await resource.update({ ...current, status }, { subresource: 'status' })
       ownWrites.wrote(objectKey(written), written)
       return written
@@ -171,13 +166,13 @@ export function createReplicaController(context: ControllerContext, flavor: Repl
           created: (owner) => expectations.creationObserved(owner),
           goes: (owner, pod) => expectations.deletionObserved(owner, objectKey(pod)),
           becameReady(owner) {
-            const minReadySeconds: number = owner['spec'].minReadySeconds ?? 0
+            const minReadySeconds: number = owner['spec']?.minReadySeconds ?? 0
             if (minReadySeconds > 0) queue.addAfter(objectKey(owner), (minReadySeconds + 1) * 1000)
           },
         }),
       )
       await Promise.all([owners.whenSynced(signal), pods.whenSynced(signal)])
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

@@ -1,7 +1,9 @@
 /** The two kinds that keep N pods running. All their rules are the same but for names and the form of the selector. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ReplicaSet, ReplicationController } from '../../api/generated/types.ts'
 import { everything, type LabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
 import type { GroupVersionResource } from '../../client/client.ts'
+
+export type ReplicaOwner = ReplicaSet | ReplicationController
 
 export interface ReplicaFlavor {
   /** The controller, its service account and its events' source. */
@@ -11,7 +13,7 @@ export interface ReplicaFlavor {
   readonly kind: string
   readonly apiVersion: string
   readonly resource: GroupVersionResource
-  selectorOf(object: KubeObject): LabelSelector
+  selectorOf(object: ReplicaOwner): LabelSelector
   /** Whether its status tells how many of its pods are terminating. */
   readonly countsTerminating: boolean
 }
@@ -22,7 +24,7 @@ export const replicaSets: ReplicaFlavor = {
   kind: 'ReplicaSet',
   apiVersion: 'apps/v1',
   resource: { group: 'apps', version: 'v1', resource: 'replicasets' },
-  selectorOf: (object) => labelSelectorOf(object['spec'].selector),
+  selectorOf: (object: ReplicaSet) => labelSelectorOf(object.spec?.selector),
   countsTerminating: true,
 }
 
@@ -32,8 +34,8 @@ export const replicationControllers: ReplicaFlavor = {
   kind: 'ReplicationController',
   apiVersion: 'v1',
   resource: { group: '', version: 'v1', resource: 'replicationcontrollers' },
-  selectorOf: (object) => {
-    const labels: Fields | undefined = object['spec'].selector
+  selectorOf: (object: ReplicationController) => {
+    const labels = object.spec?.selector
     return labels === undefined ? everything : labelSelectorOf({ matchLabels: labels })
   },
   countsTerminating: false,

@@ -1,23 +1,22 @@
 /** The status of a ReplicaSet or ReplicationController, from its pods. */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Pod, ReplicaSetCondition, ReplicaSetStatus } from '../../api/generated/types.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { formatTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { isAvailable, isReady } from '../pods/pod.ts'
-import type { ReplicaFlavor } from './replicaset-and-replicationcontroller.ts'
+import type { ReplicaFlavor, ReplicaOwner } from './replicaset-and-replicationcontroller.ts'
 
 export function replicaStatus(
   flavor: ReplicaFlavor,
-  object: KubeObject,
-  active: readonly KubeObject[],
+  object: ReplicaOwner,
+  active: readonly Pod[],
   terminating: number,
   failure: { readonly error: unknown; readonly creating: boolean } | undefined,
   nowMs: number,
-): Fields {
-  const spec: Fields = object['spec']
-  const old: Fields = object['status'] ?? {}
-  const template = labelSelectorOf({ matchLabels: spec['template']?.metadata?.labels })
+): ReplicaSetStatus {
+  const { spec } = object
+  const template = labelSelectorOf({ matchLabels: spec?.template?.metadata?.labels })
   let fullyLabeled = 0
   let ready = 0
   let available = 0
@@ -25,9 +24,9 @@ export function replicaStatus(
     if (template.matches(pod.metadata.labels)) fullyLabeled++
     if (!isReady(pod)) continue
     ready++
-    if (isAvailable(pod, spec['minReadySeconds'] ?? 0, nowMs)) available++
+    if (isAvailable(pod, spec?.minReadySeconds ?? 0, nowMs)) available++
   }
-  const conditions = replicaConditions(old['conditions'] ?? [], failure, nowMs)
+  const conditions = replicaConditions(object.status?.conditions ?? [], failure, nowMs)
   return {
     replicas: active.length,
     ...(fullyLabeled > 0 ? { fullyLabeledReplicas: fullyLabeled } : {}),
@@ -41,11 +40,11 @@ export function replicaStatus(
 
 /** ReplicaFailure is there while creating or deleting fails. */
 function replicaConditions(
-  old: readonly Fields[],
+  old: readonly ReplicaSetCondition[],
   failure: { readonly error: unknown; readonly creating: boolean } | undefined,
   nowMs: number,
-): readonly Fields[] {
-  const known = old.find((condition) => condition['type'] === 'ReplicaFailure')
+): readonly ReplicaSetCondition[] {
+  const known = old.find((condition) => condition.type === 'ReplicaFailure')
   if (failure === undefined) {
     return known === undefined ? old : old.filter((condition) => condition !== known)
   }
@@ -62,14 +61,14 @@ function replicaConditions(
   ]
 }
 
-const counts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration']
+const counts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const
 
-export function sameReplicaStatus(a: Fields, b: Fields): boolean {
+export function sameReplicaStatus(a: Partial<ReplicaSetStatus>, b: Partial<ReplicaSetStatus>): boolean {
   return (
     counts.every((name) => (a[name] ?? 0) === (b[name] ?? 0)) &&
-    a['terminatingReplicas'] === b['terminatingReplicas'] &&
-    ((a['conditions'] ?? none) === (b['conditions'] ?? none) ||
-      JSON.stringify(a['conditions'] ?? none) === JSON.stringify(b['conditions'] ?? none))
+    a.terminatingReplicas === b.terminatingReplicas &&
+    ((a.conditions ?? none) === (b.conditions ?? none) ||
+      JSON.stringify(a.conditions ?? none) === JSON.stringify(b.conditions ?? none))
   )
 }
-const none: readonly Fields[] = []
+const none: readonly ReplicaSetCondition[] = []

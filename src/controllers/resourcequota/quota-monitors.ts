@@ -15,7 +15,7 @@ const quotable = ['create', 'list', 'watch', 'delete']
 
 const keyOf = ({ group, version, resource }: DiscoveredResource): string => `${group}/${version}/${resource}`
 
-export interface Counted {
+export interface CountedResource {
   /** Of the resources of the last discovery, those that `wanted` chooses, with their objects. */
   inNamespace(namespace: string, wanted: (resource: DiscoveredResource) => boolean): Promise<readonly CountedObjects[]>
   /** Asks discovery; whether there are other resources than before. */
@@ -26,7 +26,7 @@ export interface Counted {
 export function createCounted(
   { runtime, client, informers, signal }: ControllerContext,
   released: (resource: DiscoveredResource, namespace: string) => void,
-): Counted {
+): CountedResource {
   const running = new Map<string, { informer: Informer; end: () => void }>()
   let resources: readonly DiscoveredResource[] | undefined
 

@@ -3,7 +3,7 @@
  * admission lets writes through. Admission adds; what goes is noticed here. The controller manager starts it. It says nothing
  * in Events.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { ResourceQuota } from '../../api/generated/types.ts'
 import { sameJson } from '../../api/same.ts'
 import { isNotFound } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
@@ -24,7 +24,7 @@ const recountMs = 2000
 export function createResourceQuotaController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
   const log = runtime.log.named('resourcequota-controller')
-  const quotas = informers.informer(quotasResource)
+  const quotas = informers.informer<ResourceQuota>(quotasResource)
   const queue = createWorkQueue<string>(runtime, 'resourcequota_primary')
   const counted = createCounted(context, released)
   let following = false
@@ -48,13 +48,13 @@ export function createResourceQuotaController(context: ControllerContext): Contr
     const status = quotaStatus(quota, usageOf(quota, objects, runtime.clock.now()))
     if (status === undefined) return
     try {
-      const resource = client.resource(quotasResource).namespace(namespace)
-      await resource.update({ ...quota, status } as KubeObject, { subresource: 'status' })
+      const resource = client.resource<ResourceQuota>(quotasResource).namespace(namespace)
+      await resource.update({ ...quota, status }, { subresource: 'status' })
     } catch (error) {
       if (isNotFound(error)) return
       throw error
     }
-    if (isLower(status.used, quota['status']?.used ?? {})) queue.addAfter(key, recountMs)
+    if (isLower(status.used, quota.status?.used ?? {})) queue.addAfter(key, recountMs)
   }
 
   /** From the first quota on. */
@@ -78,13 +78,13 @@ export function createResourceQuotaController(context: ControllerContext): Contr
         {
           added: (quota) => queue.add(objectKey(quota)),
           updated(old, quota) {
-            if (old === quota || !sameJson(old['spec'], quota['spec'])) queue.add(objectKey(quota))
+            if (old === quota || !sameJson(old.spec, quota.spec)) queue.add(objectKey(quota))
           },
         },
         { resyncMs: fullResyncMs },
       )
       await quotas.whenSynced(signal)
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

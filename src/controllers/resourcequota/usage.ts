@@ -1,4 +1,5 @@
 /** What a quota's namespace uses of what the quota limits. Pure. */
+import type { ResourceQuota } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { addQuantities, compareQuantities } from '../../api/objects/quantity.ts'
 import { inScope } from '../../api/objects/quota-scopes.ts'
@@ -12,16 +13,16 @@ export interface CountedObjects {
   readonly objects: readonly KubeObject[]
 }
 
-const hardOf = (quota: KubeObject): Usage => quota['spec']?.hard ?? {}
+const hardOf = (quota: ResourceQuota): Usage => quota.spec?.hard ?? {}
 
 /** Whether objects of this resource can use anything that the quota limits. */
-export function limits(quota: KubeObject, resource: GroupResource): boolean {
+export function limits(quota: ResourceQuota, resource: GroupResource): boolean {
   const evaluator = evaluatorOf(resource)
   return Object.keys(hardOf(quota)).some((name) => evaluator.isAbout(name))
 }
 
 /** What is used of each limited name that one of the resources is about; nothing is told of the others. */
-export function usageOf(quota: KubeObject, counted: readonly CountedObjects[], nowMs: number): Usage {
+export function usageOf(quota: ResourceQuota, counted: readonly CountedObjects[], nowMs: number): Usage {
   const hard = Object.keys(hardOf(quota))
   const total: Record<string, string> = {}
   for (const { resource, objects } of counted) {
@@ -42,9 +43,9 @@ export function usageOf(quota: KubeObject, counted: readonly CountedObjects[], n
 }
 
 /** The status with this usage; undefined when it says so already. What could not be counted stays as it was. */
-export function quotaStatus(quota: KubeObject, usage: Usage): { hard: Usage; used: Usage } | undefined {
+export function quotaStatus(quota: ResourceQuota, usage: Usage): { hard: Usage; used: Usage } | undefined {
   const hard = hardOf(quota)
-  const { hard: oldHard, used: oldUsed } = quota['status'] ?? {}
+  const { hard: oldHard, used: oldUsed } = quota.status ?? {}
   const known: Usage = { ...oldUsed, ...usage }
   const used = Object.fromEntries(Object.entries(known).filter(([name]) => Object.hasOwn(hard, name)))
   return sameJson(hard, oldHard) && sameJson(used, oldUsed) ? undefined : { hard, used }

@@ -1,4 +1,5 @@
 /** The revisions of one object among all: its own, and those that one of its name and selector has left behind. */
+import type { ControllerRevision } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
@@ -7,27 +8,28 @@ import type { Client, ResourceClient } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
 import { claim } from '../pods/adopt-orphans.ts'
 import { controllerOf, orphanIndexValue, ownerIndex } from '../pods/pod.ts'
-import { revisionsResource, sortedRevisions } from './controller-revision.ts'
+import { type RevisionOwner, revisionsResource, sortedRevisions } from './controller-revision.ts'
 
 const ownerIndexName = 'controller'
 
 export interface OwnedRevisions {
   /** Oldest first. */
-  of(owner: KubeObject): readonly KubeObject[]
-  adopt(owner: KubeObject, liveController: () => Promise<KubeObject>): Promise<void>
-  remove(revisions: readonly KubeObject[]): Promise<void>
+  of(owner: RevisionOwner): readonly ControllerRevision[]
+  adopt(owner: RevisionOwner, liveController: () => Promise<KubeObject>): Promise<void>
+  remove(revisions: readonly ControllerRevision[]): Promise<void>
   /** Made; or the one that is there with the same template. undefined when another template's has the name. */
-  make(owner: KubeObject, draft: KubeObject): Promise<KubeObject | undefined>
+  make(owner: RevisionOwner, draft: ControllerRevision): Promise<ControllerRevision | undefined>
   /** For revisions of the owner's namespace. */
-  client(owner: KubeObject): ResourceClient
+  client(owner: RevisionOwner): ResourceClient<ControllerRevision>
 }
 
-export function createOwnedRevisions(client: Client, informer: Informer): OwnedRevisions {
+export function createOwnedRevisions(client: Client, informer: Informer<ControllerRevision>): OwnedRevisions {
   informer.addIndex(ownerIndexName, ownerIndex)
-  const clientOf = ({ metadata }: KubeObject) => client.resource(revisionsResource).namespace(metadata.namespace ?? '')
+  const clientOf = ({ metadata }: KubeObject) =>
+    client.resource<ControllerRevision>(revisionsResource).namespace(metadata.namespace ?? '')
 
-  function of(owner: KubeObject): readonly KubeObject[] {
-    const selector = labelSelectorOf(owner['spec'].selector)
+  function of(owner: RevisionOwner): readonly ControllerRevision[] {
+    const selector = labelSelectorOf(owner.spec?.selector)
     const { uid = '', namespace = '' } = owner.metadata
     const known = [uid, orphanIndexValue(namespace)].flatMap((value) => informer.store.byIndex(ownerIndexName, value))
     return sortedRevisions(known.filter(({ metadata }) => selector.matches(metadata.labels)))
@@ -47,7 +49,7 @@ export function createOwnedRevisions(client: Client, informer: Informer): OwnedR
       } catch (error) {
         if (!isAlreadyExists(error)) throw error
         const existing = await resource.get(draft.metadata.name ?? '')
-        return sameJson(existing['data'], draft['data']) ? existing : undefined
+        return sameJson(existing.data, draft.data) ? existing : undefined
       }
     },
     async remove(revisions) {
@@ -65,4 +67,4 @@ export function createOwnedRevisions(client: Client, informer: Informer): OwnedR
 const defaultLimit = 10
 
 /** How many old ones are kept. */
-export const historyLimitOf = (owner: KubeObject): number => owner['spec'].revisionHistoryLimit ?? defaultLimit
+export const historyLimitOf = (owner: RevisionOwner): number => owner.spec?.revisionHistoryLimit ?? defaultLimit

@@ -1,5 +1,7 @@
 /** The hashes in the names of revisions: FNV-1a over a template's text, FNV-1 over a ControllerRevision's data. */
+
 import { jsonText } from '../../api/codec/json.ts'
+import type { PodTemplateSpec } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
 import { templateText } from './template-text.ts'
 
@@ -9,7 +11,7 @@ const offset = 0x811c9dc5
 const prime = 0x01000193
 
 /** Equal templates hash alike; `collisionCount` tells apart those that clash. */
-export function templateHash(template: Fields, collisionCount?: number): string {
+export function templateHash(template: PodTemplateSpec, collisionCount?: number): string {
   let hash = fnv1a(offset, new TextEncoder().encode(templateText(template)))
   if (collisionCount !== undefined) {
     const bytes = new Uint8Array(8)
@@ -30,7 +32,7 @@ export function dataHash(data: Fields, collisionCount: number): string {
   return encoded(hash >>> 0)
 }
 
-function withSortedKeys(value: unknown): unknown {
+export function withSortedKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withSortedKeys)
   const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -3,6 +3,7 @@
  * generated field table, so that replica sets get the very names that a real cluster gives them.
  */
 
+import type { PodTemplateSpec } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
 import { binaryExponents, decimalExponents } from '../../api/objects/quantity.ts'
 import { schemaOf } from '../../api/schema/builtin.ts'
@@ -28,7 +29,7 @@ const embeddedFields: Readonly<Record<string, (field: Field, owner: StructSchema
   LocalObjectReference: (field) => field.name === 'name',
 }
 
-export function templateText(template: Fields): string {
+export function templateText(template: PodTemplateSpec): string {
   const schema = schemaOf('io.k8s.api.core.v1.PodTemplateSpec')
   return `(${schema.goType})${structText(schema, template)}`
 }

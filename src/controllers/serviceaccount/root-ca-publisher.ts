@@ -1,4 +1,5 @@
 /** The root CA publisher: every namespace has the ConfigMap by which pods know the API server's certificate. */
+import type { ConfigMap, Namespace } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
@@ -14,14 +15,14 @@ const description =
 /** `rootCa`: PEM. */
 export function createRootCaPublisher(context: ControllerContext, rootCa: string): Controller {
   const { runtime, client, informers, signal } = context
-  const namespaces = informers.informer(namespacesResource)
-  const configMaps = informers.informer(configMapsResource)
+  const namespaces = informers.informer<Namespace>(namespacesResource)
+  const configMaps = informers.informer<ConfigMap>(configMapsResource)
   const queue = createWorkQueue<string>(runtime, 'root_ca_cert_publisher')
 
   async function sync(name: string): Promise<void> {
     const namespace = namespaces.store.get(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return
-    const resource = client.resource(configMapsResource).namespace(name)
+    const resource = client.resource<ConfigMap>(configMapsResource).namespace(name)
     const existing = configMaps.store.get(`${name}/${configMapName}`)
     const data = { 'ca.crt': rootCa }
     if (existing === undefined) {
@@ -33,7 +34,7 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
       }
       return
     }
-    const known = existing['data']?.['ca.crt'] === rootCa && Object.keys(existing['data']).length === 1
+    const known = existing.data?.['ca.crt'] === rootCa && Object.keys(existing.data).length === 1
     if (known && existing.metadata.annotations?.[annotation] === description) return
     const annotations = { ...existing.metadata.annotations, [annotation]: description }
     await resource.update({ ...existing, metadata: { ...existing.metadata, annotations }, data })
@@ -42,7 +43,7 @@ export function createRootCaPublisher(context: ControllerContext, rootCa: string
   return {
     name: 'root-ca-cert-publisher',
     async start() {
-      const own = (configMap: KubeObject) => {
+      const own = (configMap: ConfigMap) => {
         if (configMap.metadata.name === configMapName) queue.add(configMap.metadata.namespace ?? '')
       }
       const enqueue = (namespace: KubeObject) => queue.add(namespace.metadata.name ?? '')

@@ -1,5 +1,5 @@
 /** The ServiceAccount controller: every active namespace has the account `default`. */
-import type { KubeObject } from '../../api/object.ts'
+import type { Namespace, ServiceAccount } from '../../api/generated/types.ts'
 import { isAlreadyExists, isNamespaceTerminating } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -10,17 +10,17 @@ const accountName = 'default'
 
 export function createServiceAccountController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const namespaces = informers.informer(namespacesResource)
-  const accounts = informers.informer(accountsResource)
+  const namespaces = informers.informer<Namespace>(namespacesResource)
+  const accounts = informers.informer<ServiceAccount>(accountsResource)
   const queue = createWorkQueue<string>(runtime, 'serviceaccount')
 
   async function sync(name: string): Promise<void> {
     const namespace = namespaces.store.get(name)
-    if (namespace?.['status']?.phase !== 'Active') return
+    if (namespace?.status?.phase !== 'Active') return
     if (accounts.store.get(`${name}/${accountName}`) !== undefined) return
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: accountName, namespace: name } }
     try {
-      await client.resource(accountsResource).namespace(name).create(account)
+      await client.resource<ServiceAccount>(accountsResource).namespace(name).create(account)
     } catch (error) {
       if (!isAlreadyExists(error) && !isNamespaceTerminating(error)) throw error
     }
@@ -29,7 +29,7 @@ export function createServiceAccountController(context: ControllerContext): Cont
   return {
     name: 'service-account-controller',
     async start() {
-      const enqueue = (namespace: KubeObject) => queue.add(namespace.metadata.name ?? '')
+      const enqueue = (namespace: Namespace) => queue.add(namespace.metadata.name ?? '')
       namespaces.addHandlers({ added: enqueue, updated: (_, namespace) => enqueue(namespace) })
       accounts.addHandlers({
         deleted: (account) => {

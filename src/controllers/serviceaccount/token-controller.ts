@@ -2,6 +2,7 @@
  * The token controller: Secrets of type kubernetes.io/service-account-token get a token of the account that they name, and go
  * with it. The controller manager starts it with what holds the key.
  */
+import type { Secret, ServiceAccount } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { isNotFound } from '../../api/status.ts'
 import { objectKey } from '../../client/store.ts'
@@ -21,8 +22,8 @@ const workers = 5
 
 export function createTokenController(context: ControllerContext, rootCa: string, signToken: SignToken): Controller {
   const { runtime, client, informers, signal } = context
-  const secrets = informers.informer(secretsResource, { fieldSelector })
-  const accounts = informers.informer(accountsResource)
+  const secrets = informers.informer<Secret>(secretsResource, { fieldSelector })
+  const accounts = informers.informer<ServiceAccount>(accountsResource)
   const queue = createWorkQueue<string>(runtime, 'serviceaccount_tokens_secret')
   const accountKeyOf = ({ metadata }: KubeObject) =>
     `${metadata.namespace}/${metadata.annotations?.[nameAnnotation] ?? ''}`
@@ -45,7 +46,7 @@ export function createTokenController(context: ControllerContext, rootCa: string
   }
 
   /** The informer may not have heard of it yet. */
-  async function accountOf(secret: KubeObject): Promise<KubeObject | undefined> {
+  async function accountOf(secret: Secret): Promise<KubeObject | undefined> {
     const known = accounts.store.get(accountKeyOf(secret))
     if (known !== undefined) return known
     return clientOf(accountsResource, secret)
@@ -56,7 +57,7 @@ export function createTokenController(context: ControllerContext, rootCa: string
       })
   }
 
-  async function remove(secret: KubeObject): Promise<void> {
+  async function remove(secret: Secret): Promise<void> {
     const { name = '', uid = '' } = secret.metadata
     await clientOf(secretsResource, secret)
       .delete(name, { preconditions: { uid } })
@@ -66,10 +67,10 @@ export function createTokenController(context: ControllerContext, rootCa: string
   }
 
   /** undefined when nothing is missing. */
-  function filled(secret: KubeObject, account: KubeObject): KubeObject | undefined {
+  function filled(secret: Secret, account: KubeObject): KubeObject | undefined {
     const { namespace = '', name = '', annotations } = secret.metadata
     const { name: accountName = '', uid = '' } = account.metadata
-    const data: Readonly<Record<string, string>> = secret['data'] ?? {}
+    const data: Readonly<Record<string, string>> = secret.data ?? {}
     const encode = (text: string) => Buffer.from(text).toString('base64')
     const ca = encode(rootCa)
     if (annotations?.[uidAnnotation] === uid && data['token'] && data['namespace'] && data['ca.crt'] === ca)
@@ -87,21 +88,21 @@ export function createTokenController(context: ControllerContext, rootCa: string
       ...secret,
       metadata: { ...secret.metadata, annotations: { ...annotations, [uidAnnotation]: uid } },
       data: { ...data, 'ca.crt': ca, namespace: encode(namespace), token: data['token'] ?? encode(token()) },
-    } as KubeObject
+    }
   }
 
   return {
     name: 'serviceaccount-token-controller',
     async start() {
       secrets.addIndex(accountIndex, (secret) => [accountKeyOf(secret)])
-      const enqueue = (secret: KubeObject) => queue.add(objectKey(secret))
+      const enqueue = (secret: Secret) => queue.add(objectKey(secret))
       secrets.addHandlers({ added: enqueue, updated: (_, secret) => enqueue(secret) })
       const enqueueOf = (account: KubeObject) => {
         for (const secret of secrets.store.byIndex(accountIndex, objectKey(account))) enqueue(secret)
       }
       accounts.addHandlers({ added: enqueueOf, deleted: enqueueOf })
       await Promise.all([secrets.whenSynced(signal), accounts.whenSynced(signal)])
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

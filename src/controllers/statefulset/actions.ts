@@ -1,6 +1,7 @@
 /** The steps of a plan, done: pods and claims written, and told in Events. */
 
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { PersistentVolumeClaim, Pod, PodTemplateSpec, StatefulSet } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { isAlreadyExists, isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
@@ -9,7 +10,14 @@ import type { Store } from '../../client/store.ts'
 import { podsResource } from '../pods/pod.ts'
 import { isInRange, ordinalOf, podName, podOf, withIdentity } from './pod-identity.ts'
 import type { PlanInput, Step } from './rolling-update-and-order.ts'
-import { type ClaimUser, claimNames, claimsOf, claimsResource, isStale, ownersFor } from './volume-claim-retention.ts'
+import {
+  type ClaimUser,
+  claimNames,
+  claimsOfReplica,
+  claimsResource,
+  isStale,
+  ownersFor,
+} from './volume-claim-retention.ts'
 
 export interface ActionParts {
   readonly client: Client
@@ -18,14 +26,14 @@ export interface ActionParts {
 }
 
 export interface Templates {
-  readonly current: { readonly name: string; readonly template: Fields }
-  readonly update: { readonly name: string; readonly template: Fields }
+  readonly current: { readonly name: string; readonly template: PodTemplateSpec }
+  readonly update: { readonly name: string; readonly template: PodTemplateSpec }
 }
 
 export type ClaimFacts = Pick<PlanInput, 'lacksClaims' | 'hasWrongClaims' | 'hasStaleClaims'>
 
 /** Of the set's claims, by the informer. */
-export function claimFacts({ claims }: ActionParts, set: KubeObject): ClaimFacts {
+export function claimFacts({ claims }: ActionParts, set: StatefulSet): ClaimFacts {
   const held = (pod: string) =>
     Object.values(claimNames(set, pod)).map((name) => claims.get(`${set.metadata.namespace}/${name}`))
   const nameOf = ({ metadata }: KubeObject) => metadata.name ?? ''
@@ -40,14 +48,14 @@ export function claimFacts({ claims }: ActionParts, set: KubeObject): ClaimFacts
   }
 }
 
-const userOf = (set: KubeObject, pod: KubeObject): ClaimUser => ({
+const userOf = (set: StatefulSet, pod: Pod): ClaimUser => ({
   pod,
   inRange: isInRange(set, ordinalOf(set, pod)),
 })
 
 /** @throws what the API server refuses */
-export async function perform(parts: ActionParts, set: KubeObject, templates: Templates, step: Step): Promise<void> {
-  const pods = parts.client.resource(podsResource).namespace(set.metadata.namespace ?? '')
+export async function perform(parts: ActionParts, set: StatefulSet, templates: Templates, step: Step): Promise<void> {
+  const pods = parts.client.resource<Pod>(podsResource).namespace(set.metadata.namespace ?? '')
   switch (step.type) {
     case 'create': {
       const { name, template } = templates[step.revision]
@@ -70,16 +78,16 @@ export async function perform(parts: ActionParts, set: KubeObject, templates: Te
 
 async function told(
   { recorder }: ActionParts,
-  set: KubeObject,
+  set: StatefulSet,
   verb: 'Create' | 'Update' | 'Delete',
-  pod: KubeObject,
+  pod: Pod,
   act: () => Promise<unknown>,
 ): Promise<void> {
   const subject = `${verb} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
   try {
     await act()
   } catch (error) {
-    // Somebody's pod of that name may go: nothing to complain about yet.
+    // The pod of that name may be going: nothing to complain about yet.
     if (!isAlreadyExists(error))
       recorder.event(set, 'Warning', `Failed${verb}`, `${subject} failed error: ${messageOf(error)}`)
     throw error
@@ -88,9 +96,9 @@ async function told(
 }
 
 /** Makes the claims that are missing, and has all of them go with whom the policy says. */
-async function provideClaims({ client, recorder, claims }: ActionParts, set: KubeObject, pod: KubeObject) {
-  const resource = client.resource(claimsResource).namespace(set.metadata.namespace ?? '')
-  for (const draft of claimsOf(set, pod.metadata.name ?? '')) {
+async function provideClaims({ client, recorder, claims }: ActionParts, set: StatefulSet, pod: Pod) {
+  const resource = client.resource<PersistentVolumeClaim>(claimsResource).namespace(set.metadata.namespace ?? '')
+  for (const draft of claimsOfReplica(set, pod.metadata.name ?? '')) {
     const { name } = draft.metadata
     const known = claims.get(`${set.metadata.namespace}/${name}`)
     if (known?.metadata.deletionTimestamp !== undefined && pod.metadata.uid === undefined)
@@ -100,7 +108,7 @@ async function provideClaims({ client, recorder, claims }: ActionParts, set: Kub
       if (ownerReferences !== undefined) {
         const { ownerReferences: _, ...metadata } = known.metadata
         const owners = ownerReferences.length > 0 ? { ownerReferences } : {}
-        await resource.update({ ...known, metadata: { ...metadata, ...owners } } as KubeObject)
+        await resource.update({ ...known, metadata: { ...metadata, ...owners } })
       }
       continue
     }

@@ -2,7 +2,7 @@
  * What to do for a StatefulSet next (API concept: stateful sets). Pure: from the set, its pods and what is known of their
  * claims to the steps of one sync. OrderedReady does one thing at a time and waits for it, Parallel all at once.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { Pod, StatefulSet } from '../../api/generated/types.ts'
 import { scaled } from '../int-or-percent.ts'
 import { isAvailable, isReady, isTerminated, minReadySecondsOf } from '../pods/pod.ts'
 import { isInRange, ordinalOf, replicasOf, revisionOfPod, startOf, withIdentity } from './pod-identity.ts'
@@ -10,22 +10,22 @@ import { isInRange, ordinalOf, replicasOf, revisionOfPod, startOf, withIdentity 
 export type Step =
   | { readonly type: 'create'; readonly ordinal: number; readonly revision: 'current' | 'update' }
   /** `outdated`: to be made again by the new template. */
-  | { readonly type: 'delete'; readonly pod: KubeObject; readonly outdated?: true }
+  | { readonly type: 'delete'; readonly pod: Pod; readonly outdated?: true }
   /** Its claims are missing, or go with the wrong owner. */
-  | { readonly type: 'claims'; readonly pod: KubeObject }
+  | { readonly type: 'claims'; readonly pod: Pod }
   /** Its labels or volumes are not those of its name. */
-  | { readonly type: 'identify'; readonly pod: KubeObject }
+  | { readonly type: 'identify'; readonly pod: Pod }
 
 export interface PlanInput {
-  readonly set: KubeObject
-  readonly pods: readonly KubeObject[]
+  readonly set: StatefulSet
+  readonly pods: readonly Pod[]
   /** The name of the revision that pods are to have in the end. */
   readonly updateRevision: string
   readonly nowMs: number
   /** Claims of the pod that are not there. */
-  lacksClaims(pod: KubeObject): boolean
+  lacksClaims(pod: Pod): boolean
   /** The owners of its claims are not those of the retention policy. */
-  hasWrongClaims(pod: KubeObject): boolean
+  hasWrongClaims(pod: Pod): boolean
   /** A claim of this ordinal goes with a former pod. */
   hasStaleClaims(ordinal: number): boolean
 }
@@ -39,14 +39,13 @@ export interface Plan {
 
 interface Replica {
   readonly ordinal: number
-  readonly pod: KubeObject | undefined
+  readonly pod: Pod | undefined
 }
 
-const isTerminating = (pod: KubeObject): boolean => pod.metadata.deletionTimestamp !== undefined
-export const isRunningAndReady = (pod: KubeObject): boolean => pod['status']?.phase === 'Running' && isReady(pod)
-const isHealthy = (pod: KubeObject | undefined): boolean =>
-  pod !== undefined && isRunningAndReady(pod) && !isTerminating(pod)
-export const isParallel = (set: KubeObject): boolean => set['spec'].podManagementPolicy === 'Parallel'
+const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined
+export const isRunningAndReady = (pod: Pod): boolean => pod.status?.phase === 'Running' && isReady(pod)
+const isHealthy = (pod: Pod | undefined): boolean => pod !== undefined && isRunningAndReady(pod) && !isTerminating(pod)
+export const isParallel = (set: StatefulSet): boolean => set.spec?.podManagementPolicy === 'Parallel'
 
 export function planSync(input: PlanInput): Plan {
   const { set, pods } = input
@@ -87,7 +86,7 @@ function stepsFor(input: PlanInput, { ordinal, pod }: Replica): { steps: Step[];
     // It is made again when it has gone.
     return { steps: isTerminating(pod) ? [] : [{ type: 'delete', pod }], done: false }
   }
-  const pending = pod['status']?.phase === 'Pending'
+  const pending = pod.status?.phase === 'Pending'
   const available = isAvailable(pod, minReadySecondsOf(set), input.nowMs)
   const done = !isTerminating(pod) && isRunningAndReady(pod) && available
   const settled = done || isParallel(set)
@@ -99,13 +98,13 @@ function stepsFor(input: PlanInput, { ordinal, pod }: Replica): { steps: Step[];
 }
 
 /** Below the partition, pods stay what they are. */
-function revisionFor(set: KubeObject, ordinal: number): 'current' | 'update' {
-  const { type, rollingUpdate } = set['spec'].updateStrategy ?? {}
+function revisionFor(set: StatefulSet, ordinal: number): 'current' | 'update' {
+  const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   return type === 'RollingUpdate' && ordinal < startOf(set) + (rollingUpdate?.partition ?? 0) ? 'current' : 'update'
 }
 
 /** From the highest ordinal down. An unhealthy pod is waited for, but for the lowest of them. */
-function scaleDown(input: PlanInput, replicas: readonly Replica[], condemned: readonly KubeObject[]): Step[] {
+function scaleDown(input: PlanInput, replicas: readonly Replica[], condemned: readonly Pod[]): Step[] {
   if (isParallel(input.set))
     return condemned.filter((pod) => !isTerminating(pod)).map((pod) => ({ type: 'delete', pod }))
   const [last] = condemned
@@ -121,7 +120,7 @@ function scaleDown(input: PlanInput, replicas: readonly Replica[], condemned: re
  * unavailable already cost nothing.
  */
 function update({ set, updateRevision, nowMs }: PlanInput, replicas: readonly Replica[]): Step[] {
-  const { type, rollingUpdate } = set['spec'].updateStrategy ?? {}
+  const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
   if (type === 'OnDelete') return []
   const isUp = ({ pod }: Replica) =>
     pod !== undefined && isHealthy(pod) && isAvailable(pod, minReadySecondsOf(set), nowMs)

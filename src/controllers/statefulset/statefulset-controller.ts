@@ -2,6 +2,7 @@
  * The StatefulSet controller: pods with names, ordinals and claims that stay, made and replaced in order. The controller
  * manager starts it. What is to be done next is decided in rolling-update-and-order.ts, and done in actions.ts.
  */
+import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { labelSelectorOf } from '../../api/objects/label-selector.ts'
 import { sameJson } from '../../api/same.ts'
@@ -30,18 +31,18 @@ const claimsGoMs = 1000
 
 export function createStatefulSetController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const sets = informers.informer(setsResource)
-  const pods = informers.informer(podsResource)
-  const claims = informers.informer(claimsResource)
-  const revisionInformer = informers.informer(revisionsResource)
+  const sets = informers.informer<StatefulSet>(setsResource)
+  const pods = informers.informer<Pod>(podsResource)
+  const claims = informers.informer<PersistentVolumeClaim>(claimsResource)
+  const revisionInformer = informers.informer<ControllerRevision>(revisionsResource)
   const revisions = createOwnedRevisions(client, revisionInformer)
   const queue = createWorkQueue<string>(runtime, 'statefulset')
   const expectations = createExpectations(runtime.clock)
   const ownWrites = createOwnWrites()
   const recorder = createEventRecorder(runtime, client, { component: 'statefulset-controller' })
   const parts = { client, recorder, claims: claims.store }
-  const selects = (set: KubeObject, pod: KubeObject): boolean =>
-    labelSelectorOf(set['spec'].selector).matches(pod.metadata.labels)
+  const selects = (set: StatefulSet, pod: Pod): boolean =>
+    labelSelectorOf(set.spec?.selector).matches(pod.metadata.labels)
 
   async function sync(key: string): Promise<void> {
     const set = sets.store.get(key)
@@ -49,7 +50,7 @@ export function createStatefulSetController(context: ControllerContext): Control
     if (ownWrites.isBehind(key, set)) return
     const liveSet = () =>
       client
-        .resource(setsResource)
+        .resource<StatefulSet>(setsResource)
         .namespace(set.metadata.namespace ?? '')
         .get(set.metadata.name ?? '')
     await revisions.adopt(set, liveSet)
@@ -65,18 +66,18 @@ export function createStatefulSetController(context: ControllerContext): Control
       }
     }
     const status = setStatus(set, own, known.names, outdated, runtime.clock.now())
-    if (!sameJson(status, set['status'])) {
-      const resource = client.resource(setsResource).namespace(set.metadata.namespace ?? '')
-      ownWrites.wrote(key, await resource.update({ ...set, status } as KubeObject, { subresource: 'status' }))
+    if (!sameJson(status, set.status)) {
+      const resource = client.resource<StatefulSet>(setsResource).namespace(set.metadata.namespace ?? '')
+      ownWrites.wrote(key, await resource.update({ ...set, status }, { subresource: 'status' }))
     }
     if (failure !== undefined) throw failure.error
     const needed = new Set([known.names.current, known.names.update, ...own.map(revisionOfPod)])
     await revisions.remove(surplusRevisions(set, revisions.of(set), needed))
-    if (minReadySecondsOf(set) > 0 && status['availableReplicas'] !== replicasOf(set))
+    if (minReadySecondsOf(set) > 0 && status.availableReplicas !== replicasOf(set))
       queue.addAfter(key, minReadySecondsOf(set) * 1000)
   }
 
-  function podsOf(set: KubeObject, liveController: () => Promise<KubeObject>): Promise<readonly KubeObject[]> {
+  function podsOf(set: StatefulSet, liveController: () => Promise<KubeObject>): Promise<readonly KubeObject[]> {
     const { namespace = '', uid = '' } = set.metadata
     const candidates = [
       ...pods.store.byIndex(ownerIndexName, uid),
@@ -86,7 +87,7 @@ export function createStatefulSetController(context: ControllerContext): Control
       candidates.sort((a, b) => ordinalOf(set, a) - ordinalOf(set, b)),
       {
         controller: set,
-        objects: client.resource(podsResource).namespace(namespace),
+        objects: client.resource<Pod>(podsResource).namespace(namespace),
         matches: (pod) => ordinalOf(set, pod) >= 0 && selects(set, pod),
         liveController,
       },
@@ -96,8 +97,8 @@ export function createStatefulSetController(context: ControllerContext): Control
   /** `outdated` is called for each pod that was deleted to be made again. */
   async function act(
     key: string,
-    set: KubeObject,
-    own: readonly KubeObject[],
+    set: StatefulSet,
+    own: readonly Pod[],
     { names, templates }: SetRevisions,
     outdated: () => void,
   ): Promise<void> {
@@ -128,7 +129,7 @@ export function createStatefulSetController(context: ControllerContext): Control
     async start() {
       watchSetsOfPods({ kind: 'StatefulSet', sets, pods, queue, expectations, selects })
       await Promise.all([sets, pods, claims, revisionInformer].map((informer) => informer.whenSynced(signal)))
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

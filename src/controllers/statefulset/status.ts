@@ -1,5 +1,5 @@
 /** The status of a StatefulSet, from its pods as a sync found them. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Pod, StatefulSet, StatefulSetStatus } from '../../api/generated/types.ts'
 import { isAvailable, minReadySecondsOf } from '../pods/pod.ts'
 import { replicasOf, revisionOfPod } from './pod-identity.ts'
 import { isRunningAndReady } from './rolling-update-and-order.ts'
@@ -12,12 +12,12 @@ export interface RevisionNames {
 
 /** `outdated`: pods deleted by this sync to be made again. */
 export function setStatus(
-  set: KubeObject,
-  pods: readonly KubeObject[],
+  set: StatefulSet,
+  pods: readonly Pod[],
   revisions: RevisionNames,
   outdated: number,
   nowMs: number,
-): Fields {
+): StatefulSetStatus {
   const ready = pods.filter(isRunningAndReady)
   const available = ready.filter((pod) => isAvailable(pod, minReadySecondsOf(set), nowMs))
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -26,12 +26,12 @@ export function setStatus(
   let currentReplicas = ofRevision(currentRevision) - outdated
   const updatedReplicas = ofRevision(revisions.update)
   const wanted = replicasOf(set)
-  const isRolling = set['spec'].updateStrategy?.type !== 'OnDelete'
+  const isRolling = set.spec?.updateStrategy?.type !== 'OnDelete'
   if (isRolling && updatedReplicas === wanted && pods.length === wanted && ready.length === wanted) {
     currentRevision = revisions.update
     currentReplicas = updatedReplicas
   }
-  const { conditions } = set['status'] ?? {}
+  const { conditions } = set.status ?? {}
   const counts = { readyReplicas: ready.length, currentReplicas, updatedReplicas }
   return {
     observedGeneration: set.metadata.generation ?? 0,

@@ -1,23 +1,24 @@
 /**
  * The claims of a stateful pod: one for each template, named by set and ordinal, and whose end it shares: the set's, the
- * pod's when it is scaled away, or nobody's (KEP-1847, persistentVolumeClaimRetentionPolicy).
+ * pod's when it is scaled away, or has no owner (KEP-1847, persistentVolumeClaimRetentionPolicy).
  */
-import type { Fields, KubeObject, OwnerReference } from '../../api/object.ts'
+import type { PersistentVolumeClaim, StatefulSet } from '../../api/generated/types.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { controllerReference } from '../pods/pod.ts'
 
 export const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 
-const templatesOf = (set: KubeObject): readonly KubeObject[] => set['spec'].volumeClaimTemplates ?? []
+const templatesOf = (set: StatefulSet): readonly KubeObject[] => set.spec?.volumeClaimTemplates ?? []
 
 /** Of the pod of this name: claims by the volumes that they fill. */
-export function claimNames(set: KubeObject, pod: string): Readonly<Record<string, string>> {
+export function claimNames(set: StatefulSet, pod: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     templatesOf(set).map(({ metadata }) => [metadata.name ?? '', `${metadata.name}-${pod}`] as const),
   )
 }
 
 /** As they are to be made. */
-export function claimsOf(set: KubeObject, pod: string): readonly KubeObject[] {
+export function claimsOfReplica(set: StatefulSet, pod: string): readonly KubeObject[] {
   return templatesOf(set).map((template) => ({
     ...template,
     apiVersion: 'v1',
@@ -26,7 +27,7 @@ export function claimsOf(set: KubeObject, pod: string): readonly KubeObject[] {
       ...template.metadata,
       name: `${template.metadata.name}-${pod}`,
       namespace: set.metadata.namespace ?? '',
-      labels: { ...template.metadata.labels, ...set['spec'].selector.matchLabels },
+      labels: { ...template.metadata.labels, ...set.spec?.selector.matchLabels },
     },
   }))
 }
@@ -42,17 +43,17 @@ export interface ClaimUser {
  * that one's.
  */
 export function ownersFor(
-  set: KubeObject,
-  claim: KubeObject,
+  set: StatefulSet,
+  claim: PersistentVolumeClaim,
   { pod, inRange }: ClaimUser,
 ): readonly OwnerReference[] | undefined {
-  const policy: Fields = set['spec'].persistentVolumeClaimRetentionPolicy ?? {}
+  const policy = set.spec?.persistentVolumeClaimRetentionPolicy
   const owners = claim.metadata.ownerReferences ?? []
   const isSet = (owner: OwnerReference) => owner.uid === set.metadata.uid
   const isPod = (owner: OwnerReference) => owner.kind === 'Pod' && owner.name === pod.metadata.name
   if (owners.some((owner) => owner.controller === true && !isSet(owner) && !isPod(owner))) return undefined
-  const diesWithPod = policy['whenScaled'] === 'Delete' && !inRange
-  const diesWithSet = policy['whenDeleted'] === 'Delete' && !diesWithPod
+  const diesWithPod = policy?.whenScaled === 'Delete' && !inRange
+  const diesWithSet = policy?.whenDeleted === 'Delete' && !diesWithPod
   const wanted = [
     ...owners.filter((owner) => !isSet(owner) && !isPod(owner)),
     ...(diesWithSet ? [controllerReference(set)] : []),
@@ -68,6 +69,6 @@ const podReference = ({ metadata }: Pick<KubeObject, 'metadata'>): OwnerReferenc
   controllerReference({ apiVersion: 'v1', kind: 'Pod', metadata })
 
 /** It goes with a pod that had this name before: the new pod must not mount it. */
-export function isStale(claim: KubeObject, pod: string): boolean {
+export function isStale(claim: PersistentVolumeClaim, pod: string): boolean {
   return (claim.metadata.ownerReferences ?? []).some(({ kind, name }) => kind === 'Pod' && name === pod)
 }

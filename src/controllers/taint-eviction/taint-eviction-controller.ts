@@ -2,7 +2,7 @@
  * Taint eviction: pods on a node with NoExecute taints go, at once or after the shortest time that they tolerate all of
  * them. It speaks as node-controller, as on a real cluster.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Node, Pod } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
 import type { Timer } from '../../base/clock.ts'
 import { createEventRecorder } from '../../client/events.ts'
@@ -21,9 +21,9 @@ export function createTaintEvictionController(context: ControllerContext): Contr
   const { runtime, client, informers, signal } = context
   const { clock } = runtime
   const log = runtime.log.named('taint-eviction-controller')
-  const pods = informers.informer(podsResource)
-  const nodes = informers.informer(nodesResource)
-  pods.addIndex(nodeIndex, (pod) => (pod['spec']?.nodeName ? [pod['spec'].nodeName] : []))
+  const pods = informers.informer<Pod>(podsResource)
+  const nodes = informers.informer<Node>(nodesResource)
+  pods.addIndex(nodeIndex, (pod) => (pod.spec?.nodeName ? [pod.spec.nodeName] : []))
   const recorder = createEventRecorder(runtime, client, { component: 'taint-eviction-controller' })
   const queue = createWorkQueue<string>(runtime, 'taint_eviction')
   const evictions = createWorkQueue<string>(runtime, 'taint_eviction_delete')
@@ -53,13 +53,13 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     const pod = pods.store.get(key)
     if (pod === undefined) evicted.delete(key)
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return cancel(key, false)
-    const node = nodes.store.get(pod['spec']?.nodeName ?? '')
+    const node = nodes.store.get(pod.spec?.nodeName ?? '')
     const taints = node === undefined ? [] : noExecuteTaints(node)
     if (taints.length === 0) {
       evicted.delete(key)
       return cancel(key, true)
     }
-    const tolerated = toleratedMs(taints, (pod['spec']?.tolerations ?? []) as readonly Fields[])
+    const tolerated = toleratedMs(taints, pod.spec?.tolerations ?? [])
     if (tolerated === 0) {
       cancel(key, false)
       if (evicted.get(key) !== pod.metadata.uid) evictions.add(key)
@@ -87,7 +87,7 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     const { namespace, name } = splitKey(key)
     log.info(0, 'Deleting pod', { controller: 'taint-eviction-controller', pod: key })
     podEvent(key, `Marking for deletion Pod ${key}`)
-    const resource = client.resource(podsResource).namespace(namespace)
+    const resource = client.resource<Pod>(podsResource).namespace(namespace)
     try {
       const pod = await resource.get(name)
       evicted.set(key, pod.metadata.uid ?? '')
@@ -108,20 +108,20 @@ export function createTaintEvictionController(context: ControllerContext): Contr
     name: 'node-controller',
     async start() {
       // Of a pod whose node has no such taint, and that nothing waits for, there is nothing to decide.
-      const podChanged = (pod: KubeObject) => {
+      const podChanged = (pod: Pod) => {
         const key = objectKey(pod)
-        const node = nodes.store.get(pod['spec']?.nodeName ?? '')
+        const node = nodes.store.get(pod.spec?.nodeName ?? '')
         const tainted = node !== undefined && noExecuteTaints(node).length > 0
         if (tainted || scheduled.has(key) || evicted.has(key)) queue.add(key)
       }
       pods.addHandlers({ added: podChanged, updated: (_, pod) => podChanged(pod), deleted: podChanged })
-      const nodeChanged = (node: KubeObject) => {
+      const nodeChanged = (node: Node) => {
         for (const pod of pods.store.byIndex(nodeIndex, node.metadata.name ?? '')) queue.add(objectKey(pod))
       }
       nodes.addHandlers({
         added: nodeChanged,
         updated: (old, node) => {
-          if (old['spec']?.taints !== node['spec']?.taints) nodeChanged(node)
+          if (old.spec?.taints !== node.spec?.taints) nodeChanged(node)
         },
         deleted: nodeChanged,
       })
@@ -129,7 +129,7 @@ export function createTaintEvictionController(context: ControllerContext): Contr
       signal.addEventListener('abort', () => {
         for (const { timer } of scheduled.values()) timer.cancel()
       })
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
       runWorkers(runtime, evictions, workers, evict, signal)
     },
   }

@@ -1,22 +1,22 @@
 /** The TTL-after-finished controller: deletes jobs ttlSecondsAfterFinished after their end. The controller manager starts it. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { Job } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { conditionOf, jobsResource } from '../job/job.ts'
+import { jobsResource, trueCondition } from '../job/job.ts'
 
 const workers = 5
 
 export function createTtlAfterFinishedController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const jobs = informers.informer(jobsResource)
+  const jobs = informers.informer<Job>(jobsResource)
   const queue = createWorkQueue<string>(runtime, 'ttl_jobs_to_delete')
-  const leftMs = (job: KubeObject): number | undefined => {
+  const leftMs = (job: Job): number | undefined => {
     const end = expiryOf(job)
     return end === undefined ? undefined : end - runtime.clock.now()
   }
-  const enqueue = (job: KubeObject) => {
+  const enqueue = (job: Job) => {
     const left = leftMs(job)
     if (left !== undefined && job.metadata.deletionTimestamp === undefined) queue.addAfter(objectKey(job), left)
   }
@@ -25,7 +25,7 @@ export function createTtlAfterFinishedController(context: ControllerContext): Co
     const cached = jobs.store.get(key)
     if (cached === undefined || !isDue(cached)) return
     const { namespace, name } = splitKey(key)
-    const resource = client.resource(jobsResource).namespace(namespace)
+    const resource = client.resource<Job>(jobsResource).namespace(namespace)
     try {
       // The time may have been changed a moment ago.
       const job = await resource.get(name)
@@ -37,7 +37,7 @@ export function createTtlAfterFinishedController(context: ControllerContext): Co
     }
   }
 
-  function isDue(job: KubeObject): boolean {
+  function isDue(job: Job): boolean {
     const left = leftMs(job)
     if (left === undefined || job.metadata.deletionTimestamp !== undefined) return false
     if (left > 0) queue.addAfter(objectKey(job), left)
@@ -49,14 +49,14 @@ export function createTtlAfterFinishedController(context: ControllerContext): Co
     async start() {
       jobs.addHandlers({ added: enqueue, updated: (_, job) => enqueue(job) })
       await jobs.whenSynced(signal)
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }
 
 /** Milliseconds since the epoch; undefined while it runs, or when it is to stay. */
-function expiryOf(job: KubeObject): number | undefined {
-  const ttl: number | undefined = job['spec'].ttlSecondsAfterFinished
-  const end: Fields | undefined = conditionOf(job, 'Complete') ?? conditionOf(job, 'Failed')
-  return ttl === undefined || end === undefined ? undefined : Date.parse(end['lastTransitionTime']) + ttl * 1000
+function expiryOf(job: Job): number | undefined {
+  const ttl: number | undefined = job.spec?.ttlSecondsAfterFinished
+  const end = trueCondition(job, 'Complete') ?? trueCondition(job, 'Failed')
+  return ttl === undefined || end === undefined ? undefined : Date.parse(end.lastTransitionTime ?? '') + ttl * 1000
 }

@@ -2,7 +2,7 @@
  * Tells each node by an annotation how long its kubelet may keep Secrets and ConfigMaps: the more nodes ask, the longer. The
  * controller manager starts it.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { Node } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -30,7 +30,7 @@ export function stepFor(nodes: number, from: number): number {
 
 export function createTtlController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const nodes = informers.informer(nodesResource)
+  const nodes = informers.informer<Node>(nodesResource)
   const queue = createWorkQueue<string>(runtime, 'ttlcontroller')
   let step = 0
 
@@ -47,7 +47,7 @@ export function createTtlController(context: ControllerContext): Controller {
     if (node === undefined || node.metadata.annotations?.[annotation] === seconds) return
     const body = { metadata: { annotations: { [annotation]: seconds } } }
     await client
-      .resource(nodesResource)
+      .resource<Node>(nodesResource)
       .patch(name, 'strategic', body)
       .catch((error) => {
         if (!isNotFound(error)) throw error
@@ -57,7 +57,7 @@ export function createTtlController(context: ControllerContext): Controller {
   return {
     name: 'ttl-controller',
     async start() {
-      const enqueue = (node: KubeObject) => {
+      const enqueue = (node: Node) => {
         counted()
         queue.add(node.metadata.name ?? '')
       }

@@ -7,15 +7,15 @@ import type { Client, DiscoveredResource } from '../../client/client.ts'
 /** More than these are not looked at. */
 const mostKinds = 10
 
-export interface Kind {
+export interface PolicyKind {
   readonly group: string
   readonly version: string
   readonly kind: string
 }
 
 /** Those of the rules without wildcards, each resource that there is; sorted. */
-export function kindsOf(policy: Fields, everyVersion: readonly DiscoveredResource[]): readonly Kind[] {
-  const kinds = new Map<string, Kind>()
+export function kindsOf(policy: Fields, everyVersion: readonly DiscoveredResource[]): readonly PolicyKind[] {
+  const kinds = new Map<string, PolicyKind>()
   for (const rule of (policy['matchConstraints']?.resourceRules ?? []) as readonly Fields[]) {
     const { apiGroups = [], apiVersions = [], resources = [] } = rule
     const all: readonly string[] = [...apiGroups, ...apiVersions, ...resources]
@@ -37,10 +37,10 @@ export function kindsOf(policy: Fields, everyVersion: readonly DiscoveredResourc
 }
 
 /** As Kubernetes writes it. */
-export const textOf = ({ group, version, kind }: Kind): string => `${group}/${version}, Kind=${kind}`
+export const textOf = ({ group, version, kind }: PolicyKind): string => `${group}/${version}, Kind=${kind}`
 
 /** undefined when the server says nothing of the kind. */
-export async function typeOfKind(client: Client, { group, version, kind }: Kind): Promise<Type | undefined> {
+export async function typeOfKind(client: Client, { group, version, kind }: PolicyKind): Promise<Type | undefined> {
   const path = group === '' ? `/openapi/v3/api/${version}` : `/openapi/v3/apis/${group}/${version}`
   const { status, body } = await client.raw('GET', path)
   if (status !== 200) return undefined
@@ -53,7 +53,7 @@ export async function typeOfKind(client: Client, { group, version, kind }: Kind)
   return name === undefined ? undefined : typeOfOpenApi(schemas, name)
 }
 
-export function kindOfParams(policy: Fields): Kind | undefined {
+export function kindOfParams(policy: Fields): PolicyKind | undefined {
   const { apiVersion, kind } = (policy['paramKind'] ?? {}) as Fields
   return apiVersion === undefined ? undefined : { ...parseApiVersion(apiVersion), kind }
 }

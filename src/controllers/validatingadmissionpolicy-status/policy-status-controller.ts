@@ -2,7 +2,7 @@
  * Checks the expressions of ValidatingAdmissionPolicies against the types of what they are about, and tells in their status
  * what does not fit (KEP-3488). The controller manager starts it; it refuses nothing.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec } from '../../api/generated/types.ts'
 import { typeIssues } from '../../api/validation/policy-expressions.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -19,16 +19,16 @@ const workers = 5
 
 export function createPolicyStatusController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
-  const policies = informers.informer(policiesResource)
+  const policies = informers.informer<ValidatingAdmissionPolicy>(policiesResource)
   const queue = createWorkQueue<string>(runtime, 'validatingadmissionpolicy_status')
 
   async function sync(key: string): Promise<void> {
     const policy = policies.store.get(key)
     if (policy === undefined) return
     const { generation } = policy.metadata
-    const { observedGeneration, typeChecking } = (policy['status'] ?? {}) as Fields
+    const { observedGeneration, typeChecking } = policy.status ?? {}
     if (observedGeneration === generation && typeChecking !== undefined) return
-    const expressionWarnings = await warningsOf(policy['spec'])
+    const expressionWarnings = await warningsOf(policy.spec ?? {})
     const body = {
       apiVersion: policy.apiVersion,
       kind: policy.kind,
@@ -39,11 +39,13 @@ export function createPolicyStatusController(context: ControllerContext): Contro
       },
     }
     await client
-      .resource(policiesResource)
+      .resource<ValidatingAdmissionPolicy>(policiesResource)
       .patch(key, 'apply', body, { subresource: 'status', fieldManager, force: true })
   }
 
-  async function warningsOf(spec: Fields): Promise<readonly { readonly fieldRef: string; readonly warning: string }[]> {
+  async function warningsOf(
+    spec: ValidatingAdmissionPolicySpec,
+  ): Promise<readonly { readonly fieldRef: string; readonly warning: string }[]> {
     const { everyVersion } = await client.discover()
     const paramKind = kindOfParams(spec)
     const params = paramKind && (await typeOfKind(client, paramKind))
@@ -65,10 +67,10 @@ export function createPolicyStatusController(context: ControllerContext): Contro
   return {
     name,
     async start() {
-      const enqueue = (policy: KubeObject) => queue.add(policy.metadata.name ?? '')
+      const enqueue = (policy: ValidatingAdmissionPolicy) => queue.add(policy.metadata.name ?? '')
       policies.addHandlers({ added: enqueue, updated: (_, policy) => enqueue(policy) })
       await policies.whenSynced(signal)
-      runWorkers(runtime, queue, workers, sync, signal)
+      runWorkers(runtime, queue, context.concurrentSyncs ?? workers, sync, signal)
     },
   }
 }

@@ -2,7 +2,8 @@
  * The PVC protection controller: a claim that is deleted stays until no scheduled pod uses it. It also says on bound claims
  * whether a pod refers to them. The controller manager starts it.
  */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { claimIndex, claimsOf } from '../../api/objects/pod-claims.ts'
 import { isNotFound } from '../../api/status.ts'
 import { formatTime } from '../../base/clock.ts'
@@ -18,15 +19,15 @@ const finalizer = 'kubernetes.io/pvc-protection'
 export function createPvcProtectionController(context: ControllerContext): Controller {
   const { runtime, client, informers, signal } = context
   const log = runtime.log.named('pvc-protection-controller')
-  const claims = informers.informer(claimsResource)
-  const pods = informers.informer(podsResource)
+  const claims = informers.informer<PersistentVolumeClaim>(claimsResource)
+  const pods = informers.informer<Pod>(podsResource)
   const queue = createWorkQueue<string>(runtime, 'pvcprotection')
 
   async function sync(key: string): Promise<void> {
     const claim = claims.store.get(key)
     if (claim === undefined) return
     const { namespace } = splitKey(key)
-    const resource = client.resource(claimsResource).namespace(namespace)
+    const resource = client.resource<PersistentVolumeClaim>(claimsResource).namespace(namespace)
     try {
       if (claim.metadata.deletionTimestamp === undefined) {
         if (!hasFinalizer(claim, finalizer)) await resource.update(withFinalizer(claim, finalizer))
@@ -40,13 +41,13 @@ export function createPvcProtectionController(context: ControllerContext): Contr
     }
   }
 
-  async function tellUse(claim: KubeObject): Promise<void> {
-    if (claim['status']?.phase !== 'Bound') return
+  async function tellUse(claim: PersistentVolumeClaim): Promise<void> {
+    if (claim.status?.phase !== 'Bound') return
     const used = pods.store.byIndex(claimIndex, objectKey(claim)).some((pod) => !isTerminated(pod))
-    const old: readonly Fields[] = claim['status'].conditions ?? []
-    const known = old.find((condition) => condition['type'] === 'Unused')
+    const old = claim.status.conditions ?? []
+    const known = old.find((condition) => condition.type === 'Unused')
     const status = used ? 'False' : 'True'
-    if (known?.['status'] === status) return
+    if (known?.status === status) return
     const condition = {
       type: 'Unused',
       status,
@@ -56,18 +57,19 @@ export function createPvcProtectionController(context: ControllerContext): Contr
       message: used ? 'A pod is currently referencing this PVC' : 'No pods are currently referencing this PVC',
     }
     const conditions = known === undefined ? [...old, condition] : old.map((one) => (one === known ? condition : one))
-    const updated = { ...claim, status: { ...claim['status'], conditions } } as KubeObject
+    // A time that is null is none of the type, but is what the field holds.
+    const updated: KubeObject = { ...claim, status: { ...claim.status, conditions } }
     await client
-      .resource(claimsResource)
+      .resource<PersistentVolumeClaim>(claimsResource)
       .namespace(claim.metadata.namespace ?? '')
       .update(updated, { subresource: 'status' })
   }
 
   /** The informer may not have heard of a pod yet: before a claim goes, the API server is asked. */
   async function isUsed(key: string): Promise<boolean> {
-    const uses = (pod: KubeObject) => Boolean(pod['spec'].nodeName) && claimsOf(pod).includes(key)
+    const uses = (pod: Pod) => Boolean(pod.spec?.nodeName) && claimsOf(pod).includes(key)
     if (pods.store.byIndex(claimIndex, key).some(uses)) return true
-    const { items } = await client.resource(podsResource).namespace(splitKey(key).namespace).list()
+    const { items } = await client.resource<Pod>(podsResource).namespace(splitKey(key).namespace).list()
     return items.some(uses)
   }
 
@@ -75,15 +77,15 @@ export function createPvcProtectionController(context: ControllerContext): Contr
     name: 'pvc-protection-controller',
     async start() {
       pods.addIndex(claimIndex, claimsOf)
-      const enqueue = (claim: KubeObject) => queue.add(objectKey(claim))
-      const enqueueClaims = (pod: KubeObject) => {
+      const enqueue = (claim: PersistentVolumeClaim) => queue.add(objectKey(claim))
+      const enqueueClaims = (pod: Pod) => {
         for (const key of claimsOf(pod)) queue.add(key)
       }
       claims.addHandlers({ added: enqueue, updated: (_, claim) => enqueue(claim) })
       pods.addHandlers({
         added: enqueueClaims,
         updated: (old, pod) => {
-          const sameUse = isTerminated(old) === isTerminated(pod) && old['spec'].nodeName === pod['spec'].nodeName
+          const sameUse = isTerminated(old) === isTerminated(pod) && old.spec?.nodeName === pod.spec?.nodeName
           if (!sameUse || old.metadata.uid !== pod.metadata.uid) enqueueClaims(pod)
         },
         deleted: enqueueClaims,

@@ -189,7 +189,7 @@ interface Wire {
 
 function createStream(id: number, headers: SpdyHeaders, { send, socket, gone }: Wire): Held {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  // Whoever opened it hears of it; a stream that nobody waits for may fail all the same.
+  // The caller that opened it hears of it; a stream without a reader may fail all the same.
   promise.catch(() => {})
   let wanted: (() => void) | undefined
   const readOn = () => {

@@ -90,7 +90,10 @@ async function read(reader: Reader, name: string): Promise<Buffer> {
 }
 
 async function readJson<T>(reader: Reader, name: string): Promise<T> {
-  const bytes = await read(reader, name)
+  return parseJson<T>(name, await read(reader, name))
+}
+
+function parseJson<T>(name: string, bytes: Buffer): T {
   try {
     return JSON.parse(bytes.toString()) as T
   } catch (cause) {
@@ -163,6 +166,15 @@ export function assembled(
   }
 }
 
+/** The algorithms that the image specification registers. */
+const DIGESTS = new Set(['sha256', 'sha512'])
+
+interface ManifestOrIndex {
+  readonly manifests?: readonly Descriptor[]
+  readonly config?: Descriptor
+  readonly layers?: readonly Descriptor[]
+}
+
 /** Of indexes that name indexes: one of images and one of platforms are usual. */
 const DEEPEST_INDEX = 8
 
@@ -171,6 +183,16 @@ async function layoutImages(reader: Reader, architecture: string): Promise<reado
     if (!/^[a-z0-9]+:[0-9a-f]{32,}$/.test(digest)) throw new Error(`${JSON.stringify(digest)} is no digest`)
     return `blobs/${digest.replace(':', '/')}`
   }
+  // Layers and configurations are held to their digests by the runtime that takes them.
+  const readManifest = async (digest: string) => {
+    const name = blobName(digest)
+    const [algorithm = ''] = digest.split(':', 1)
+    if (!DIGESTS.has(algorithm)) throw new Error(`${digest} is a digest by ${algorithm}: sha256 and sha512 are known`)
+    const bytes = await read(reader, name)
+    if (`${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}` !== digest)
+      throw new Error(`${name} is not what its name says: the file is damaged`)
+    return { bytes, content: parseJson<ManifestOrIndex>(name, bytes) }
+  }
   const { manifests = [] } = await readJson<{ manifests?: readonly Descriptor[] }>(reader, 'index.json')
   const images: ArchivedImage[] = []
   for (const listed of manifests) {
@@ -178,19 +200,14 @@ async function layoutImages(reader: Reader, architecture: string): Promise<reado
     // An index of platforms leads to this machine's own, which may be an index in turn.
     for (let depth = 0; /index|manifest\.list/.test(descriptor.mediaType); depth++) {
       if (depth === DEEPEST_INDEX) throw new Error('its indexes lead to one another without end')
-      const { manifests: of = [] } = await readJson<{ manifests?: readonly Descriptor[] }>(
-        reader,
-        blobName(descriptor.digest),
-      )
+      const { manifests: of = [] } = (await readManifest(descriptor.digest)).content
       const own = of.find(({ platform }) => platform?.os === 'linux' && platform.architecture === architecture)
       if (own === undefined) throw new Error(`it has nothing for linux/${architecture}`)
       descriptor = own
     }
-    const manifestBytes = await read(reader, blobName(descriptor.digest))
-    const { config, layers = [] } = JSON.parse(manifestBytes.toString()) as {
-      config: Descriptor
-      layers?: readonly Descriptor[]
-    }
+    const { bytes: manifestBytes, content } = await readManifest(descriptor.digest)
+    const { config, layers = [] } = content
+    if (config === undefined) throw new Error(`${blobName(descriptor.digest)} names no configuration`)
     const blobs = [config, ...layers].map(({ digest }) => {
       const entry = entryOf(reader, blobName(digest))
       return { digest, size: entry.size, chunks: () => chunksOf(reader, entry) }
@@ -199,7 +216,7 @@ async function layoutImages(reader: Reader, architecture: string): Promise<reado
     const name = annotations['io.containerd.image.name'] ?? annotations['org.opencontainers.image.ref.name']
     images.push({
       names: name === undefined || !/[/:]/.test(name) ? [] : [fullImageName(name)],
-      manifest: { mediaType: descriptor.mediaType, digest: digestOf(manifestBytes), size: manifestBytes.length },
+      manifest: { mediaType: descriptor.mediaType, digest: descriptor.digest, size: manifestBytes.length },
       manifestBytes,
       blobs,
     })

@@ -3,7 +3,7 @@
  * image that holds it is there, then the image in the namespace that CRI uses. Its layers are unpacked when the first container needs them.
  */
 import type { Runtime } from '../../base/runtime.ts'
-import { type Connection, connect, isAlreadyExists, isNotFound } from '../runtimes/cri/connection.ts'
+import { type Connection, connect, isRpcAlreadyExists, isRpcNotFound } from '../runtimes/cri/connection.ts'
 import type { ArchivedImage, Blob } from './archive.ts'
 
 const NAMESPACE = 'k8s.io'
@@ -44,7 +44,7 @@ export async function storeImages(
         const { mediaType: media_type, digest, size } = image.manifest
         const one = { name, labels: { ...MANAGED, ...labels }, target: { media_type, digest, size } }
         await store.call('Create', { image: one }).catch((error: unknown) => {
-          if (!isAlreadyExists(error)) throw error
+          if (!isRpcAlreadyExists(error)) throw error
           return store.call('Update', { image: one })
         })
       }
@@ -67,7 +67,7 @@ export async function removeLabelledImage(
     const { image } = await store.call<{ image: { labels: Readonly<Record<string, string>> } }>('Get', { name })
     if (image.labels[label[0]] === label[1]) await store.call('Delete', { name })
   } catch (error) {
-    if (!isNotFound(error)) throw error
+    if (!isRpcNotFound(error)) throw error
   } finally {
     store.close()
   }
@@ -92,6 +92,6 @@ async function write(
   try {
     await content.exchange('Write', requests())
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error
+    if (!isRpcAlreadyExists(error)) throw error
   }
 }

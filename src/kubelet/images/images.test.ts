@@ -86,6 +86,11 @@ test('an OCI layout gives the image of this machine’s architecture', async () 
   assert.equal(opened.images[0]?.manifest.digest, own.digest)
   await opened.close()
   await assert.rejects(openArchive(path, 's390x'), /has nothing for linux\/s390x/)
+  for (const { name } of [own.entry, platforms.entry]) {
+    const damaged = entries.map((entry) => (entry.name === name ? file(name, `${entry.bytes} `) : entry))
+    const bad = archive(file('index.json', JSON.stringify(index)), ...damaged)
+    await assert.rejects(openArchive(bad, 'amd64'), /is not what its name says: the file is damaged/)
+  }
 })
 
 test('what is no archive, is cut off, compressed or lacks a part is told so', async () => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { liveRuntime } from '../../base/live.ts'
-import { type LogOptions, readLog } from './read-log.ts'
+import type { LogOptions } from './log-options.ts'
+import { readLog } from './read-log.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'skiff-log-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
@@ -58,6 +59,18 @@ test('the end of a log that is larger than one read', async () => {
   assert.ok(text.startsWith('2000 '))
 })
 
+test('of a log that grows while it is read no more lines are given than were asked for', async () => {
+  const { path, read } = logOf(Array.from({ length: 5000 }, (_, at) => line(1, `${at} ${'x'.repeat(40)}`)).join(''))
+  const reading = read({ tailLines: 3000 })
+  let text = ''
+  for (let part = await reading.next(); !part.done; part = await reading.next()) {
+    text += Buffer.from(part.value)
+    appendFileSync(path, line(2, 'later'))
+  }
+  assert.equal(text.split('\n').length, 3001)
+  assert.ok(!text.includes('later'))
+})
+
 test('a log is followed as it grows and is turned over, until its container has ended', async () => {
   let running = true
   const { path, read } = logOf(line(1, 'a'), () => running)
@@ -72,6 +85,47 @@ test('a log is followed as it grows and is turned over, until its container has 
     if (seen.length === 3) running = false
   }
   assert.deepEqual(seen, ['a\n', 'b\n', 'c\n'])
+})
+
+test('what the old file of a log still gets until the runtime writes to the new one is read, and before the new one', async () => {
+  let running = true
+  const path = join(directory, 'turned')
+  writeFileSync(path, line(1, 'a'))
+  // Each time the reader has read all there is and begins to wait.
+  const waits = [
+    () => {
+      renameSync(path, `${path}.1`)
+      writeFileSync(path, '')
+    },
+    () => appendFileSync(`${path}.1`, line(2, 'b')),
+    () => {
+      appendFileSync(`${path}.1`, line(3, 'c'))
+      appendFileSync(path, line(4, 'd'))
+    },
+    () => {
+      running = false
+    },
+  ]
+  const setTimer: typeof clock.setTimer = (_, name, run) => {
+    waits.shift()?.()
+    return clock.setTimer(0, name, run)
+  }
+  const source = { clock: { ...clock, setTimer }, path, isRunning: () => running, signal: new AbortController().signal }
+  const seen: string[] = []
+  for await (const part of readLog(source, { follow: true })) seen.push(Buffer.from(part).toString())
+  assert.deepEqual(seen, ['a\n', 'b\n', 'c\n', 'd\n'])
+})
+
+test('a container that ends just as its log is turned over is read to the end of the new file', async () => {
+  const { path, read } = logOf(line(1, 'a'), () => false)
+  const seen: string[] = []
+  for await (const part of read({ follow: true })) {
+    seen.push(Buffer.from(part).toString())
+    if (seen.length > 1) continue
+    renameSync(path, `${path}.1`)
+    writeFileSync(path, line(2, 'b'))
+  }
+  assert.deepEqual(seen, ['a\n', 'b\n'])
 })
 
 test('whoever follows and goes is let go', async () => {

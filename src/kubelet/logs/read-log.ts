@@ -3,18 +3,7 @@ import { watch } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Clock } from '../../base/clock.ts'
 import { type LogLine, parseLine } from './log-line.ts'
-
-export interface LogOptions {
-  /** Lines before the end; undefined: from the beginning. */
-  readonly tailLines?: number
-  /** Milliseconds since the epoch. */
-  readonly since?: number
-  readonly timestamps?: boolean
-  readonly follow?: boolean
-  readonly limitBytes?: number
-  /** Only what was written there. */
-  readonly stream?: 'stdout' | 'stderr'
-}
+import { type LogOptions, shownTime } from './log-options.ts'
 
 export interface LogSource {
   readonly clock: Clock
@@ -32,16 +21,22 @@ const LOOK_AGAIN_MS = 1000
 export async function* readLog(source: LogSource, options: LogOptions): AsyncGenerator<Uint8Array> {
   const { path, signal } = source
   let file = await open(path, 'r')
+  // The file that has come in its place, and whether this one gets no more lines.
+  let successor: FileHandle | undefined
+  let drained = false
   try {
     let left = options.limitBytes ?? Number.POSITIVE_INFINITY
-    let position = options.tailLines === undefined ? 0 : await lastLines(file, options.tailLines)
+    const { size } = await file.stat()
+    let position = options.tailLines === undefined ? 0 : await lastLines(file, size, options.tailLines)
+    // A reader that does not follow is told what was there when it asked: of a log that grows, so many lines and no more.
+    const end = options.follow === true ? Number.POSITIVE_INFINITY : size
     let rest = ''
     let atLineStart = true
     const buffer = Buffer.alloc(CHUNK)
     while (!signal.aborted && left > 0) {
       // Asked before the file is read: what was written until then is read.
       const running = options.follow === true && source.isRunning()
-      const { bytesRead } = await file.read(buffer, 0, CHUNK, position)
+      const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, end - position), position)
       if (bytesRead > 0) {
         position += bytesRead
         // A character of a byte each, so that nothing of what was said is lost.
@@ -51,7 +46,7 @@ export async function* readLog(source: LogSource, options: LogOptions): AsyncGen
         for (const line of lines) {
           const parsed = parseLine(line)
           if (parsed === undefined || !isWanted(parsed, options)) continue
-          if (options.timestamps === true && atLineStart) text += `${padded(parsed.time)} `
+          if (options.timestamps === true && atLineStart) text += `${shownTime(parsed.time)} `
           text += parsed.partial ? parsed.text : `${parsed.text}\n`
           atLineStart = !parsed.partial
         }
@@ -61,18 +56,31 @@ export async function* readLog(source: LogSource, options: LogOptions): AsyncGen
         left -= bytes.length
         continue
       }
-      if (!running) return
-      const next = await turnedOver(path, file)
-      if (next === undefined) await grown(source)
-      else {
-        await file.close()
-        file = next
-        position = 0
-        rest = ''
+      if (options.follow !== true) return
+      if (successor === undefined) {
+        successor = await turnedOver(path, file)
+        // The old file may have grown before it was put aside: it is read once more in any case.
+        if (successor !== undefined) continue
+        if (!running) return
+        await grown(source)
+        continue
       }
+      if (!drained) {
+        // The runtime opens the new file first and writes to the old one until it has: lines in the new one tell that it has.
+        drained = !running || (await successor.stat()).size > 0
+        if (!drained) await grown(source)
+        continue
+      }
+      await file.close()
+      file = successor
+      successor = undefined
+      drained = false
+      position = 0
+      rest = ''
     }
   } finally {
     await file.close()
+    await successor?.close()
   }
 }
 
@@ -81,15 +89,8 @@ function isWanted({ time, stream }: LogLine, { since, stream: wanted }: LogOptio
   return since === undefined || Date.parse(time) >= since
 }
 
-/** Nine digits behind the point, however many were written. */
-function padded(time: string): string {
-  const [, head = '', digits = '', zone = ''] = /^([^.Z+]*)(?:\.(\d*))?(.*)$/.exec(time) ?? []
-  return `${head}.${digits.padEnd(9, '0')}${zone}`
-}
-
-/** Where the last so many lines of the file begin. */
-async function lastLines(file: FileHandle, count: number): Promise<number> {
-  const { size } = await file.stat()
+/** Where the last so many lines of the file's first `size` bytes begin. */
+async function lastLines(file: FileHandle, size: number, count: number): Promise<number> {
   if (count === 0) return size
   const buffer = Buffer.alloc(CHUNK)
   let found = 0

@@ -14,14 +14,14 @@ export interface Cgroups {
   readonly version: 1 | 2
   /** What the runtime is given as the pod's cgroup parent. */
   parentOf(pod: Pod): string
-  /** Makes the pod's group. */
+  /** Makes the pod's group, or holds it to what the pod is given now. */
   make(pod: Pod): void
   remove(uid: string): void
   /** Everything of this cluster; what still has processes stays. */
   removeAll(): void
 }
 
-/** `driver`: who makes groups below: `systemd` has other names for them. */
+/** `driver`: what makes groups below: `systemd` has other names for them. */
 export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', mount = MOUNT): Cgroups {
   const version = existsSync(join(mount, 'cgroup.controllers')) ? 2 : 1
   const top = `skiff-${cluster}`
@@ -85,17 +85,13 @@ export function settings(controller: string, pod: PodResources): readonly (reado
   const { shares, quota, period, memory } = pod
   switch (controller) {
     case 'memory':
-      return memory === undefined ? [] : [['memory.limit_in_bytes', String(memory)]]
+      return [['memory.limit_in_bytes', String(memory ?? -1)]]
     case 'cpu':
     case 'cpu,cpuacct':
       return [
         ['cpu.shares', String(shares)],
-        ...(quota === undefined
-          ? []
-          : ([
-              ['cpu.cfs_period_us', String(period)],
-              ['cpu.cfs_quota_us', String(quota)],
-            ] as const)),
+        ['cpu.cfs_period_us', String(period)],
+        ['cpu.cfs_quota_us', String(quota ?? -1)],
       ]
     default:
       return [

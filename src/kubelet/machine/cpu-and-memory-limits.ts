@@ -1,4 +1,4 @@
-/** What requests and limits become on a Linux machine: CPU shares and quota, memory limit, and who is killed first when memory is gone. */
+/** What requests and limits become on a Linux machine: CPU shares and quota, memory limit, and which process is killed first when memory is gone. */
 import { podLimits, podRequests } from '../../api/objects/pod-requests.ts'
 import { qosClass } from '../../api/objects/qos.ts'
 import { quantityMilliValue, quantityValue } from '../../api/objects/quantity.ts'

@@ -14,7 +14,7 @@ export const USUAL_ENDPOINTS = [
 ] as const
 
 /** CNI plugins that the pods' network is made of. */
-const PLUGINS = ['bridge', 'host-local', 'loopback']
+const PLUGINS = ['ptp', 'host-local', 'loopback']
 
 export interface FoundRuntime {
   readonly endpoint: string
@@ -27,6 +27,18 @@ export interface FoundRuntime {
   readonly sandboxImage: string | undefined
   readonly cgroupDriver: 'cgroupfs' | 'systemd'
   readonly hasPortmap: boolean
+  /** What a second runtime on this machine needs to be like it. */
+  readonly manner: RuntimeManner
+}
+
+/** As far as it tells. */
+export interface RuntimeManner {
+  readonly snapshotter?: string
+  readonly restrictOOMScoreAdj?: boolean
+  readonly disableApparmor?: boolean
+  readonly enableSelinux?: boolean
+  /** Where it finds its registries. */
+  readonly registryConfigPath?: string
 }
 
 export interface Checked {
@@ -35,7 +47,21 @@ export interface Checked {
   readonly problems: readonly string[]
 }
 
-export async function checkMachine(clock: Clock, asked: string | undefined): Promise<Checked> {
+const COMMANDS = [
+  ['mount', 'util-linux'],
+  ['ip', 'iproute2'],
+  ['nft', 'nftables'],
+  ['conntrack', 'conntrack'],
+] as const
+/** What makes namespaces for a further node, and what runs its containers. */
+const COMMANDS_OF_FURTHER_NODES = [
+  ['unshare', 'util-linux'],
+  ['setpriv', 'util-linux'],
+  ['containerd', 'containerd'],
+] as const
+
+/** `hasFurtherNodes`: in namespaces of this machine. */
+export async function checkMachine(clock: Clock, asked: string | undefined, hasFurtherNodes = false): Promise<Checked> {
   const problems: string[] = []
   if (process.platform !== 'linux')
     return { runtime: undefined, problems: ['real containers need Linux: leave --runtime at simulated'] }
@@ -43,11 +69,7 @@ export async function checkMachine(clock: Clock, asked: string | undefined): Pro
     problems.push('real containers need root: run skiff with sudo, or leave --runtime at simulated')
   if (!existsSync('/sys/fs/cgroup/cgroup.controllers') && !existsSync('/sys/fs/cgroup/memory'))
     problems.push('no control groups are mounted: mount -t cgroup2 none /sys/fs/cgroup')
-  for (const [command, packet] of [
-    ['mount', 'util-linux'],
-    ['ip', 'iproute2'],
-    ['nft', 'nftables'],
-  ] as const)
+  for (const [command, packet] of [...COMMANDS, ...(hasFurtherNodes ? COMMANDS_OF_FURTHER_NODES : [])])
     if (!isCommand(command)) problems.push(`the command ${command} is missing: apt-get install ${packet}`)
   const endpoint = asked ?? USUAL_ENDPOINTS.find((one) => existsSync(one.slice('unix://'.length)))
   if (endpoint === undefined) {
@@ -61,6 +83,8 @@ export async function checkMachine(clock: Clock, asked: string | undefined): Pro
     return { runtime: undefined, problems }
   }
   const runtime = await findRuntime(clock, endpoint, problems)
+  if (hasFurtherNodes && runtime !== undefined && runtime.name !== 'containerd')
+    problems.push(`${runtime.name} runs one node: several nodes need containerd, or leave --nodes at 1`)
   return { runtime, problems }
 }
 
@@ -93,7 +117,12 @@ type Settings = Omit<FoundRuntime, 'endpoint' | 'name' | 'version'>
 interface RuntimeSettings {
   readonly sandboxImage?: string
   readonly cni?: { readonly binDir?: string; readonly binDirs?: readonly string[]; readonly confDir?: string }
+  readonly restrictOOMScoreAdj?: boolean
+  readonly disableApparmor?: boolean
+  readonly enableSelinux?: boolean
+  readonly registry?: { readonly configPath?: string }
   readonly containerd?: {
+    readonly snapshotter?: string
     readonly defaultRuntimeName?: string
     readonly runtimes?: Readonly<Record<string, { readonly options?: { readonly SystemdCgroup?: boolean } }>>
   }
@@ -116,10 +145,22 @@ async function settingsOf(connection: Connection): Promise<Settings> {
     sandboxImage: sandboxImage === '' ? undefined : sandboxImage,
     cgroupDriver: main?.options?.SystemdCgroup === true ? 'systemd' : 'cgroupfs',
     hasPortmap: existsSync(join(pluginDirectory, 'portmap')) && isCommand('iptables'),
+    manner: mannerOf(said),
   }
 }
 
-function isCommand(name: string): boolean {
+function mannerOf({ containerd, registry, ...said }: RuntimeSettings): RuntimeManner {
+  const { restrictOOMScoreAdj, disableApparmor, enableSelinux } = said
+  return {
+    ...(containerd?.snapshotter ? { snapshotter: containerd.snapshotter } : {}),
+    ...(restrictOOMScoreAdj === undefined ? {} : { restrictOOMScoreAdj }),
+    ...(disableApparmor === undefined ? {} : { disableApparmor }),
+    ...(enableSelinux === undefined ? {} : { enableSelinux }),
+    ...(registry?.configPath ? { registryConfigPath: registry.configPath } : {}),
+  }
+}
+
+export function isCommand(name: string): boolean {
   const places = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']
   return places.some((place) => place !== '' && existsSync(join(place, name)))
 }

@@ -21,7 +21,7 @@ import { containerResources } from './cpu-and-memory-limits.ts'
 import { hostsFile, parseResolver, resolverOf, sandboxHostname } from './hosts-and-resolv-conf.ts'
 import { credentialsFor } from './image-pull-secrets.ts'
 import { ownTree } from './own-tree.ts'
-import { podDirectories } from './pod-directories.ts'
+import { podDirectories, writeForContainers } from './pod-directories.ts'
 import { containerSecurity, namespacesOf, sandboxSecurity } from './security-context.ts'
 import { serviceVariables } from './service-environment-variables.ts'
 import { mountSubPath } from './sub-path.ts'
@@ -349,4 +349,15 @@ test('a pod’s control group has its limits where every container has one, in e
   )
   const slice = createCgroups('c1', 'systemd', two).parentOf(pod)
   assert.equal(slice, 'skiff_c1-guaranteed-podu.slice')
+})
+
+test('files for containers have their mode under any umask', () => {
+  const umask = process.umask(0o077)
+  try {
+    const file = join(folder(), 'message')
+    writeForContainers(file, '', 0o666)
+    assert.equal(statSync(file).mode & 0o777, 0o666)
+  } finally {
+    process.umask(umask)
+  }
 })

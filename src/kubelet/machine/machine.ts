@@ -3,7 +3,7 @@
  * steps (sync-pod, start-container) ask it to complete what they are about to ask of the runtime. A simulated node has none. It knows
  * nothing of when pods are synced, and never the API but through what it is handed.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Service } from '../../api/generated/types.ts'
@@ -11,6 +11,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { EnvironmentSources } from '../container-environment.ts'
 import { expanded } from '../downward-api.ts'
 import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
+import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
 import type {
   ContainerConfig,
   Mount,
@@ -23,7 +24,7 @@ import { containerResources, podResources } from './cpu-and-memory-limits.ts'
 import { type ClusterDns, hostsFile, resolverOf, sandboxHostname } from './hosts-and-resolv-conf.ts'
 import { credentialsFor } from './image-pull-secrets.ts'
 import { mountedBelow, unmountBelow } from './mounts.ts'
-import { makeDirectories, type PodDirectories } from './pod-directories.ts'
+import { makeDirectories, type PodDirectories, writeForContainers } from './pod-directories.ts'
 import { containerSecurity, type ImageUser, sandboxSecurity } from './security-context.ts'
 import { serviceVariables } from './service-environment-variables.ts'
 import { mountSubPath } from './sub-path.ts'
@@ -36,6 +37,10 @@ export interface Machine {
   sandbox(pod: Pod, config: PodSandboxConfig, warn: Warn): Promise<PodSandboxConfig>
   /** @throws Error that the container's waiting state shows */
   container(request: ContainerRequest): Promise<ContainerConfig>
+  /** What a running container is to be held to. */
+  resources(pod: Pod, container: Container): LinuxContainerResources
+  /** Holds the pod's group to what the pod is given now, as far as what runs in it allows. */
+  resizePod(pod: Pod): void
   sources(pod: Pod): Pick<EnvironmentSources, 'services' | 'allocatable'>
   credentials(image: string, secrets: readonly KubeObject[]): readonly RegistryCredentials[]
   /** Nothing of the pod runs any more: its volumes and groups go. @throws Error when something is busy */
@@ -108,7 +113,7 @@ export function createMachine(options: MachineOptions): Machine {
     const isTaken = (path: string) => mounts.some(({ containerPath }) => containerPath === path)
     if (!isTaken('/etc/hosts')) {
       const hosts = join(directories.pod(uid), 'etc-hosts')
-      writeFileSync(hosts, hostsFile(pod, podIPs, dns.domain), { mode: 0o644 })
+      writeForContainers(hosts, hostsFile(pod, podIPs, dns.domain), 0o644)
       mounts.push({ volume: '', containerPath: '/etc/hosts', hostPath: hosts, readOnly: false })
     }
     const message = container.terminationMessagePath ?? '/dev/termination-log'
@@ -117,7 +122,7 @@ export function createMachine(options: MachineOptions): Machine {
       makeDirectories(directory)
       const file = join(directory, String(config.metadata.attempt))
       // Whoever the container runs as may write it.
-      writeFileSync(file, '', { mode: 0o666 })
+      writeForContainers(file, '', 0o666)
       mounts.push({ volume: '', containerPath: message, hostPath: file, readOnly: false })
     }
     return mounts
@@ -194,6 +199,13 @@ export function createMachine(options: MachineOptions): Machine {
       }
     },
 
+    resources: (pod, container) => ({
+      // Where there is no limit any more the runtime has to be told so.
+      cpu_quota: -1,
+      memory_limit_in_bytes: -1,
+      ...containerResources(pod, container, BigInt(totalmem())),
+    }),
+    resizePod: cgroups.make,
     sources: (pod) => ({
       services: serviceVariables(options.services(), namespaceOf(pod), specOf(pod).enableServiceLinks !== false),
       allocatable: options.allocatable(),
@@ -252,8 +264,13 @@ function portMappings(pod: Pod): RealSandboxConfig['portMappings'] {
   )
 }
 
+export interface MachineIds {
+  readonly machineId: string
+  readonly bootId: string
+}
+
 /** What identifies this machine and its boot, as its own files say. */
-export function machineIds(): { readonly machineId: string; readonly bootId: string } {
+export function machineIds(): MachineIds {
   const read = (file: string) => {
     try {
       return readFileSync(file, 'utf8').trim()

@@ -2,7 +2,7 @@
  * Where a node keeps what belongs to its pods: under ROOT/pods/UID what a kubelet keeps there too, under ROOT/memory what may not
  * reach a disk (secrets, tokens), and their logs where every kubelet has them, in /var/log/pods.
  */
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
 import { mountedBelow } from './mounts.ts'
@@ -59,7 +59,7 @@ export function podDirectories(root: string): PodDirectories {
   }
 }
 
-/** What is removed with a mount below would be somebody else's files. @throws Error */
+/** What is removed with a mount below would be files of the host. @throws Error */
 function refuseMounts(directory: string): void {
   if (existsSync(directory) && mountedBelow(realpathSync(directory)).length > 0)
     throw new Error(`something is still mounted below ${directory}`)
@@ -81,4 +81,10 @@ function list(directory: string): string[] {
 
 export function makeDirectories(...paths: readonly string[]): void {
   for (const path of paths) mkdirSync(path, { recursive: true, mode: 0o755 })
+}
+
+/** A file that containers use: of this mode whatever the umask of the process is, as it would be on any node. */
+export function writeForContainers(path: string, content: string, mode: number): void {
+  writeFileSync(path, content)
+  chmodSync(path, mode)
 }

@@ -3,8 +3,7 @@
  * cluster. When the node is taken down nothing of it is left on the machine; when its process is killed the containers run on, and the next
  * start finds them.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { availableParallelism, release as kernelRelease, totalmem } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Service } from '../../api/generated/types.ts'
 import { isNotFound } from '../../api/status.ts'
@@ -23,22 +22,53 @@ import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime } from '../runtimes/runtime.ts'
 import { startKubeletServer } from '../server/server.ts'
 import { createCgroups } from './cgroups.ts'
-import { createMachine, machineIds } from './machine.ts'
+import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
 import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
 import { podDirectories } from './pod-directories.ts'
-import { removeNetwork, setUpNetwork } from './pod-network.ts'
+import {
+  forwarding,
+  type GivenRanges,
+  type NetworkRecord,
+  type PodNetwork,
+  removeNetwork,
+  setUpNetwork,
+} from './pod-network.ts'
+import { capacityOf, realMachine } from './real-machine.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createMachineVolumes } from './volume-writer.ts'
+
+export interface PrepareOptions {
+  readonly runtime: Runtime
+  readonly nodeName: string
+  readonly found: FoundRuntime
+  /** The node's own directory. */
+  readonly directory: string
+  /** Where Services have their addresses. */
+  readonly serviceRange: string
+  /** Of one that keeps its containers when it is taken down by force: hexadecimal digits. Default: by chance, until it is taken down. */
+  readonly cluster?: string
+  /** Default: chosen by what this machine routes. */
+  readonly ranges?: GivenRanges
+  /** Other nodes will have addresses of the cluster's range. */
+  readonly hasOtherNodes?: boolean
+}
+
+/** A machine whose network is there, so that servers can listen on it before the first pod comes. */
+export interface PreparedNode extends Pick<PrepareOptions, 'nodeName' | 'found' | 'directory'> {
+  readonly cluster: string
+  readonly network: PodNetwork
+}
 
 export interface RealNodeOptions {
   readonly runtime: Runtime
   readonly client: Client
-  readonly nodeName: string
   readonly signal: AbortSignal
-  readonly found: FoundRuntime
-  /** The node's own directory. */
-  readonly directory: string
+  readonly prepared: PreparedNode
+  /** The cluster's own name servers. Empty: pods have those of the machine. */
+  readonly dnsServers: readonly string[]
+  /** Default: what identifies this machine and its boot. */
+  readonly ids?: MachineIds
   /** PEM: the kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
   readonly certificate: (hosts: readonly string[]) => {
     readonly cert: string
@@ -50,7 +80,6 @@ export interface RealNodeOptions {
 export interface RealNode {
   readonly kubelet: Kubelet
   readonly containerRuntime: ContainerRuntime
-  readonly nodeIP: string
   /** To be called once the signal is aborted: containers, mounts, groups, network and files go. */
   takeDown(): Promise<void>
 }
@@ -66,12 +95,10 @@ const MOST_IMAGES = 50
 const WATCH_PERIOD_MS = 3000
 
 /** What a later process must know to take the node down. */
-export interface NodeRecord {
-  readonly cluster: string
+export interface NodeRecord extends NetworkRecord {
   readonly nodeName: string
   readonly endpoint: string
   readonly runtimeName: string
-  readonly configurationDirectory: string
   readonly cgroupDriver: 'cgroupfs' | 'systemd'
   readonly sandboxImage?: string
 }
@@ -84,11 +111,12 @@ export function readRecord(directory: string): NodeRecord | undefined {
   }
 }
 
-function recordOf(runtime: Runtime, { found, directory, nodeName }: RealNodeOptions): NodeRecord {
+function recordOf({ runtime, found, directory, nodeName, cluster }: PrepareOptions): NodeRecord {
   mkdirSync(directory, { recursive: true, mode: 0o755 })
-  const cluster = readRecord(directory)?.cluster ?? Buffer.from(runtime.random.bytes(4)).toString('hex')
+  const earlier = readRecord(directory)
   const record: NodeRecord = {
-    cluster,
+    cluster: cluster ?? earlier?.cluster ?? Buffer.from(runtime.random.bytes(4)).toString('hex'),
+    forwarding: earlier?.forwarding ?? forwarding(),
     nodeName,
     endpoint: found.endpoint,
     runtimeName: found.name,
@@ -100,16 +128,34 @@ function recordOf(runtime: Runtime, { found, directory, nodeName }: RealNodeOpti
   return record
 }
 
+/** Whatever becomes of it, `takeDownNode` ends it. @throws Error when the machine does not let it */
+export function prepareNode(options: PrepareOptions): PreparedNode {
+  const { found, directory, nodeName, serviceRange, ranges, hasOtherNodes = false } = options
+  const { cluster } = recordOf(options)
+  return {
+    found,
+    directory,
+    nodeName,
+    cluster,
+    network: setUpNetwork({
+      runtime: found,
+      cluster,
+      directory,
+      serviceRange,
+      hasOtherNodes,
+      ...(ranges === undefined ? {} : { ranges }),
+    }),
+  }
+}
+
 /** Resolves once the node is Ready. @throws Error when the machine does not let it */
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
-  const { runtime, client, nodeName, signal, found, directory } = options
-  const record = recordOf(runtime, options)
-  const { cluster } = record
+  const { runtime, client, signal } = options
+  const { found, directory, nodeName, cluster, network } = options.prepared
   const directories = podDirectories(directory)
   mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
   mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
   if (!mountedBelow(directories.memory).includes(directories.memory)) await mountMemory(directories.memory)
-  const network = setUpNetwork(found, cluster, directory)
   const connection = connect(runtime.clock, found.endpoint, 'runtime')
   const containerRuntime = createCriRuntime(runtime, { connection, cluster, nodeName, terminationMessage })
   if (network.podCIDR !== undefined) await containerRuntime.real?.setPodCIDR(network.podCIDR)
@@ -124,7 +170,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     directories,
     cgroups: createCgroups(cluster, found.cgroupDriver),
     volumes: createMachineVolumes(directories, () => capacity),
-    dns: { servers: [], domain: 'cluster.local' },
+    dns: { servers: options.dnsServers, domain: 'cluster.local' },
     services: () => known.store.list(),
     allocatable: () => capacity,
     async runtimeHandler(name) {
@@ -147,21 +193,16 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     host: nodeIP,
     tls,
     kubelet: () => kubelet,
-    containerRuntime,
+    ...(containerRuntime.real === undefined ? {} : { real: containerRuntime.real }),
   })
   const { port } = server
   let images = await imagesOf(containerRuntime)
   let problem: string | undefined
+  const ids = options.ids ?? machineIds()
   const describe = (): Partial<NodeDescription> => ({
-    ...machineIds(),
-    real: {
-      kernelVersion: kernelRelease(),
-      osImage: osImage(),
-      systemUuid: machineIds().machineId,
-      port,
-      images,
-      problem,
-    },
+    ...ids,
+    ...(network.podCIDR === undefined ? {} : { podCIDR: network.podCIDR }),
+    real: { ...realMachine(ids), port, images, problem },
   })
   kubelet = await startKubelet({
     runtime,
@@ -215,7 +256,6 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   return {
     kubelet,
     containerRuntime,
-    nodeIP,
     async takeDown() {
       await server.stop(0)
       connection.close()
@@ -265,7 +305,7 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
       })
     if (existsSync(directories.memory)) await attempt(() => unmountBelow(directories.memory))
     await attempt(() => createCgroups(cluster, record.cgroupDriver).removeAll())
-    await attempt(() => removeNetwork(record, cluster))
+    await attempt(() => removeNetwork(record))
     if (sandboxImage !== undefined)
       await attempt(() => removeLabelledImage(runtime, endpoint, sandboxImage, [MADE_BY_SKIFF, cluster]))
   } finally {
@@ -313,22 +353,4 @@ async function imagesOf(containerRuntime: ContainerRuntime) {
     .map(({ names, size }) => ({ names, sizeBytes: size }))
     .sort((a, b) => b.sizeBytes - a.sizeBytes)
     .slice(0, MOST_IMAGES)
-}
-
-function capacityOf(directory: string): Readonly<Record<string, string>> {
-  const { blocks, bsize } = statfsSync(directory)
-  return {
-    cpu: String(availableParallelism()),
-    'ephemeral-storage': `${Math.floor((blocks * bsize) / 1024)}Ki`,
-    memory: `${Math.floor(totalmem() / 1024)}Ki`,
-    pods: '110',
-  }
-}
-
-function osImage(): string {
-  try {
-    return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'Linux'
-  } catch {
-    return 'Linux'
-  }
 }

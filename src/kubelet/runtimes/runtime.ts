@@ -3,7 +3,9 @@
  * those of CRI's RuntimeService and ImageService; times are milliseconds since the epoch (0: never).
  */
 
-import type { LinuxContainerConfig, LinuxPodSandboxConfig } from './cri/messages.ts'
+import type { Duplex } from 'node:stream'
+import type { PrintedLog, PrintedQuery } from '../logs/printed-log.ts'
+import type { LinuxContainerConfig, LinuxContainerResources, LinuxPodSandboxConfig } from './cri/messages.ts'
 
 /** Labels by which a kubelet finds its sandboxes and containers again. */
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
@@ -99,6 +101,8 @@ export interface ContainerConfig {
   readonly annotations: Labels
   /** Its pod waits for it to end. Not of CRI: only a runtime that executes nothing needs to be told. */
   readonly runsToCompletion: boolean
+  /** It is one of the pod's init containers. Not of CRI either. */
+  readonly isInit?: boolean
   readonly real?: RealContainerConfig
 }
 
@@ -232,12 +236,38 @@ export type SessionRequest =
 export interface RealRuntime {
   /** The URL at which the runtime's own streaming server waits for the session. @throws RuntimeError */
   session(request: SessionRequest): Promise<string>
+  /** Holds a running container to other amounts. @throws RuntimeError */
+  updateResources(containerId: string, resources: LinuxContainerResources): Promise<void>
   usage(): Promise<readonly ContainerUsage[]>
   /** Begins a new log file at the container's log path. */
   reopenLog(containerId: string): Promise<void>
   /** The image's user: a number, or a name; undefined where it has none. */
   imageUser(image: string): Promise<{ readonly uid?: number; readonly username?: string } | undefined>
   setPodCIDR(cidr: string): Promise<void>
+}
+
+/** What a command that runs in a container reads and prints. */
+export interface CommandStreams {
+  /** Undefined: nothing is sent. */
+  readonly stdin?: AsyncIterable<Uint8Array>
+  /** A terminal: both streams go the same way, with a carriage return before each end of a line. */
+  readonly tty: boolean
+  /** Resolves when it has been taken. */
+  print(stream: 'stdout' | 'stderr', what: string | Uint8Array): Promise<void>
+}
+
+/** What only a runtime that executes nothing can do: it answers in its containers' place. */
+export interface SimulatedAnswers {
+  /** What the pod asks of the simulation and is not understood; undefined where it asks nothing. */
+  problems(config: ContainerConfig): Promise<readonly string[]> | undefined
+  /** What the container has printed until now, as far as it is asked for; undefined: it is gone. @throws RuntimeError for a file that cannot be read */
+  printed(containerId: string, query: PrintedQuery): Promise<PrintedLog | undefined>
+  /** Resolves when it may have printed more, has ended, or the signal was aborted. */
+  printsMore(containerId: string, signal: AbortSignal): Promise<void>
+  /** Resolves to the command's exit code. @throws RuntimeError for what cannot be run, the signal's reason */
+  exec(containerId: string, command: readonly string[], streams: CommandStreams, signal: AbortSignal): Promise<number>
+  /** A connection to what stands for this port of the pod. @throws RuntimeError where nothing does, or it may not be reached */
+  connect(podSandboxId: string, port: number, signal: AbortSignal): Promise<Duplex>
 }
 
 export interface ContainerRuntime extends ImageService {
@@ -264,4 +294,5 @@ export interface ContainerRuntime extends ImageService {
   /** Tells of every change until `signal` is aborted. A runtime that cannot is relisted instead. */
   containerEvents?(listener: (event: ContainerEvent) => void, signal: AbortSignal): void
   readonly real?: RealRuntime
+  readonly simulated?: SimulatedAnswers
 }

@@ -112,7 +112,7 @@ export function subresourcesOf(path: string): readonly string[] {
   }
 }
 
-/** As the API server reads it: of several common names the last. undefined without one: it names nobody. */
+/** As the API server reads it: of several common names the last. undefined without one: it names no user. */
 export function userOfCertificate(der: Uint8Array): UserInfo | undefined {
   const { CN, O } = new X509Certificate(der).toLegacyObject().subject as {
     readonly CN?: string | readonly string[]

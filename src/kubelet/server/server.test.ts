@@ -42,18 +42,25 @@ function stage(state: 'running' | 'exited' | 'none' = 'running') {
     }),
   } as unknown as Client
   const container = { id: 'c1', metadata: { name: 'c', attempt: 0 }, state, logPath }
+  const containerRuntime = { real: { usage: async () => [] } } as unknown as ContainerRuntime
   const kubelet = {
+    containerRuntime,
     pods: { get: () => pod, list: () => [pod] },
-    runtimeStatus: () => ({ uid: 'u', ips: [], sandboxes: [], containers: state === 'none' ? [] : [container] }),
+    runtimeStatus: () => ({
+      uid: 'u',
+      ips: [],
+      sandboxes: state === 'running' ? [{ id: 's1', state: 'ready' }] : [],
+      containers: state === 'none' ? [] : [container],
+    }),
     podStatus: () => ({
       phase: 'Running',
       containerStatuses: [{ name: 'c', state: { waiting: { reason: 'ContainerCreating' } } }],
     }),
   } as unknown as Kubelet
-  const containerRuntime = { real: { usage: async () => [] } } as unknown as ContainerRuntime
   const runtime = liveRuntime()
+  const { real } = containerRuntime
   const tls = { cert: '', key: '', clientCa: '' }
-  const handler = handlerOf({ runtime, client, nodeName: 'n', host: '', tls, kubelet: () => kubelet, containerRuntime })
+  const handler = handlerOf({ runtime, client, nodeName: 'n', host: '', tls, kubelet: () => kubelet, real: real! })
   const ask = async (target: string, token?: string, method = 'GET') => {
     const { pathname, searchParams } = new URL(target, 'https://kubelet')
     const request = {
@@ -102,6 +109,17 @@ test('answers of the API server are kept, so that it is asked once', async () =>
     reviews.map(({ kind }) => kind),
     ['TokenReview', 'SubjectAccessReview'],
   )
+})
+
+test('the kubelet counts its pods and containers at /metrics', async () => {
+  const { ask } = stage()
+  const [status, text] = await ask('/metrics', 'admin')
+  assert.equal(status, 200)
+  assert.match(text, /^kubelet_node_name\{node="n"\} 1$/m)
+  assert.match(text, /^kubelet_running_pods 1$/m)
+  assert.match(text, /^kubelet_running_containers\{container_state="running"\} 1$/m)
+  assert.match(text, /^process_start_time_seconds /m)
+  assert.equal((await ask('/metrics', 'reader'))[0], 403)
 })
 
 test('each path counts as the subresource that Kubernetes has for it', () => {

@@ -1,58 +1,28 @@
-/**
- * The lmdb driver: the engine's tables in one LMDB environment.
- *
- * A group is put within one tick, which makes it one transaction, and the promise awaited resolves after the data pages
- * were written and synced and then the meta page (opened for synchronous writing): with these settings no power loss
- * at any moment loses what was answered (test/faults), and a transaction is there whole or not at all. `overlappingSync`
- * would resolve before the sync; `noMetaSync` and `noSync` lose answered writes.
- */
+/** The lmdb driver: the engine's tables in one LMDB environment, written in groups (group-commit.ts). */
 
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { type Database, open, type RootDatabase } from 'lmdb'
+import { open } from 'lmdb'
 import type { Clock } from '../../base/clock.ts'
 import { isNoRoom, messageOf } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import { createPatience } from '../../base/patience.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { NoRoomError, StoreError } from '../storage.ts'
 import type { Group, Tables } from '../tables.ts'
 import { checkFile } from './check.ts'
+import { createRoom } from './file-growth.ts'
+import { createGroupCommit, type Environment, STATE_KEY, type State, type Table } from './group-commit.ts'
 import { lockDirectory } from './lock.ts'
-import {
-  corrupt,
-  decodeChange,
-  decodeEntry,
-  decodeExpiry,
-  encodeChange,
-  encodeEntry,
-  expiryKey,
-  revisionKey,
-} from './records.ts'
-import { createRoom } from './room.ts'
+import { corrupt, decodeChange, decodeEntry, decodeExpiry, revisionKey } from './records.ts'
 
 const FORMAT = 'skiff store 1'
 /** Address space, not disk: the file grows as it is filled. */
 const MAP_SIZE = 2 ** 38
 const FORMAT_KEY = Buffer.from('format')
-const STATE_KEY = Buffer.from('state')
 const ROOM_KEY = Buffer.from('room')
 /** At least what LMDB makes of it. */
 const LOCK_BYTES = 16 << 10
-
-/** After so many groups during which nothing came writes are taken to come one by one … */
-const CALM_GROUPS = 8
-/** … but once in so many another thread writes, so that it is seen whether others come meanwhile. */
-const LOOK_EVERY = 16
-
-/**
- * What such a write may take on the average. In place it saves a tenth of a millisecond or two of waking another thread, and
- * whoever else asks for something meanwhile waits for it.
- */
-const QUICK_MS = 2
-
-type Table = Database<Buffer, Buffer>
 
 export interface LmdbOptions {
   /** Address space taken at first, in bytes; LMDB takes more when it needs it. Default 256 GiB. */
@@ -61,7 +31,7 @@ export interface LmdbOptions {
 
 /** @throws StoreError */
 export function openLmdbTables(
-  { clock, log }: Pick<Runtime, 'clock' | 'log'>,
+  { machineClock: clock, log }: Pick<Runtime, 'machineClock' | 'log'>,
   dir: string,
   options: LmdbOptions = {},
 ): Tables {
@@ -100,14 +70,6 @@ function syncDirectory(dir: string): void {
   }
 }
 
-interface Environment {
-  readonly root: RootDatabase<Buffer, Buffer>
-  readonly meta: Table
-  readonly changes: Table
-  readonly keys: Table
-  readonly expiries: Table
-}
-
 function openEnvironment(dir: string, mapSize: number): Environment {
   const root = open<Buffer, Buffer>({
     path: dir,
@@ -121,69 +83,26 @@ function openEnvironment(dir: string, mapSize: number): Environment {
   })
   const table = (name: string): Table =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
-  // Each turn's writes begin with a promise of their own, which nobody gets to see: its failure is the group's.
+  // Each turn's writes begin with a promise of their own, which no caller gets to see: its failure is the group's.
   const ignore = () => {}
   root.on('beforecommit', () => void Promise.resolve().then(() => root.committed.then(ignore, ignore)))
-  return { root, meta: table('meta'), changes: table('changes'), keys: table('keys'), expiries: table('expiries') }
+  return {
+    root,
+    meta: table('meta'),
+    changes: table('changes'),
+    keys: table('keys'),
+    expiries: table('expiries'),
+    journal: table('journal'),
+  }
 }
 
 function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unlock: () => void): Tables {
   reserveLockFile(dir)
-  const { root, meta, changes, keys, expiries } = openEnvironment(dir, mapSize)
+  const environment = openEnvironment(dir, mapSize)
+  const { root, meta, changes, keys, expiries, journal } = environment
   const initial = readState(meta, changes, keys)
-  /** As it is on disk. */
-  let state = initial
+  const commits = createGroupCommit(environment, clock, initial)
   const room = createRoom(log, join(dir, 'data.mdb'), mapSize)
-  const patience = createPatience(QUICK_MS)
-  /** Groups in a row, left to another thread, during which nothing came. */
-  let calm = 0
-  let sinceLook = 0
-
-  /** Gives the state that there is once it is committed. */
-  function putGroup(group: Group): { readonly next: State; readonly committed: Promise<boolean> } {
-    const { compaction } = group
-    const isPut = settled()
-    for (const dropped of compaction?.dropChanges ?? []) isPut(changes.remove(revisionKey(dropped)))
-    for (const key of compaction?.dropKeys ?? []) isPut(keys.remove(Buffer.from(key)))
-    for (const expiry of group.endedExpiries) isPut(expiries.remove(expiryKey(expiry)))
-    for (const change of group.changes) {
-      const { key, createRevision, value } = change
-      isPut(changes.put(revisionKey(change.revision), encodeChange(change)))
-      const entry = { modRevision: change.revision, createRevision, deleted: value === undefined }
-      isPut(keys.put(Buffer.from(key), encodeEntry(entry)))
-    }
-    for (const expiry of group.newExpiries) isPut(expiries.put(expiryKey(expiry), Buffer.from(expiry.key)))
-    const next = {
-      revision: group.changes.at(-1)?.revision ?? state.revision,
-      compactedRevision: compaction?.compactedRevision ?? state.compactedRevision,
-      sweptRevision: compaction?.sweptRevision ?? state.sweptRevision,
-    }
-    // Always written, and last: its promise stands for the whole group.
-    return { next, committed: isPut(meta.put(STATE_KEY, encodeState(next))) }
-  }
-
-  async function commit(group: Group): Promise<void> {
-    const { next, committed } = putGroup(group)
-    await committed
-    state = next
-  }
-
-  function commitHere(group: Group): void {
-    state = root.transactionSync(() => putGroup(group).next)
-  }
-
-  /** Writes that come one by one are written here: what they would otherwise wait for is, above all, another thread. */
-  async function putAlone(group: Group): Promise<void> {
-    const began = clock.monotonic()
-    sinceLook = (sinceLook + 1) % LOOK_EVERY
-    if (calm >= CALM_GROUPS && sinceLook > 0 && patience.isQuick) commitHere(group)
-    else {
-      calm++
-      await commit(group)
-    }
-    patience.took(clock.monotonic() - began)
-    room.make()
-  }
 
   /** Whether it was for want of room. */
   async function reasonOf(error: unknown, bytes: number): Promise<unknown> {
@@ -223,14 +142,15 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
     *expiries() {
       for (const { key, value } of expiries.getRange()) yield decodeExpiry(key, value)
     },
+    *journal(after) {
+      for (const { key, value } of journal.getRange({ start: revisionKey(after + 1) }))
+        yield { revision: key.readUIntBE(2, 6), value }
+    },
     async flush(group) {
       if (room.making !== undefined) await room.making
-      const { hasWaited, changes, endedExpiries, compaction } = group
-      const isAlone = !hasWaited && changes.length <= 1 && endedExpiries.length === 0 && compaction === undefined
-      if (!isAlone) calm = 0
       try {
-        if (isAlone) await putAlone(group)
-        else await commit(group)
+        const isAlone = await commits.commit(group)
+        if (isAlone) room.make()
       } catch (error) {
         throw await reasonOf(await commitError(error), bytesOf(group))
       }
@@ -241,7 +161,8 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
       await room.making
       // What LMDB cannot undo in memory it refuses to go on with: then the next write says so, and the store stops.
       root.resetReadTxn()
-      state = readState(meta, changes, keys)
+      const state = readState(meta, changes, keys)
+      commits.reset(state)
       return state.revision
     },
     async makeRoom(bytes, isFreed) {
@@ -251,6 +172,10 @@ function tablesOf(clock: Clock, log: Logger, dir: string, mapSize: number, unloc
       } catch (error) {
         throw await reasonOf(await commitError(error), bytes)
       }
+    },
+    size() {
+      const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number }
+      return (lastPageNumber + 1) * pageSize
     },
     async close() {
       try {
@@ -273,19 +198,6 @@ const NO_ROOM_CODES: ReadonlySet<unknown> = new Set([
 const bytesOf = ({ changes }: Group): number =>
   changes.reduce((bytes, { value }) => bytes + (value?.length ?? 0) + 4096, 64 << 10)
 
-/** Of a group's many promises one is awaited: the others fail with it, and are to be no unhandled rejections. */
-function settled(): (put: Promise<boolean>) => Promise<boolean> {
-  let last: Promise<boolean> | undefined
-  const ignore = () => {}
-  return (put) => {
-    if (put !== last) {
-      last = put
-      put.catch(ignore)
-    }
-    return put
-  }
-}
-
 /** LMDB maps its lock file: where the disk has no room for it, to touch it would end the process. */
 function reserveLockFile(dir: string): void {
   const path = join(dir, 'lock.mdb')
@@ -296,16 +208,6 @@ function reserveLockFile(dir: string): void {
   } finally {
     closeSync(file)
   }
-}
-
-interface State {
-  readonly revision: number
-  readonly compactedRevision: number
-  readonly sweptRevision: number
-}
-
-function encodeState({ revision, compactedRevision, sweptRevision }: State): Buffer {
-  return Buffer.concat([revision, compactedRevision, sweptRevision].map(revisionKey))
 }
 
 /** Reads the state, or makes that of a new store. */

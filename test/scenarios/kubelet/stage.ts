@@ -1,4 +1,5 @@
 /** One node on the simulated clock, as the recordings of scenarios/kubelet had it: an API server and our kubelet, no controllers. */
+import type { KeptRecord } from '../../../src/api/journal.ts'
 import type { Json, JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ApiRequest, Handler } from '../../../src/api/request.ts'
 import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
@@ -10,7 +11,7 @@ import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresse
 import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated/simulated-runtime.ts'
 import { startScheduler } from '../../../src/scheduler/scheduler.ts'
-import { ADMIN, startTestApi, type TestAnswer } from '../../harness.ts'
+import { ADMIN, journalOf, startTestApi, type TestAnswer } from '../../harness.ts'
 
 export const namespace = 't-kubelet'
 export const NODE = 'node-1'
@@ -38,6 +39,8 @@ export interface NodeStage {
   ask(method: string, path: string, body?: unknown): Promise<TestAnswer>
   /** Creates the pod and binds it to the node, as user and scheduler do. */
   run(pod: KubeObject): Promise<void>
+  /** What the store keeps of the ends of objects. */
+  journal(): Promise<readonly KeptRecord[]>
   /** What the API server holds; undefined when it is gone. */
   pod(name: string): KubeObject | undefined
   stop(): Promise<void>
@@ -157,6 +160,7 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
       const bound = await ask('POST', `${podsPath}/${name}/binding`, binding)
       if (bound.code !== 201) throw new Error(bound.text)
     },
+    journal: () => runtime.complete(journalOf(api.storage)),
     pod: (name) => pods.get(name),
     async stop() {
       running.abort()

@@ -1,6 +1,7 @@
 /** What the store has really held, change by change in the order of its revisions: what every law is measured against. */
-import type { KubeObject } from '../../../src/api/object.ts'
+import type { KubeObject, OwnerReference } from '../../../src/api/object.ts'
 import { builtinScheme } from '../../../src/api/scheme/scheme.ts'
+import { getOrInsertComputed } from '../../../src/base/get-or-insert.ts'
 import type { KeyValue, Storage, StorageSubscriber } from '../../../src/storage/storage.ts'
 
 export interface Place {
@@ -21,6 +22,8 @@ export interface Truth {
   list(resource?: string): readonly KubeObject[]
   /** Every object that names this owner. */
   dependentsOf(uid: string): readonly KubeObject[]
+  /** Every owner that the object of this uid ever named. */
+  everyOwnerOf(uid: string): readonly OwnerReference[]
   resourceOf(object: KubeObject): string
   /** The newest revision it has heard of. */
   readonly revision: number
@@ -42,6 +45,7 @@ for (const row of builtinScheme().rows())
 export function createTruth(changed: (change: Change) => void): Truth {
   const objects = new Map<string, KubeObject>()
   const uids = new Map<string, KubeObject>()
+  const owners = new Map<string, Map<string, OwnerReference>>()
   let revision = 0
   const key = ({ resource, namespace, name }: Place) => `${resource}/${namespace}/${name}`
 
@@ -58,7 +62,10 @@ export function createTruth(changed: (change: Change) => void): Truth {
           const stored = JSON.parse(Buffer.from(event.value).toString()) as KubeObject
           after = { ...stored, metadata: { ...stored.metadata, resourceVersion: String(event.revision) } }
           objects.set(key(place), after)
-          uids.set(after.metadata.uid ?? '', after)
+          const { uid = '', ownerReferences = [] } = after.metadata
+          uids.set(uid, after)
+          for (const owner of ownerReferences)
+            getOrInsertComputed(owners, uid, () => new Map<string, OwnerReference>()).set(owner.uid, owner)
         }
         if (before !== undefined && before.metadata.uid !== after?.metadata.uid) uids.delete(before.metadata.uid ?? '')
         changed({ ...place, before, after })
@@ -101,6 +108,7 @@ export function createTruth(changed: (change: Change) => void): Truth {
         .map(([, object]) => object),
     dependentsOf: (uid) =>
       [...objects.values()].filter((object) => object.metadata.ownerReferences?.some((owner) => owner.uid === uid)),
+    everyOwnerOf: (uid) => [...(owners.get(uid)?.values() ?? [])],
     resourceOf,
   }
 }

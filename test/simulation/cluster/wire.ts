@@ -44,6 +44,8 @@ export interface Passing {
   readonly query: URLSearchParams
   /** The answer will reach the component, if it lives so long. */
   readonly hasAnswer: boolean
+  /** When the component sent it, on a clock that does not move while something waits. */
+  readonly sentAt: number
 }
 
 export interface WireTaps {
@@ -105,7 +107,7 @@ export function wire({ runtime, server, life, taps, chaos }: WireOptions): Handl
 
   return async (request) => {
     if (life.signal.aborted) return never()
-    const asked = passingOf(life, request)
+    const asked = passingOf(life, request, clock.now() - runtime.earlyMs)
     const isWatch = request.query.get('watch') === 'true'
     const failure = chance(chaos()) ? failureOf(asked, isWatch) : undefined
     if (failure !== undefined) taps.happened(happeningOf(failure))
@@ -232,7 +234,7 @@ async function answered(ask: () => ApiResponse | Promise<ApiResponse>): Promise<
   }
 }
 
-function passingOf(life: Life, request: ApiRequest): Passing {
+function passingOf(life: Life, request: ApiRequest, sentAt: number): Passing {
   const [, api, ...rest] = request.path.split('/')
   const parts = rest.slice(api === 'api' ? 1 : 2)
   const scoped = parts[0] === 'namespaces' && parts.length > 2 && parts[2] !== 'status' && parts[2] !== 'finalize'
@@ -246,6 +248,7 @@ function passingOf(life: Life, request: ApiRequest): Passing {
     body: request.body?.kind === 'object' ? request.body.object : {},
     query: request.query,
     hasAnswer: true,
+    sentAt,
   }
 }
 

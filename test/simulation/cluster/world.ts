@@ -349,7 +349,8 @@ function deathOf(component: string): Happening {
 function usedBy({ signal }: Life, containers: ContainerRuntime): ContainerRuntime {
   const never = new Promise<never>(() => {})
   const methods = Object.entries(containers).map(([name, method]) => {
-    if (name === 'containerEvents') return [name, method]
+    // What is no method of its own, such as the answers of simulated containers, is passed on.
+    if (name === 'containerEvents' || typeof method !== 'function') return [name, method]
     const call = async (...given: readonly unknown[]) => {
       if (signal.aborted) return never
       const answer = await (method as (...given: readonly unknown[]) => Promise<unknown>)(...given)

@@ -8,9 +8,9 @@ import { additionalSchema, isObject, type Structural } from './structural.ts'
 import { validateValue } from './validate-value.ts'
 
 /** What a schema's rules say of a value that stands at `path`. */
-export type Rules = (value: Json, schema: Structural, path: string, root: boolean) => readonly FieldError[]
+export type DefaultRules = (value: Json, schema: Structural, path: string, root: boolean) => readonly FieldError[]
 
-export function defaultErrors(schema: Structural, path: string, rules: Rules): readonly FieldError[] {
+export function defaultErrors(schema: Structural, path: string, rules: DefaultRules): readonly FieldError[] {
   const errors: FieldError[] = []
   walk(schema, path, true, { errors, rules })
   return errors
@@ -18,7 +18,7 @@ export function defaultErrors(schema: Structural, path: string, rules: Rules): r
 
 interface Run {
   readonly errors: FieldError[]
-  readonly rules: Rules
+  readonly rules: DefaultRules
 }
 
 function walk(schema: Structural, path: string, root: boolean, run: Run): void {

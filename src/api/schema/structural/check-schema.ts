@@ -8,15 +8,15 @@ import type { JSONSchemaProps, ValidationRule } from './structural.ts'
 
 /** Judges the rules of one schema: compiled, typed and estimated. `path` is the schema's. */
 export interface RuleChecks {
-  check(schema: JSONSchemaProps, path: string, place: Place): readonly FieldError[]
+  check(schema: JSONSchemaProps, path: string, place: SchemaPlace): readonly FieldError[]
   /** What all rules together cost too much. */
   finish(path: string): readonly FieldError[]
   readonly root: JSONSchemaProps
 }
 
 /** What the way to a schema means to its rules. */
-export interface Place {
-  /** How many values there can be here at most; undefined when nobody bounds it. */
+export interface SchemaPlace {
+  /** How many values there can be here at most; undefined when no schema above bounds it. */
   readonly cardinality: number | undefined
   /** The path of the nearest list or map in which an old value cannot be told. */
   readonly uncorrelatable: string | undefined
@@ -39,16 +39,16 @@ interface Found {
   readonly rules: FieldError[]
 }
 
-function check(schema: JSONSchemaProps, path: string, checkRules: RuleChecks | undefined, place: Place): Found {
+function check(schema: JSONSchemaProps, path: string, checkRules: RuleChecks | undefined, place: SchemaPlace): Found {
   const errors: FieldError[] = []
   const rules: FieldError[] = []
   own(schema, path, errors)
-  const below = (inner: JSONSchemaProps, at: string, next: Place) => {
+  const below = (inner: JSONSchemaProps, at: string, next: SchemaPlace) => {
     const found = check(inner, at, checkRules, next)
     errors.push(...found.errors)
     rules.push(...found.rules)
   }
-  const inside: Place = { ...place, root: false }
+  const inside: SchemaPlace = { ...place, root: false }
   const { additionalProperties: additional, items } = schema
   if (typeof additional === 'object' && additional !== null)
     below(additional, `${path}.additionalProperties`, times(inside, schema.maxProperties))
@@ -78,7 +78,7 @@ function check(schema: JSONSchemaProps, path: string, checkRules: RuleChecks | u
   return { errors, rules }
 }
 
-function times(place: Place, most: number | undefined): Place {
+function times(place: SchemaPlace, most: number | undefined): SchemaPlace {
   return {
     ...place,
     cardinality: place.cardinality === undefined || most === undefined ? undefined : place.cardinality * most,

@@ -2,6 +2,7 @@
  * Pruning and defaulting by a structural schema, each one pass that keeps the identity of what it does not change. Fields
  * named apiVersion, kind and metadata at the root of a resource, embedded or not, are none of the schema's.
  */
+import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { Json, JsonObject } from '../../object.ts'
 import { setKey, type Writable } from '../canonical.ts'
 import { additionalSchema, type Structural } from './structural.ts'
@@ -187,12 +188,9 @@ function isSettledValue(value: Json, schema: Structural, root: boolean): boolean
 const defaulted = new WeakMap<Structural, readonly string[]>()
 
 function defaultedNames(schema: Structural): readonly string[] {
-  let known = defaulted.get(schema)
-  if (known === undefined) {
-    known = [...schema.properties].filter(([, property]) => property.default !== undefined).map(([name]) => name)
-    defaulted.set(schema, known)
-  }
-  return known
+  return getOrInsertComputed(defaulted, schema, () =>
+    [...schema.properties].filter(([, property]) => property.default !== undefined).map(([name]) => name),
+  )
 }
 
 /** Objects with their keys in order, as Go writes its maps. */

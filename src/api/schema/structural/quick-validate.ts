@@ -3,12 +3,13 @@
  * since nearly everything that is written is right. What they do not accept validate-value.ts judges, and only its word counts.
  */
 
+import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { Json } from '../../object.ts'
 import { sameJson } from '../../same.ts'
 import { formatCheck } from './formats.ts'
 import { patternFound } from './patterns.ts'
 import { isObject, type JSONSchemaProps } from './structural.ts'
-import { isInRange, isMultiple, stableText, validateValue } from './validate-value.ts'
+import { isMultiple, isNumberInRange, stableText, validateValue } from './validate-value.ts'
 
 type QuickCheck = (value: Json) => boolean
 
@@ -17,11 +18,7 @@ const compiled = new WeakMap<JSONSchemaProps, QuickCheck>()
 
 /** True: validateValue has nothing to say of the value. False: it may have. */
 export function isSurelyValid(value: Json, schema: JSONSchemaProps): boolean {
-  let check = compiled.get(schema)
-  if (check === undefined) {
-    check = quickCheck(schema)
-    compiled.set(schema, check)
-  }
+  const check = getOrInsertComputed(compiled, schema, quickCheck)
   return check(value)
 }
 
@@ -111,9 +108,9 @@ function ofNumbers(schema: JSONSchemaProps): (value: number | bigint) => boolean
   const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum, format = '' } = schema
   const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
   const bounds = [minimum, maximum, multipleOf].filter((bound) => bound !== undefined)
-  const areBoundsInRange = bounds.every((bound) => isInRange(bound, type, format))
+  const areBoundsInRange = bounds.every((bound) => isNumberInRange(bound, type, format))
   return (value) => {
-    if (!areBoundsInRange || !isInRange(value, type, format)) return false
+    if (!areBoundsInRange || !isNumberInRange(value, type, format)) return false
     if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(Number(value), multipleOf)) return false
     if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum)) return false
     return !(minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum))

@@ -4,6 +4,7 @@
  * CEL walk that tree, and `schemaOf…` (to-schema.ts) makes of it the Schema that patches, managedFields and apply know.
  * Called by the strategies of definitions and of custom resources and by the decoder. Knows no storage and no requests.
  */
+import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { Json } from '../../object.ts'
 
 /** x-kubernetes-validations, as the API gives it. */
@@ -93,12 +94,7 @@ const made = new WeakMap<JSONSchemaProps, Structural>()
 
 /** The tree of a schema that has passed its checks; the same tree for the same object. */
 export function structuralOf(props: JSONSchemaProps): Structural {
-  let known = made.get(props)
-  if (known === undefined) {
-    known = build(props, 0)
-    made.set(props, known)
-  }
-  return known
+  return getOrInsertComputed(made, props, () => build(props, 0))
 }
 
 function build(props: JSONSchemaProps, depth: number): Structural {

@@ -176,7 +176,7 @@ const INT32 = 2147483647
 const INT64 = 9223372036854775807n
 const FLOAT32 = 3.4028234663852886e38
 
-export function isInRange(value: number | bigint, type: string, format: string): boolean {
+export function isNumberInRange(value: number | bigint, type: string, format: string): boolean {
   if (type === 'integer') {
     if (!(typeof value === 'bigint' || Number.isInteger(value))) return false
     const wide = format === 'uint32' || format === 'uint64'
@@ -194,7 +194,7 @@ function checkNumber(value: number | bigint, schema: JSONSchemaProps, path: stri
   // Of an integer or text, the kind of number is not known.
   const type = schema['x-kubernetes-int-or-string'] === true ? '' : (schema.type ?? '')
   const ranged = (what: string, number: number | bigint) => {
-    if (isInRange(number, type, format)) return
+    if (isNumberInRange(number, type, format)) return
     const kind = format === '' ? `${type} (default format)` : `${type} with format ${format}`
     errors.push(invalid(run.field, '', `${what} value must be of type ${kind} in ${path}`))
   }

@@ -1,6 +1,6 @@
 /**
  * CertificateApproval, CertificateSigning, CertificateSubjectRestriction and ClusterTrustBundleAttest (API concept:
- * certificate signing requests): who approves, signs or publishes for a signer must have that right over the signer, and
+ * certificate signing requests): a user that approves, signs or publishes for a signer must have that right over the signer, and
  * no client certificate ever says system:masters.
  */
 
@@ -14,7 +14,7 @@ const GROUP = 'certificates.k8s.io'
 
 const isRequest = ({ row }: AdmissionAttributes) => row.group === GROUP && row.resource === 'certificatesigningrequests'
 
-/** Refuses, in these words, who may not do `verb` for the signer, by its name or for the whole of its domain. */
+/** Refuses, in these words, a user that may not do `verb` for the signer, by its name or for the whole of its domain. */
 async function requireSigner(
   authorizer: Authorizer,
   attributes: AdmissionAttributes,

@@ -1,6 +1,5 @@
 /** DefaultTolerationSeconds: a pod stays five minutes on a node that is not ready or not reachable, unless it says otherwise. */
 import type { Fields } from '../../../api/object.ts'
-import { partFrom } from '../../../api/parts.ts'
 import type { AdmissionPluginFactory } from '../plugin.ts'
 import { isPod } from './pods.ts'
 
@@ -13,12 +12,12 @@ export const defaultTolerationSeconds: AdmissionPluginFactory = () => ({
   mutate(attributes) {
     const pod = attributes.object!
     if (!isPod(attributes)) return pod
-    const spec = tolerating(pod['spec'])
+    const spec = attributes.parts.from(pod['spec'] as Fields, tolerating)
     return spec === pod['spec'] ? pod : { ...pod, spec }
   },
 })
 
-const tolerating = partFrom((spec: Fields): Fields => {
+function tolerating(spec: Fields): Fields {
   const present = (spec['tolerations'] ?? []) as readonly Fields[]
   const tolerates = (key: string) =>
     present.some(
@@ -30,4 +29,4 @@ const tolerating = partFrom((spec: Fields): Fields => {
   if (missing.length === 0) return spec
   const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS }))
   return { ...spec, tolerations: [...present, ...added] }
-})
+}

@@ -43,7 +43,7 @@ export function builtinAdmissionPlugins(runtime: Runtime): Readonly<Record<strin
     NamespaceExists: namespaceExists,
     LimitPodHardAntiAffinityTopology: limitPodHardAntiAffinityTopology,
     LimitRanger: limitRanger,
-    ServiceAccount: serviceAccount,
+    ServiceAccount: serviceAccount(runtime.random.apart()),
     NodeRestriction: nodeRestriction,
     TaintNodesByCondition: taintNodesByCondition,
     AlwaysPullImages: alwaysPullImages,

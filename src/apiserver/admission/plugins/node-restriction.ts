@@ -7,7 +7,7 @@ import type { Fields, KubeObject } from '../../../api/object.ts'
 import { notFound, StatusError } from '../../../api/status.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Authorizer } from '../../auth/authorizer.ts'
-import { nodeOf } from '../../auth/node.ts'
+import { nodeNameOfUser } from '../../auth/node.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionPluginFactory } from '../plugin.ts'
 import { checkAudience } from './node-token-audience.ts'
@@ -25,7 +25,7 @@ export const nodeRestriction: AdmissionPluginFactory = (reads, { authorizer }) =
   handles: (operation) => operation !== 'CONNECT',
   mutate(attributes) {
     const object = attributes.object!
-    const node = nodeOf(attributes.user)
+    const node = nodeNameOfUser(attributes.user)
     if (node === undefined) return object
     if (node === '')
       throw refused(attributes, `could not determine node from user ${JSON.stringify(attributes.user.name)}`)

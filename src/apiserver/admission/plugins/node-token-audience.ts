@@ -1,6 +1,6 @@
 /**
  * For which audiences a kubelet may ask tokens (KEP-4935): those that its pod's volumes want, themselves or through their CSI
- * driver, and those that somebody has let it have.
+ * driver, and those that a role lets it have.
  */
 
 import type { Fields, KubeObject } from '../../../api/object.ts'

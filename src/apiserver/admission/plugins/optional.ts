@@ -16,7 +16,7 @@ export const alwaysDeny: AdmissionPluginFactory = () => ({
 
 const CONTAINER_LISTS = ['containers', 'initContainers', 'ephemeralContainers'] as const
 
-/** AlwaysPullImages: who may not pull an image may not use one that somebody else has pulled. */
+/** AlwaysPullImages: a user without the right to pull an image may not use one that was pulled for another. */
 export const alwaysPullImages: AdmissionPluginFactory = () => ({
   name: 'AlwaysPullImages',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',
@@ -48,7 +48,7 @@ export const denyServiceExternalIPs: AdmissionPluginFactory = () => ({
   },
 })
 
-/** ExtendedResourceToleration: nodes with special devices are tainted with their names; who asks for one tolerates it. */
+/** ExtendedResourceToleration: nodes with special devices are tainted with their names; a pod that asks for one tolerates it. */
 export const extendedResourceToleration: AdmissionPluginFactory = () => ({
   name: 'ExtendedResourceToleration',
   handles: (operation) => operation === 'CREATE' || operation === 'UPDATE',

@@ -1,5 +1,5 @@
 /**
- * OwnerReferencesPermissionEnforcement: who gives an object owners must be allowed to delete the object, and who makes an
+ * OwnerReferencesPermissionEnforcement: a user that gives an object owners must be allowed to delete the object, and one that makes an
  * owner wait for it must be allowed to set the owner's finalizers.
  */
 import type { OwnerReference } from '../../../api/object.ts'

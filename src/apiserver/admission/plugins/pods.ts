@@ -1,6 +1,6 @@
 /** What several plugins about pods share. */
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import { withChanges } from '../../../api/parts.ts'
+import { noParts, type Parts } from '../../../api/parts.ts'
 import { forbidden, type StatusError } from '../../../api/status.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
@@ -9,8 +9,9 @@ export function isPod({ row, subresource }: AdmissionAttributes): boolean {
   return row.group === '' && row.resource === 'pods' && subresource === ''
 }
 
-export function withSpec(pod: KubeObject, changes: Fields): KubeObject {
-  return { ...pod, spec: withChanges(pod['spec'] ?? {}, changes) }
+/** `parts`, of the request, where the changes may be plain values. */
+export function withSpec(pod: KubeObject, changes: Fields, parts: Parts = noParts): KubeObject {
+  return { ...pod, spec: parts.changed(pod['spec'] ?? {}, changes) }
 }
 
 /** The 403 of an admission plugin. */

@@ -26,7 +26,7 @@ export const priority: AdmissionPluginFactory = (reads, host) => {
     mutate(attributes) {
       const object = attributes.object!
       if (!isPod(attributes)) return object
-      if (attributes.operation === 'UPDATE') return keep(object, attributes.oldObject)
+      if (attributes.operation === 'UPDATE') return keep(object, attributes)
       return compute(attributes, object, reads, defaultClass)
     },
     validate({ row, subresource, object }) {
@@ -43,12 +43,12 @@ export const priority: AdmissionPluginFactory = (reads, host) => {
 }
 
 /** An update that leaves the fields out means the old values. */
-function keep(pod: KubeObject, old: KubeObject | undefined): KubeObject {
-  const before: Fields = old?.['spec'] ?? {}
+function keep(pod: KubeObject, { oldObject, parts }: AdmissionAttributes): KubeObject {
+  const before: Fields = oldObject?.['spec'] ?? {}
   const kept: Record<string, unknown> = {}
   for (const field of ['priority', 'preemptionPolicy'])
     if (pod['spec'][field] === undefined && before[field] !== undefined) kept[field] = before[field]
-  return Object.keys(kept).length === 0 ? pod : withSpec(pod, kept)
+  return Object.keys(kept).length === 0 ? pod : withSpec(pod, kept, parts)
 }
 
 /** The default class; of several (a race) the lowest. */
@@ -89,9 +89,6 @@ function apply(attributes: AdmissionAttributes, pod: KubeObject, priorityClass: 
       attributes,
       `the string value of PreemptionPolicy (${spec['preemptionPolicy']}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
     )
-  return withSpec(pod, {
-    priority: value,
-    preemptionPolicy: policy,
-    ...(priorityClass && !spec['priorityClassName'] ? { priorityClassName: priorityClass.metadata.name } : {}),
-  })
+  const named = priorityClass && !spec['priorityClassName'] ? { priorityClassName: priorityClass.metadata.name } : {}
+  return withSpec(pod, { priority: value, preemptionPolicy: policy, ...named }, attributes.parts)
 }

@@ -5,42 +5,45 @@
 
 import { jsonText } from '../../../api/codec/json.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
-import { partFrom } from '../../../api/parts.ts'
-import { suffixFor } from '../../../base/random.ts'
+import type { Naming, Parts } from '../../../api/parts.ts'
+import type { Random } from '../../../base/random.ts'
 import type { CacheReads } from '../../reads.ts'
-import type { AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
+import type { AdmissionAttributes, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
 import { isMirrorPod, isPod, referencedKinds, refused, withSpec } from './pods.ts'
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const VOLUME_PREFIX = 'kube-api-access-'
+const SUFFIX_LENGTH = 5
 /** An hour and seven seconds: told apart from what a user asks for. */
 const TOKEN_SECONDS = 3607
 
-export const serviceAccount: AdmissionPluginFactory = (reads): AdmissionPlugin => ({
-  name: 'ServiceAccount',
-  handles: (operation) => operation === 'CREATE',
-  mutate(attributes) {
-    const pod = attributes.object!
-    if (!isPod(attributes)) return pod
-    if (isMirrorPod(pod)) {
-      const refusal = mirrorPodRefusal(pod)
-      if (refusal) throw refused(attributes, refusal)
-      return pod
-    }
-    const name: string = pod['spec'].serviceAccountName || 'default'
-    const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name })
-    const complete = (account: KubeObject | undefined) => {
-      if (account === undefined)
-        throw refused(
-          attributes,
-          `error looking up service account ${attributes.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
-        )
-      return withToken(withPullSecrets(named, account), account)
-    }
-    const account = findAccount(reads, attributes.namespace, name)
-    return account instanceof Promise ? account.then(complete) : complete(account)
-  },
-})
+export const serviceAccount =
+  (random: Random): AdmissionPluginFactory =>
+  (reads): AdmissionPlugin => ({
+    name: 'ServiceAccount',
+    handles: (operation) => operation === 'CREATE',
+    mutate(attributes) {
+      const pod = attributes.object!
+      if (!isPod(attributes)) return pod
+      if (isMirrorPod(pod)) {
+        const refusal = mirrorPodRefusal(pod)
+        if (refusal) throw refused(attributes, refusal)
+        return pod
+      }
+      const name: string = pod['spec'].serviceAccountName || 'default'
+      const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name }, attributes.parts)
+      const complete = (account: KubeObject | undefined) => {
+        if (account === undefined)
+          throw refused(
+            attributes,
+            `error looking up service account ${attributes.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+          )
+        return withToken(withPullSecrets(named, account), account, attributes, random)
+      }
+      const account = findAccount(reads, attributes.namespace, name)
+      return account instanceof Promise ? account.then(complete) : complete(account)
+    },
+  })
 
 function findAccount(reads: CacheReads, namespace: string, name: string) {
   return reads.get('', 'serviceaccounts', namespace, name) ?? reads.getLive('', 'serviceaccounts', namespace, name)
@@ -63,39 +66,73 @@ function withPullSecrets(pod: KubeObject, account: KubeObject): KubeObject {
   return withSpec(pod, { imagePullSecrets: secrets })
 }
 
-function withToken(pod: KubeObject, account: KubeObject): KubeObject {
+function withToken(pod: KubeObject, account: KubeObject, { parts }: AdmissionAttributes, random: Random): KubeObject {
   const automount: boolean = pod['spec'].automountServiceAccountToken ?? account['automountServiceAccountToken'] ?? true
-  const spec = automount ? withTokenMounted(pod['spec']) : pod['spec']
-  return spec === pod['spec'] ? pod : { ...pod, spec }
+  if (!automount) return pod
+  const before: Fields = pod['spec']
+  const spec = withTokenMounted(before, parts, () => VOLUME_PREFIX + random.suffix(SUFFIX_LENGTH))
+  return spec === before ? pod : { ...pod, spec }
 }
 
-/** The volume's name is the spec's: pods of one template are made alike, where Kubernetes gives each a name by chance. */
-const withTokenMounted = partFrom((spec: Fields): Fields => {
+/** Each pod's volume has a name of its own; of a spec that recurs all but the name is made once. */
+function withTokenMounted(spec: Fields, parts: Parts, newName: () => string): Fields {
+  if (!parts.recurs(spec) || !parts.once(spec, lacksStandIn)) return tokenMounted(spec, newName)
+  const standIn = parts.from(spec, withStandIn)
+  return standIn === spec || parts.once(spec, hasTokenVolume) ? standIn : parts.named(standIn, newName(), renamed)
+}
+
+/** As no volume is ever named by chance: `a` is not among the letters of suffixes. */
+const STAND_IN = `${VOLUME_PREFIX}aaaaa`
+
+const lacksStandIn = (spec: Fields): boolean => !jsonText(spec).includes(STAND_IN)
+
+const withStandIn = (spec: Fields): Fields => tokenMounted(spec, () => STAND_IN)
+
+const renamed: Naming = (spec, name) => ({
+  ...spec,
+  volumes: (spec['volumes'] as readonly Fields[]).map((volume) => renamedOne(volume, name)),
+  ...containersWith(spec, (container) => ({
+    ...container,
+    volumeMounts: (container['volumeMounts'] as readonly Fields[]).map((mount) => renamedOne(mount, name)),
+  })),
+})
+
+const renamedOne = (one: Fields, name: string): Fields => (one['name'] === STAND_IN ? { ...one, name } : one)
+
+function containersWith(spec: Fields, change: (container: Fields) => Fields): Fields {
+  const { initContainers, containers } = spec as { readonly [list: string]: readonly Fields[] | undefined }
+  return {
+    ...(initContainers ? { initContainers: initContainers.map(change) } : {}),
+    ...(containers ? { containers: containers.map(change) } : {}),
+  }
+}
+
+const hasTokenVolume = (spec: Fields): boolean => tokenVolumeOf(spec) !== undefined
+
+function tokenVolumeOf(spec: Fields): Fields | undefined {
   const volumes = (spec['volumes'] ?? []) as readonly Fields[]
-  const existing = volumes.find(
+  return volumes.find(
     (volume) =>
       volume['name'].startsWith(VOLUME_PREFIX) &&
       volume['projected']?.sources?.some((source: Fields) => source['serviceAccountToken']),
   )
-  const name: string = existing?.['name'] ?? VOLUME_PREFIX + suffixFor(jsonText(spec), 5)
+}
+
+/** The spec in which every container has a token, from the volume that is there or a new one; the same spec where each has one. */
+function tokenMounted(spec: Fields, newName: () => string): Fields {
+  const existing = tokenVolumeOf(spec)
+  const name: string = existing?.['name'] ?? newName()
   let mounted = false
-  const mount = (containers: readonly Fields[] | undefined) =>
-    containers?.map((container) => {
-      const mounts = (container['volumeMounts'] ?? []) as readonly Fields[]
-      if (mounts.some((present) => present['mountPath'] === MOUNT_PATH)) return container
-      mounted = true
-      return { ...container, volumeMounts: [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }] }
-    })
-  const initContainers = mount(spec['initContainers'])
-  const containers = mount(spec['containers'])
+  const lists = containersWith(spec, (container) => {
+    const mounts = (container['volumeMounts'] ?? []) as readonly Fields[]
+    if (mounts.some((present) => present['mountPath'] === MOUNT_PATH)) return container
+    mounted = true
+    return { ...container, volumeMounts: [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }] }
+  })
   if (!mounted) return spec
-  return {
-    ...spec,
-    ...(existing ? {} : { volumes: [...volumes, tokenVolume(name)] }),
-    ...(initContainers ? { initContainers } : {}),
-    ...(containers ? { containers } : {}),
-  }
-})
+  const volumes = (spec['volumes'] ?? []) as readonly Fields[]
+  return { ...spec, ...(existing ? {} : { volumes: [...volumes, tokenVolume(name)] }), ...lists }
+}
 
 function tokenVolume(name: string): Fields {
   return {

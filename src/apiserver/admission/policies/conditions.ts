@@ -2,11 +2,11 @@
 import type { Budget } from '../../../api/cel/eval.ts'
 import { MapValue, type Value } from '../../../api/cel/values.ts'
 import type { Fields } from '../../../api/object.ts'
-import { compile, type Expression, ExpressionError } from './expression.ts'
+import { compile, ExpressionError, type PolicyExpression } from './expression.ts'
 
-export interface Condition {
+export interface MatchCondition {
   readonly source: string
-  readonly expression: Expression
+  readonly expression: PolicyExpression
 }
 
 export type ConditionOutcome =
@@ -14,7 +14,7 @@ export type ConditionOutcome =
   /** No condition is false, and some could not be evaluated. */
   | { readonly error: string }
 
-export const conditionsOf = (spec: Fields): readonly Condition[] =>
+export const matchConditionsOf = (spec: Fields): readonly MatchCondition[] =>
   ((spec['matchConditions'] ?? []) as readonly Fields[]).map((condition) => ({
     source: condition['expression'] ?? '',
     expression: compile(condition['expression'] ?? ''),
@@ -22,7 +22,7 @@ export const conditionsOf = (spec: Fields): readonly Condition[] =>
 
 /** One that is false decides, whatever goes wrong in the others. */
 export function evaluateConditions(
-  conditions: readonly Condition[],
+  conditions: readonly MatchCondition[],
   variables: ReadonlyMap<string, Value>,
   budget: Budget,
 ): ConditionOutcome {

@@ -7,11 +7,12 @@ import type { Fields, KubeObject } from '../../../api/object.ts'
 import { parseApiVersion } from '../../../api/object.ts'
 import { labelSelectorOf } from '../../../api/objects/label-selector.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
+import { getOrInsertComputed } from '../../../base/get-or-insert.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes, AdmissionHost } from '../plugin.ts'
-import { type Matcher, matcherOf, matchingRow, selects } from '../webhooks/match.ts'
-import { type Condition, conditionsOf } from './conditions.ts'
-import { compile, type Expression } from './expression.ts'
+import { type Matcher, matchingRow, selects, webhookMatcher } from '../webhooks/match.ts'
+import { type MatchCondition, matchConditionsOf } from './conditions.ts'
+import { compile, type PolicyExpression } from './expression.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 
@@ -19,8 +20,8 @@ export interface Definition {
   readonly name: string
   readonly spec: Fields
   readonly matcher: Matcher
-  readonly conditions: readonly Condition[]
-  readonly variables: readonly { readonly name: string; readonly expression: Expression }[]
+  readonly conditions: readonly MatchCondition[]
+  readonly variables: readonly { readonly name: string; readonly expression: PolicyExpression }[]
   readonly bindings: readonly Binding[]
 }
 
@@ -77,8 +78,8 @@ function definitionOf(policy: KubeObject, bindings: readonly KubeObject[]): Defi
   return {
     name: policy.metadata.name ?? '',
     spec,
-    matcher: matcherOf(constraints, constraints['resourceRules'] ?? []),
-    conditions: conditionsOf(spec),
+    matcher: webhookMatcher(constraints, constraints['resourceRules'] ?? []),
+    conditions: matchConditionsOf(spec),
     variables: ((spec['variables'] ?? []) as readonly Fields[]).map(({ name, expression }) => ({
       name,
       expression: compile(expression),
@@ -94,7 +95,7 @@ function definitionOf(policy: KubeObject, bindings: readonly KubeObject[]): Defi
 const ANYTHING = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*', '*/*'] }]
 
 const bindingMatcher = (resources: Fields): Matcher =>
-  matcherOf(resources, resources['resourceRules']?.length ? resources['resourceRules'] : ANYTHING)
+  webhookMatcher(resources, resources['resourceRules']?.length ? resources['resourceRules'] : ANYTHING)
 
 /** Reviews, which are asked of the server and change nothing: to judge them could lock everybody out. */
 const REVIEWS = new Set([
@@ -208,11 +209,6 @@ export function showing(
     oldObject: oldObject && (await host.endpointOf(row).served.object(oldObject)),
   })
   return (row) => {
-    let shown = known.get(row)
-    if (shown === undefined) {
-      shown = show(row)
-      known.set(row, shown)
-    }
-    return shown
+    return getOrInsertComputed(known, row, show)
   }
 }

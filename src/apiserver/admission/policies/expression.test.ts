@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DYN } from '../../../api/cel/types.ts'
 import { wrap } from '../../../api/cel/values.ts'
-import { conditionsOf, evaluateConditions } from './conditions.ts'
+import { evaluateConditions, matchConditionsOf } from './conditions.ts'
 import { compile, ExpressionError, lazyVariables } from './expression.ts'
 
 const budget = () => ({ used: 0, limit: 1_000_000 })
@@ -31,7 +31,7 @@ test('an expression that costs too much ends', () => {
 
 test('a condition that is false decides, whatever goes wrong in another', () => {
   const conditions = (...sources: string[]) =>
-    conditionsOf({ matchConditions: sources.map((expression, i) => ({ name: `c${i}`, expression })) })
+    matchConditionsOf({ matchConditions: sources.map((expression, i) => ({ name: `c${i}`, expression })) })
   const run = (...sources: string[]) => evaluateConditions(conditions(...sources), about({ a: 1 }), budget())
   assert.deepEqual(run('object.b == 1', 'object.a == 2'), { matches: false })
   assert.deepEqual(run('object.a == 1'), { matches: true })

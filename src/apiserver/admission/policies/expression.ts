@@ -1,14 +1,19 @@
 /** CEL expressions of policies and match conditions: compiled once, evaluated over a request under a budget. */
 
 import { type Answer, authorizerValue, requestResourceValue } from '../../../api/cel/authorizer.ts'
-import { check } from '../../../api/cel/check.ts'
-import { type Budget, BudgetExceeded, evaluate } from '../../../api/cel/eval.ts'
+import { typeCheck } from '../../../api/cel/check.ts'
+import { type Budget, BudgetExceeded, evaluateExpression } from '../../../api/cel/eval.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
 import { parse } from '../../../api/cel/parse.ts'
-import { DYN, type Type } from '../../../api/cel/types.ts'
+import { DYN } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Fields, Json, KubeObject } from '../../../api/object.ts'
-import { messageTypes, mutatingFunctions, policyFunctions } from '../../../api/validation/policy-expressions.ts'
+import {
+  messageTypes,
+  mutatingFunctions,
+  policyFunctions,
+  policyVariables,
+} from '../../../api/validation/policy-expressions.ts'
 import type { DecidedAuthorizer } from '../../auth/decided.ts'
 import type { CacheReads } from '../../reads.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
@@ -17,22 +22,10 @@ import { user } from '../webhooks/call.ts'
 /** Thrown with what went wrong inside an expression. */
 export class ExpressionError extends Error {}
 
-export interface Expression {
+export interface PolicyExpression {
   /** @throws ExpressionError */
   run(variables: ReadonlyMap<string, Value>, budget: Budget): Value
 }
-
-const NAMES = [
-  'object',
-  'oldObject',
-  'request',
-  'params',
-  'namespaceObject',
-  'variables',
-  'authorizer',
-  'authorizer.requestResource',
-]
-const TYPES: ReadonlyMap<string, Type> = new Map(NAMES.map((name) => [name, DYN]))
 
 /** The expressions of one policy have cost too much together: none is evaluated any more. */
 export class BudgetSpent extends ExpressionError {}
@@ -42,14 +35,14 @@ export class BudgetSpent extends ExpressionError {}
  *
  * @param mutating whether it may make objects (`Object{…}`)
  */
-export function compile(source: string, mutating = false): Expression {
+export function compile(source: string, mutating = false): PolicyExpression {
   let broken: string | undefined
-  let checked: ReturnType<typeof check> | undefined
+  let checked: ReturnType<typeof typeCheck> | undefined
   try {
     const language = mutating
       ? { functions: mutatingFunctions(), messages: messageTypes }
       : { functions: policyFunctions() }
-    checked = check(parse(source), { variables: TYPES, mixed: true, ...language })
+    checked = typeCheck(parse(source), { variables: policyVariables, mixed: true, ...language })
     const [issue] = checked.issues
     if (issue !== undefined) broken = `compilation failed: ERROR: <input>:1:${issue.at + 1}: ${issue.message}`
   } catch (error) {
@@ -61,7 +54,7 @@ export function compile(source: string, mutating = false): Expression {
       const own: Budget = { used: 0, limit: CALL_COST_LIMIT }
       let value: Value
       try {
-        value = evaluate(checked, variables, own)
+        value = evaluateExpression(checked, variables, own)
       } catch (error) {
         if (error instanceof CelError || error instanceof BudgetExceeded) throw new ExpressionError(error.message)
         throw error
@@ -134,7 +127,7 @@ const requested = ({ row: { group, resource }, subresource, namespace, name }: A
 
 /** `variables.x`: each is evaluated when it is first read, and may read those before it. */
 export function lazyVariables(
-  list: readonly { readonly name: string; readonly expression: Expression }[],
+  list: readonly { readonly name: string; readonly expression: PolicyExpression }[],
   variables: ReadonlyMap<string, Value>,
   budget: Budget,
 ): Value {

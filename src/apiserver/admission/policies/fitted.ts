@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../api/object.ts'
 import type { Schema } from '../../../api/schema/schema.ts'
 import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.ts'
 import { MutationError, printKind } from './mutation-error.ts'
-import type { Target } from './mutations.ts'
+import type { MutationTarget } from './mutations.ts'
 
 /**
  * A configuration that fits its schema, with numbers as big as their fields: what does not fit 32 bits loses the rest. That
@@ -12,7 +12,7 @@ import type { Target } from './mutations.ts'
  *
  * @throws MutationError for a fraction where a whole number belongs
  */
-export function fitted(configuration: JsonObject, { kind, reader }: Pick<Target, 'kind' | 'reader'>): Json {
+export function fitted(configuration: JsonObject, { kind, reader }: Pick<MutationTarget, 'kind' | 'reader'>): Json {
   if (!reader.isTyped) return configuration as Json
   return fit(configuration as Json, kind.schema, kind)
 }

@@ -1,6 +1,7 @@
 /** Policies in front of a request, without a server: what tests of both kinds of policies share. */
 
 import type { Fields, KubeObject } from '../../../api/object.ts'
+import { noParts } from '../../../api/parts.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { builtinScheme } from '../../../api/scheme/scheme.ts'
 import { builtinReader } from '../../endpoints/builtin-reader.ts'
@@ -79,6 +80,7 @@ export function creating(object: KubeObject, more: Partial<AdmissionAttributes> 
     name: object.metadata.name ?? '',
     object,
     oldObject: undefined,
+    parts: noParts,
     user: { name: 'u', groups: [] },
     dryRun: false,
     options: {},

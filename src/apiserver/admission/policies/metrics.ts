@@ -21,7 +21,10 @@ export interface PolicyMetrics {
 
 const SECONDS = [5e-7, 0.001, 0.01, 0.1, 1]
 
-export function policyMetrics({ clock, metrics }: Pick<Runtime, 'clock' | 'metrics'>): PolicyMetrics {
+export function policyMetrics({
+  machineClock: clock,
+  metrics,
+}: Pick<Runtime, 'machineClock' | 'metrics'>): PolicyMetrics {
   if (metrics === undefined) return { now: () => 0, mutated() {}, judged() {} }
   return counting(clock, metrics)
 }

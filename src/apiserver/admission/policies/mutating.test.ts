@@ -7,7 +7,7 @@ import type { AdmissionAttributes } from '../plugin.ts'
 import { configMap, creating, type Given, pluginOver } from './fixture.test.ts'
 import { mutatingAdmissionPolicy } from './mutating.ts'
 
-const clock = { monotonic: () => 0 } as never
+const machineClock = { monotonic: () => 0 } as never
 const applied = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })
 const patched = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })
 const policy = (mutations: readonly object[], spec: Fields = {}, binding: Fields = {}, name = 'p'): Given => ({
@@ -17,7 +17,7 @@ const policy = (mutations: readonly object[], spec: Fields = {}, binding: Fields
 })
 
 const pluginOf = (given: readonly Given[], configMaps: readonly KubeObject[] = []) =>
-  pluginOver(mutatingAdmissionPolicy({ clock }), 'mutating', given, configMaps)
+  pluginOver(mutatingAdmissionPolicy({ machineClock }), 'mutating', given, configMaps)
 
 const mutate = async (
   given: readonly Given[],
@@ -152,7 +152,9 @@ test('what the merge keeps is kept: keys of hostile names are data', async () =>
 
 test('mutations are counted by policy and binding', async () => {
   const metrics = createMetrics()
-  const plugin = pluginOver(mutatingAdmissionPolicy({ clock, metrics }), 'mutating', [policy([applied('Object{}')])])
+  const plugin = pluginOver(mutatingAdmissionPolicy({ machineClock, metrics }), 'mutating', [
+    policy([applied('Object{}')]),
+  ])
   await plugin.mutate?.(creating(configMap({})))
   assert.match(
     metrics.text(),

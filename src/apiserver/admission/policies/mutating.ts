@@ -42,7 +42,7 @@ const policyOf = (definition: Definition): Policy => ({
 })
 
 export const mutatingAdmissionPolicy =
-  (runtime: Pick<Runtime, 'clock' | 'metrics'>): AdmissionPluginFactory =>
+  (runtime: Pick<Runtime, 'machineClock' | 'metrics'>): AdmissionPluginFactory =>
   (reads, host) => {
     const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'] as const
     const current = definitionsOf(reads, host, resources, policyOf)

@@ -5,7 +5,6 @@ import { misnamed } from '../../../api/cel/mutation.ts'
 import { configurationOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
 import { MOST_PARTS, weightOf } from '../../../api/cel/weight.ts'
-import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { atomicPaths } from '../../../api/fields/atomics.ts'
 import { merge } from '../../../api/fields/merge.ts'
 import { shapeOf } from '../../../api/fields/shape.ts'
@@ -15,14 +14,14 @@ import type { ResourceRow, SubresourceRow } from '../../../api/scheme/resource.t
 import { StatusError } from '../../../api/status.ts'
 import type { KindReader, ResourceEndpoint } from '../../registry/endpoint.ts'
 import { reasonOf } from '../webhooks/json-patch.ts'
-import { compile, type Expression, ExpressionError } from './expression.ts'
+import { compile, ExpressionError, type PolicyExpression } from './expression.ts'
 import { fitted } from './fitted.ts'
 import { MutationError, printKind } from './mutation-error.ts'
 import { applyPolicyPatch } from './policy-patch.ts'
 
 export interface Mutation {
   readonly source: string
-  readonly expression: Expression
+  readonly expression: PolicyExpression
   readonly isPatch: boolean
 }
 
@@ -34,14 +33,14 @@ export const mutationsOf = (spec: Fields): readonly Mutation[] =>
   })
 
 /** The kind that a request is about: its resource's, or another one at a subresource (`Scale`). */
-export interface Target {
+export interface MutationTarget {
   readonly kind: ResourceRow | SubresourceRow
   readonly reader: KindReader
   /** Not known where the resource's group and version are published: nothing can be merged into it. */
   readonly foreign: boolean
 }
 
-export function targetOf({ row, reader, readerOf }: ResourceEndpoint, subresource: string): Target {
+export function targetOf({ row, reader, readerOf }: ResourceEndpoint, subresource: string): MutationTarget {
   const sub = subresource === '' ? undefined : row.subresources.find(({ name }) => name === subresource)
   if (sub === undefined || sub.kind === row.kind) return { kind: row, reader, foreign: false }
   return { kind: sub, reader: readerOf(sub), foreign: sub.group !== row.group || sub.version !== row.version }
@@ -74,7 +73,7 @@ export function evaluateMutation(
  *
  * @throws MutationError, or StatusError 500 for a patched object that cannot be read
  */
-export function applyMutation(mutation: Mutation, made: Value, object: KubeObject, target: Target): KubeObject {
+export function applyMutation(mutation: Mutation, made: Value, object: KubeObject, target: MutationTarget): KubeObject {
   try {
     return mutation.isPatch ? applyPolicyPatch(made, object, target.reader) : applyConfiguration(made, object, target)
   } catch (error) {
@@ -86,7 +85,7 @@ export function applyMutation(mutation: Mutation, made: Value, object: KubeObjec
 const APPLYING = 'error applying patch'
 const TYPING = `${APPLYING}: failed to convert patch object to typed object`
 
-function applyConfiguration(made: Value, object: KubeObject, target: Target): KubeObject {
+function applyConfiguration(made: Value, object: KubeObject, target: MutationTarget): KubeObject {
   if (!(made instanceof MessageValue))
     throw new MutationError('unsupported return type from ApplyConfiguration expression: null_type')
   const wrong = misnamed(made, 'Object')
@@ -107,10 +106,10 @@ function applyConfiguration(made: Value, object: KubeObject, target: Target): Ku
   return readBack(merged, target)
 }
 
-function readBack(merged: KubeObject, { kind, reader }: Target): KubeObject {
+function readBack(merged: KubeObject, { kind, reader }: MutationTarget): KubeObject {
   try {
     const decoded = reader.decode({ kind: 'object', object: merged }, { fieldValidation: 'Ignore' }).object
-    return applyDefaults(decoded, kind.schema)
+    return reader.defaulted(decoded)
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     // Each value is read for itself there: no message says which.

@@ -2,9 +2,8 @@
 import { misnamed } from '../../../api/cel/mutation.ts'
 import { jsonOf } from '../../../api/cel/native.ts'
 import { CelError, MessageValue, type Value } from '../../../api/cel/values.ts'
-import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Json, type KubeObject } from '../../../api/object.ts'
-import type { Operation } from '../../../api/patch/json-patch.ts'
+import type { JsonPatchOperation } from '../../../api/patch/json-patch.ts'
 import { internalError } from '../../../api/status.ts'
 import type { KindReader } from '../../registry/endpoint.ts'
 import { applyOperations, reasonOf, TestFailed } from '../webhooks/json-patch.ts'
@@ -38,16 +37,16 @@ export function applyPolicyPatch(made: Value, object: KubeObject, reader: KindRe
         patched: true,
       },
     ).object
-    return applyDefaults(decoded, reader.schema)
+    return reader.defaulted(decoded)
   } catch (error) {
     const reason = reasonOf(error)
     throw internalError(new Error(reason.startsWith('converting ') ? `failed to convert object: ${reason}` : reason))
   }
 }
 
-function operationsOf(made: Value): readonly Operation[] {
+function operationsOf(made: Value): readonly JsonPatchOperation[] {
   if (!Array.isArray(made)) throw new MutationError('type conversion error: a list is expected')
-  return made.map((item: Value): Operation => {
+  return made.map((item: Value): JsonPatchOperation => {
     if (!(item instanceof MessageValue) || item.type.name !== 'JSONPatch')
       throw new MutationError('type conversion error: a JSONPatch is expected')
     const text = (name: string): string => (item.fields.get(name) as string | undefined) ?? ''

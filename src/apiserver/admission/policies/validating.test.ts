@@ -4,7 +4,7 @@ import type { Fields } from '../../../api/object.ts'
 import { configMap, creating, type Given, pluginOver } from './fixture.test.ts'
 import { validatingAdmissionPolicy } from './validating.ts'
 
-const clock = { monotonic: () => 0 } as never
+const machineClock = { monotonic: () => 0 } as never
 const policy = (
   validations: readonly object[],
   actions: readonly string[],
@@ -25,7 +25,7 @@ async function judged(given: Given) {
   })
   let error: Error | undefined
   try {
-    await pluginOver(validatingAdmissionPolicy({ clock }), 'validating', [given]).validate?.(attributes)
+    await pluginOver(validatingAdmissionPolicy({ machineClock }), 'validating', [given]).validate?.(attributes)
   } catch (thrown) {
     error = thrown as Error
   }

@@ -27,24 +27,24 @@ import {
 import {
   BudgetSpent,
   compile,
-  type Expression,
   ExpressionError,
   lazyVariables,
+  type PolicyExpression,
   requestVariables,
 } from './expression.ts'
 import { type PolicyMetrics, policyMetrics } from './metrics.ts'
 
 interface Rule {
-  readonly expression: Expression
+  readonly expression: PolicyExpression
   readonly source: string
   readonly message: string
-  readonly messageExpression: Expression | undefined
+  readonly messageExpression: PolicyExpression | undefined
   readonly reason: string
 }
 
 interface Policy extends Definition {
   readonly rules: readonly Rule[]
-  readonly annotations: readonly { readonly key: string; readonly expression: Expression }[]
+  readonly annotations: readonly { readonly key: string; readonly expression: PolicyExpression }[]
 }
 
 const policyOf = (definition: Definition): Policy => ({
@@ -63,7 +63,7 @@ const policyOf = (definition: Definition): Policy => ({
 })
 
 export const validatingAdmissionPolicy =
-  (runtime: Pick<Runtime, 'clock' | 'metrics'>): AdmissionPluginFactory =>
+  (runtime: Pick<Runtime, 'machineClock' | 'metrics'>): AdmissionPluginFactory =>
   (reads, host) => {
     const resources = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'] as const
     const current = definitionsOf(reads, host, resources, policyOf)
@@ -114,7 +114,7 @@ async function judge(
     const { definition, binding } = found
     const fails = definition.spec['failurePolicy'] !== 'Ignore'
     if ('wrong' in found) {
-      // Nobody can say what would have been found: the binding's actions do not count.
+      // What would have been found is unknown: the binding's actions do not count.
       const finding = { message: found.wrong, reason: 'Invalid', index: 0 }
       if (fails) denials.push({ ...finding, policy: definition.name, binding: binding?.name })
       continue
@@ -231,7 +231,11 @@ function messageOf(rule: Rule, variables: ReadonlyMap<string, Value>, budget: Bu
 }
 
 /** undefined for what is no text, or could not be evaluated. */
-function textOf(expression: Expression, variables: ReadonlyMap<string, Value>, budget: Budget): string | undefined {
+function textOf(
+  expression: PolicyExpression,
+  variables: ReadonlyMap<string, Value>,
+  budget: Budget,
+): string | undefined {
   try {
     const made = expression.run(variables, budget)
     return typeof made === 'string' ? made.trim() : undefined

@@ -1,6 +1,6 @@
 /** JSON patches of webhooks and policies: applied, or why not, in the words that their authors know. */
 import type { Json } from '../../../api/object.ts'
-import { applyJsonPatch, decodeJsonPatch, type Operation } from '../../../api/patch/json-patch.ts'
+import { applyJsonPatch, decodeJsonPatch, type JsonPatchOperation } from '../../../api/patch/json-patch.ts'
 import { StatusError } from '../../../api/status.ts'
 
 /** A test of the patch found something else than it expects. */
@@ -11,7 +11,7 @@ export const applyWebhookPatch = (document: Json, patch: Json): Json =>
   applyOperations(document, decodeJsonPatch(patch).operations)
 
 /** @throws Error with the first operation that does not apply, TestFailed */
-export function applyOperations(document: Json, operations: readonly Operation[]): Json {
+export function applyOperations(document: Json, operations: readonly JsonPatchOperation[]): Json {
   let current = document
   const copies = { characters: 0 }
   for (const operation of operations) {
@@ -29,7 +29,7 @@ export function applyOperations(document: Json, operations: readonly Operation[]
 
 const MISSING = 'missing value'
 
-function reason(document: Json, { op, path, from }: Operation): string {
+function reason(document: Json, { op, path, from }: JsonPatchOperation): string {
   const pointer = path ?? ''
   const parent = holder(document, pointer)
   switch (op) {

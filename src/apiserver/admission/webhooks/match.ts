@@ -18,7 +18,7 @@ export interface Matcher {
 }
 
 /** Takes what a webhook or a policy's matchConstraints say. An absent selector selects everything. */
-export function matcherOf(spec: Fields, rules: readonly Fields[]): Matcher {
+export function webhookMatcher(spec: Fields, rules: readonly Fields[]): Matcher {
   return {
     rules,
     excluded: spec['excludeResourceRules'] ?? [],

@@ -4,7 +4,6 @@
  */
 
 import { REQUEST_COST_LIMIT } from '../../../api/cel/limits.ts'
-import { applyDefaults } from '../../../api/defaults/defaults.ts'
 import { asJson, asKubeObject, type Fields, type Json, type KubeObject } from '../../../api/object.ts'
 import type { ResourceRow } from '../../../api/scheme/resource.ts'
 import { badRequest, forbidden, internalError, StatusError } from '../../../api/status.ts'
@@ -13,12 +12,12 @@ import { whenDecided } from '../../auth/decided.ts'
 import type { CacheReads } from '../../reads.ts'
 import { type WebhookMetrics, type WebhookType, webhookMetrics } from '../metrics.ts'
 import type { AdmissionAttributes, AdmissionHost, AdmissionPlugin, AdmissionPluginFactory } from '../plugin.ts'
-import { type Condition, conditionsOf, evaluateConditions } from '../policies/conditions.ts'
+import { evaluateConditions, type MatchCondition, matchConditionsOf } from '../policies/conditions.ts'
 import { requestVariables } from '../policies/expression.ts'
 import { changed, mayRun, ranReinvocable, runsOf } from '../reinvocation.ts'
 import { createWebhookCaller, denial, reviewOf, type WebhookAnswer, type WebhookCaller } from './call.ts'
 import { applyWebhookPatch, reasonOf } from './json-patch.ts'
-import { configuresAdmission, type Matcher, matcherOf, matchingRow, selects } from './match.ts'
+import { configuresAdmission, type Matcher, matchingRow, selects, webhookMatcher } from './match.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 
@@ -28,7 +27,7 @@ interface Webhook {
   readonly name: string
   readonly spec: Fields
   readonly matcher: Matcher
-  readonly conditions: readonly Condition[]
+  readonly conditions: readonly MatchCondition[]
 }
 
 /** The webhooks of all configurations, by the configurations' names; compiled again when one of them changes. */
@@ -45,8 +44,8 @@ function webhooksOf(reads: CacheReads, host: AdmissionHost, resource: string): (
         id: `${configuration.metadata.uid}/${i}/${spec['name']}`,
         name: spec['name'],
         spec,
-        matcher: matcherOf(spec, spec['rules'] ?? []),
-        conditions: conditionsOf(spec),
+        matcher: webhookMatcher(spec, spec['rules'] ?? []),
+        conditions: matchConditionsOf(spec),
       })),
     )
     return compiled
@@ -235,7 +234,7 @@ async function patched(
     const raw = asKubeObject(applyWebhookPatch(asJson(object), patch as Json))
     const reader = host.endpointOf(row).readerOf(target)
     const decoded = reader.decode({ kind: 'object', object: raw }, { fieldValidation: 'Ignore' }).object
-    return applyDefaults(decoded, reader.schema)
+    return reader.defaulted(decoded)
   } catch (error) {
     throw internalError(new Error(reasonOf(error), { cause: error }))
   }

@@ -1,20 +1,20 @@
-/** AuthenticationConfiguration: trusted token issuers, how their claims become users, and where nobody may be anybody. */
+/** AuthenticationConfiguration: trusted token issuers, how their claims become users, and where requests may be anonymous. */
 import { X509Certificate } from 'node:crypto'
 import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../../api/validation/errors.ts'
 import { ALGORITHMS, type Algorithm } from '../jws.ts'
 import type { JwtIssuer } from '../oidc/authenticator.ts'
 import { claimMappingsOf, MAPPING_SHAPES } from './claim-mappings.ts'
-import { readDocument, refuse, type Shape } from './document.ts'
+import { type DocumentShape, readDocument, refuse } from './document.ts'
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly JwtIssuer[]
-  /** Who brings nothing is system:anonymous: everywhere, or at these paths. undefined: the file does not say. */
+  /** A request without credentials is system:anonymous: everywhere, or at these paths. undefined: the file does not say. */
   readonly anonymous?: { readonly enabled: boolean; readonly paths?: readonly string[] }
 }
 
-const STRINGS: Shape = { list: 'string' }
-const SHAPE: Readonly<Record<string, Shape>> = {
+const STRINGS: DocumentShape = { list: 'string' }
+const SHAPE: Readonly<Record<string, DocumentShape>> = {
   jwt: {
     list: {
       fields: {

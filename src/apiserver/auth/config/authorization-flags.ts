@@ -1,5 +1,5 @@
 /** The --authorization-* flags of kube-apiserver: the modes by name, and at most one webhook. */
-import type { Mode } from '../authorizer.ts'
+import type { AuthorizationMode } from '../authorizer.ts'
 import type { ReviewVersion } from '../webhook/review.ts'
 import { AUTHORIZED_MS, type ModeConfiguration, UNAUTHORIZED_MS } from './authorization.ts'
 import { ConfigurationError, milliseconds } from './document.ts'
@@ -17,7 +17,7 @@ export interface AuthorizationFlags {
   readonly authorizationWebhookCacheUnauthorizedTtl?: string
 }
 
-const MODES: readonly Mode['type'][] = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
+const MODES: readonly AuthorizationMode['type'][] = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
 const TIMEOUT_MS = 30_000
 
 /** undefined when none of the flags is set. @throws ConfigurationError */
@@ -37,7 +37,7 @@ export function authorizationModes(flags: AuthorizationFlags): readonly ModeConf
     throw new ConfigurationError("authorization-mode Webhook's authorization config file not passed")
   if (!modes.includes('Webhook') && file !== undefined)
     throw new ConfigurationError('cannot specify --authorization-webhook-config-file without mode Webhook')
-  return (modes as readonly Mode['type'][]).map((type) =>
+  return (modes as readonly AuthorizationMode['type'][]).map((type) =>
     type === 'Webhook' ? webhook(flags, file as string) : { type, name: type.toLowerCase() },
   )
 }

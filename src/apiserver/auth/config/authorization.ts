@@ -1,15 +1,15 @@
-/** AuthorizationConfiguration: who decides what a user may do, in order (API concept: authorization configuration file). */
+/** AuthorizationConfiguration: the authorizers, in order (API concept: authorization configuration file). */
 import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '../../../api/validation/errors.ts'
 import { dns1123Subdomain } from '../../../api/validation/names.ts'
-import type { Mode } from '../authorizer.ts'
+import type { AuthorizationMode } from '../authorizer.ts'
 import type { MatchCondition } from '../webhook/conditions.ts'
 import { compileCondition } from '../webhook/conditions.ts'
 import type { ReviewVersion } from '../webhook/review.ts'
-import { ConfigurationError, readDocument, refuse, type Shape } from './document.ts'
+import { ConfigurationError, type DocumentShape, readDocument, refuse } from './document.ts'
 
 export type ModeConfiguration =
-  | { readonly type: Exclude<Mode['type'], 'Webhook'>; readonly name: string }
+  | { readonly type: Exclude<AuthorizationMode['type'], 'Webhook'>; readonly name: string }
   | ({ readonly type: 'Webhook'; readonly name: string } & WebhookConfiguration)
 
 export interface WebhookConfiguration {
@@ -27,7 +27,7 @@ export interface WebhookConfiguration {
 /** What is wrong with a kubeconfig's path; undefined when nothing is. */
 export type FileCheck = (path: string) => string | undefined
 
-const SHAPE: Readonly<Record<string, Shape>> = {
+const SHAPE: Readonly<Record<string, DocumentShape>> = {
   authorizers: {
     list: {
       fields: {

@@ -4,12 +4,12 @@ import type { Fields } from '../../../api/object.ts'
 import { duplicate, type FieldError, invalid, required } from '../../../api/validation/errors.ts'
 import { dns1123Subdomain } from '../../../api/validation/names.ts'
 import type { ClaimMappings, ClaimRule, Mapping } from '../oidc/claims.ts'
-import { type Compiled, type Expression, overClaims, overUser, readsClaim } from '../oidc/expressions.ts'
-import type { Shape } from './document.ts'
+import { type ClaimExpression, type Compiled, overClaims, overUser, readsClaim } from '../oidc/expressions.ts'
+import type { DocumentShape } from './document.ts'
 
-const PREFIXED: Shape = { fields: { claim: 'string', prefix: 'string', expression: 'string' } }
+const PREFIXED: DocumentShape = { fields: { claim: 'string', prefix: 'string', expression: 'string' } }
 /** Fields of a jwt entry besides its issuer. */
-export const MAPPING_SHAPES: Readonly<Record<string, Shape>> = {
+export const MAPPING_SHAPES: Readonly<Record<string, DocumentShape>> = {
   claimMappings: {
     fields: {
       username: PREFIXED,
@@ -76,14 +76,14 @@ function prefixedMapping(fields: Fields, at: string, errors: FieldError[]): Mapp
   return mapping(fields, at, errors)
 }
 
-function compiled(made: Compiled, at: string, source: string, errors: FieldError[]): Expression | undefined {
+function compiled(made: Compiled, at: string, source: string, errors: FieldError[]): ClaimExpression | undefined {
   if ('expression' in made) return made.expression
   errors.push(invalid(at, source, `compilation failed: ${made.error}`))
   return undefined
 }
 
 /** A rule: must give a bool. */
-function rule(made: Compiled, at: string, source: string, errors: FieldError[]): Expression | undefined {
+function rule(made: Compiled, at: string, source: string, errors: FieldError[]): ClaimExpression | undefined {
   const expression = compiled(made, at, source, errors)
   if (expression === undefined) return undefined
   const { type } = expression.program
@@ -168,7 +168,7 @@ function userRulesOf(list: readonly Fields[], at: string, errors: FieldError[]):
   })
 }
 
-/** Who takes addresses for names must have asked whether they are the users'. */
+/** A mapping that takes e-mail addresses for names must ask whether they are verified. */
 function checkVerifiedEmail(
   source: string | undefined,
   at: string,

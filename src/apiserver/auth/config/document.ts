@@ -1,6 +1,6 @@
 /**
  * Configuration files of an API server (group apiserver.config.k8s.io): YAML or JSON, of one kind, decoded strictly. A field
- * nobody knows is a mistake, not something to be passed over.
+ * is not known is a mistake, not something to be passed over.
  */
 
 import { parse } from 'yaml'
@@ -12,18 +12,18 @@ import { parseGoDurationMs } from '../../../base/go-duration.ts'
 /** What is wrong with a configuration, in one line. */
 export class ConfigurationError extends Error {}
 
-export type Shape =
+export type DocumentShape =
   | 'string'
   | 'boolean'
   | 'duration'
-  | { readonly list: Shape }
-  | { readonly fields: Readonly<Record<string, Shape>> }
+  | { readonly list: DocumentShape }
+  | { readonly fields: Readonly<Record<string, DocumentShape>> }
 
 const GROUP = 'apiserver.config.k8s.io'
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']
 
 /** The document, of which every field is known and of its type; what is not there is undefined. @throws ConfigurationError */
-export function readDocument(text: string, kind: string, fields: Readonly<Record<string, Shape>>): Fields {
+export function readDocument(text: string, kind: string, fields: Readonly<Record<string, DocumentShape>>): Fields {
   let document: unknown
   try {
     document = parse(text, { maxAliasCount: 100 })
@@ -47,7 +47,7 @@ export function readDocument(text: string, kind: string, fields: Readonly<Record
   return checked
 }
 
-function shaped(value: unknown, shape: Shape, path: string, unknown: string[]): unknown {
+function shaped(value: unknown, shape: DocumentShape, path: string, unknown: string[]): unknown {
   // As for every JSON of Kubernetes, null is what is not there.
   if (value === null || value === undefined) return undefined
   const wrong = (wanted: string) => new ConfigurationError(`${path === '' ? 'it' : path} must be ${wanted}`)
@@ -74,7 +74,7 @@ function shaped(value: unknown, shape: Shape, path: string, unknown: string[]): 
   return made
 }
 
-const empty = (shape: Shape): unknown => (typeof shape === 'object' && 'fields' in shape ? {} : '')
+const empty = (shape: DocumentShape): unknown => (typeof shape === 'object' && 'fields' in shape ? {} : '')
 
 /** A Go duration, in milliseconds. @throws ConfigurationError */
 export function milliseconds(text: string, where: string): number {

@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { TokenAuthenticator } from '../authenticator.ts'
 import { type Algorithm, type Claims, type Jws, parseJws } from '../jws.ts'
-import { TokenError } from '../serviceaccounts.ts'
+import { TokenError } from '../service-account-tokens.ts'
 import { type ClaimMappings, unmarshal, userOfClaims } from './claims.ts'
 import { expandGroups } from './distributed.ts'
-import { createProvider, type Provider } from './provider.ts'
+import { createProvider, type OidcProvider } from './provider.ts'
 
 /** One issuer, as configured: checked, its expressions compiled. */
 export interface JwtIssuer {
@@ -72,7 +72,7 @@ export function createOidcAuthenticator(runtime: Runtime, issuers: readonly JwtI
 }
 
 /** When it expires, in milliseconds since the epoch. @throws TokenError */
-async function verified(jws: Jws, issuer: JwtIssuer, provider: Provider, now: number): Promise<number> {
+async function verified(jws: Jws, issuer: JwtIssuer, provider: OidcProvider, now: number): Promise<number> {
   const refused = (why: string) => new TokenError(`oidc: verify token: ${why}`)
   const { claims } = jws
   const audiences = audiencesOf(claims)

@@ -2,23 +2,23 @@
 import type { Value } from '../../../api/cel/values.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { Claims } from '../jws.ts'
-import { TokenError } from '../serviceaccounts.ts'
-import { claimsVariables, type Expression, run, userVariables } from './expressions.ts'
+import { TokenError } from '../service-account-tokens.ts'
+import { type ClaimExpression, claimsVariables, run, userVariables } from './expressions.ts'
 
 /** A claim with what goes before its value, or an expression. */
-export type Mapping = { readonly claim: string; readonly prefix: string } | { readonly expression: Expression }
+export type Mapping = { readonly claim: string; readonly prefix: string } | { readonly expression: ClaimExpression }
 
 export type ClaimRule =
   | { readonly claim: string; readonly requiredValue: string }
-  | { readonly expression: Expression; readonly message: string }
+  | { readonly expression: ClaimExpression; readonly message: string }
 
 export interface ClaimMappings {
   readonly username: Mapping
   readonly groups?: Mapping
   readonly uid?: Mapping
-  readonly extra: readonly { readonly key: string; readonly value: Expression }[]
+  readonly extra: readonly { readonly key: string; readonly value: ClaimExpression }[]
   readonly claimRules: readonly ClaimRule[]
-  readonly userRules: readonly { readonly expression: Expression; readonly message: string }[]
+  readonly userRules: readonly { readonly expression: ClaimExpression; readonly message: string }[]
 }
 
 type Variables = () => ReadonlyMap<string, Value>
@@ -120,7 +120,7 @@ function checkUser(rules: ClaimMappings['userRules'], user: UserInfo): void {
 }
 
 function holds(
-  { expression, message }: { readonly expression: Expression; readonly message: string },
+  { expression, message }: { readonly expression: ClaimExpression; readonly message: string },
   variables: ReadonlyMap<string, Value>,
   where: string,
 ): void {

@@ -7,7 +7,7 @@ import type { Fields } from '../../../api/object.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { fetchDocument } from '../../../http/fetch.ts'
 import { type Claims, type Jws, parseJws } from '../jws.ts'
-import { TokenError } from '../serviceaccounts.ts'
+import { TokenError } from '../service-account-tokens.ts'
 import type { JwtIssuer } from './authenticator.ts'
 
 const FETCH_MS = 10_000
@@ -42,7 +42,7 @@ export async function expandGroups(
   const { endpoint, access_token: token } = source
   if (typeof endpoint !== 'string' || endpoint === '') throw failed('the source names no endpoint')
   const timeout = new AbortController()
-  const timer = runtime.clock.setTimer(FETCH_MS, 'distributed claim', () =>
+  const timer = runtime.machineClock.setTimer(FETCH_MS, 'distributed claim', () =>
     timeout.abort(new Error('no answer in time')),
   )
   let text: string

@@ -2,14 +2,14 @@
 
 import { BudgetExceeded } from '../../../api/cel/eval.ts'
 import { CALL_COST_LIMIT } from '../../../api/cel/limits.ts'
-import type { Node } from '../../../api/cel/parse.ts'
+import type { SyntaxNode } from '../../../api/cel/parse.ts'
 import { compileExpression, type Program } from '../../../api/cel/program.ts'
 import { DYN, listOf, mapOf, type ObjectField, STRING, type Type } from '../../../api/cel/types.ts'
 import { CelError, MapValue, type Value, wrap } from '../../../api/cel/values.ts'
 import type { Json } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { Claims } from '../jws.ts'
-import { TokenError } from '../serviceaccounts.ts'
+import { TokenError } from '../service-account-tokens.ts'
 import { userInfoOf } from '../user-info.ts'
 
 const field = (name: string, type: Type): [string, ObjectField] => [name, { name, type }]
@@ -29,12 +29,12 @@ const OVER_USER: ReadonlyMap<string, Type> = new Map([['user', USER]])
 /** JSON of a token may nest no deeper. */
 const MAX_DEPTH = 100
 
-export interface Expression {
+export interface ClaimExpression {
   readonly source: string
   readonly program: Program
 }
 
-export type Compiled = { readonly expression: Expression } | { readonly error: string }
+export type Compiled = { readonly expression: ClaimExpression } | { readonly error: string }
 
 const compiled = (source: string, variables: ReadonlyMap<string, Type>): Compiled => {
   const made = compileExpression(source, variables)
@@ -50,7 +50,7 @@ export const userVariables = (user: UserInfo): ReadonlyMap<string, Value> =>
   new Map([['user', wrap({ username: '', uid: '', groups: [], extra: {}, ...userInfoOf(user) }, USER)]])
 
 /** @throws TokenError */
-export function run({ source, program }: Expression, variables: ReadonlyMap<string, Value>): Value {
+export function run({ source, program }: ClaimExpression, variables: ReadonlyMap<string, Value>): Value {
   try {
     return program.run(variables, { used: 0, limit: CALL_COST_LIMIT })
   } catch (error) {
@@ -71,8 +71,8 @@ function claimValue(json: Json, depth: number): Value {
 }
 
 /** Whether `claims.NAME` is read anywhere in it. */
-export function readsClaim(node: Node, name: string): boolean {
-  const any = (nodes: readonly (Node | undefined)[]) =>
+export function readsClaim(node: SyntaxNode, name: string): boolean {
+  const any = (nodes: readonly (SyntaxNode | undefined)[]) =>
     nodes.some((item) => item !== undefined && readsClaim(item, name))
   switch (node.kind) {
     case 'const':
@@ -99,4 +99,4 @@ export function readsClaim(node: Node, name: string): boolean {
   }
 }
 
-const isClaims = (node: Node): boolean => node.kind === 'ident' && node.name === 'claims'
+const isClaims = (node: SyntaxNode): boolean => node.kind === 'ident' && node.name === 'claims'

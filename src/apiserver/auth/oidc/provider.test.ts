@@ -6,7 +6,7 @@ import { liveRuntime } from '../../../base/live.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { parseJws } from '../jws.ts'
 import { jwtKey, signJwt } from '../jwt.ts'
-import { TokenError } from '../serviceaccounts.ts'
+import { TokenError } from '../service-account-tokens.ts'
 import { createOidcAuthenticator } from './authenticator.ts'
 import { createProvider } from './provider.ts'
 
@@ -22,7 +22,7 @@ function hurried(reached: Promise<void>): Runtime {
       },
     }
   }
-  return { ...live, clock: { ...live.clock, setTimer } }
+  return { ...live, machineClock: { ...live.clock, setTimer } }
 }
 
 interface Silent {

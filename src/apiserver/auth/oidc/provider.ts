@@ -8,9 +8,9 @@ import type { Fields } from '../../../api/object.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { fetchDocument } from '../../../http/fetch.ts'
 import { type Jws, verifies } from '../jws.ts'
-import { TokenError } from '../serviceaccounts.ts'
+import { TokenError } from '../service-account-tokens.ts'
 
-export interface Provider {
+export interface OidcProvider {
   /** Asks for discovery, where that has not been answered yet. Resolves whatever comes of it. */
   prepare(): Promise<void>
   /** Whether one of the issuer's keys signed it. @throws TokenError when the issuer cannot be asked */
@@ -42,8 +42,8 @@ const REFILL_MS = 1000
 /** kube-apiserver tries every ten seconds; a token that comes is reason to try sooner. */
 const RETRY_MS = 1000
 
-export function createProvider(runtime: Runtime, options: ProviderOptions): Provider {
-  const { clock } = runtime
+export function createProvider(runtime: Runtime, options: ProviderOptions): OidcProvider {
+  const { machineClock: clock } = runtime
   const log = runtime.log.named('oidc')
   const ca = options.certificateAuthority
   let jwksUrl: string | undefined
@@ -160,7 +160,7 @@ function objectOf(text: string): Fields {
   return value as Fields
 }
 
-/** A JWK that is no public key, or one nobody should use, is passed over. */
+/** A JWK that is no public key, or is too weak, is passed over. */
 function publishedKey(jwk: Fields): readonly PublishedKey[] {
   if (typeof jwk !== 'object' || jwk === null) return []
   const { kty, n, e, crv, x, y, kid } = jwk

@@ -13,7 +13,7 @@ export interface WebhookAuthorizerOptions {
   /** How long an answer is kept that allows, and one that does not; 0 is not at all. */
   readonly authorizedMs: number
   readonly unauthorizedMs: number
-  /** What stands when the server cannot be asked, or nobody can say whether it should be. */
+  /** What stands when the server cannot be asked, or its match conditions fail. */
   readonly failurePolicy: 'NoOpinion' | 'Deny'
   readonly conditions: readonly MatchCondition[]
 }
@@ -39,8 +39,8 @@ export function createWebhookAuthorizer(
   })
 
   async function ask(attributes: Attributes): Promise<Decision> {
-    const started = runtime.clock.monotonic()
-    const took = () => (runtime.clock.monotonic() - started) / 1000
+    const started = runtime.machineClock.monotonic()
+    const took = () => (runtime.machineClock.monotonic() - started) / 1000
     try {
       const { allowed, denied, reason } = await client.ask(accessReview(attributes, version))
       count.asked('success', took())

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { createLruMap } from '../../../base/lru.ts'
 
 export interface AnswerCache<T> {
-  /** The answer kept for `key`, or the one that `ask` gives; who asks while it is on its way waits for the same. */
+  /** The answer kept for `key`, or the one that `ask` gives; a caller that comes while it is on its way waits for the same. */
   get(key: string, ask: () => Promise<T>): T | Promise<T>
 }
 

@@ -21,7 +21,7 @@ async function asked(listener: RequestListener): Promise<{ answer: unknown; wait
   const runtime: Runtime = {
     ...live,
     random: { ...live.random, float: () => 0 },
-    clock: {
+    machineClock: {
       ...live.clock,
       setTimer(ms, label, task) {
         if (label !== 'sleep') return live.clock.setTimer(ms, label, task)

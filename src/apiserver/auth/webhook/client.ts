@@ -1,15 +1,16 @@
 /**
- * webhook: servers that are asked who somebody is or what he may do (API concepts: webhook token authentication, webhook mode
+ * webhook: servers that are asked whose a token is or what a user may do (API concepts: webhook token authentication, webhook mode
  * of authorization). Here: one review sent to such a server, again where it says that this may help.
  */
 
 import type { Fields } from '../../../api/object.ts'
+import { rejected } from '../../../api/objects/rejected.ts'
 import { sleep } from '../../../base/clock.ts'
 import { goDurationTextMs } from '../../../base/go-duration.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createHttpsClient, type HttpsEndpoint } from '../../../http/client.ts'
 import { limitedText } from '../../../http/fetch.ts'
-import { parsedReview, rejected } from '../../webhooks/client.ts'
+import { parsedReview } from '../../webhooks/client.ts'
 import { networkError } from '../../webhooks/network-error.ts'
 
 export interface ReviewClient {
@@ -18,7 +19,7 @@ export interface ReviewClient {
 }
 
 export class ReviewError extends Error {
-  /** Nobody answered in time. */
+  /** There was no answer in time. */
   readonly timedOut: boolean
   /** Another try may go better. */
   readonly again: boolean
@@ -37,7 +38,7 @@ const FACTOR = 1.5
 const JITTER = 0.2
 
 export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, timeoutMs: number): ReviewClient {
-  const { clock, random } = runtime
+  const { clock, machineClock, random } = runtime
   const client = createHttpsClient({ ...endpoint, server: new URL(endpoint.server).origin })
   const { pathname } = new URL(endpoint.server)
   const path = `${pathname}?timeout=${goDurationTextMs(timeoutMs)}`
@@ -47,7 +48,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
 
   async function once(review: Fields): Promise<Fields> {
     const timeout = new AbortController()
-    const timer = clock.setTimer(timeoutMs, 'webhook', () => timeout.abort())
+    const timer = machineClock.setTimer(timeoutMs, 'webhook', () => timeout.abort())
     let status: number
     let contentType: string
     let text: string
@@ -90,7 +91,7 @@ export function createReviewClient(runtime: Runtime, endpoint: HttpsEndpoint, ti
         } catch (error) {
           if (!(error instanceof ReviewError)) throw new ReviewError((error as Error).message)
           if (!error.again || left === 0) throw error
-          await sleep(clock, wait * (1 + JITTER * random.float()))
+          await sleep(machineClock, wait * (1 + JITTER * random.float()))
           wait *= FACTOR
         }
       }

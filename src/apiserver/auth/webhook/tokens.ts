@@ -4,7 +4,7 @@ import type { Fields } from '../../../api/object.ts'
 import type { UserInfo } from '../../../api/request.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import type { TokenAuthenticator, VouchedToken } from '../authenticator.ts'
-import { TokenError } from '../serviceaccounts.ts'
+import { TokenError } from '../service-account-tokens.ts'
 import { createAnswerCache } from './cache.ts'
 import type { ReviewClient } from './client.ts'
 

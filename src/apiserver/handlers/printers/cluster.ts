@@ -1,318 +1,356 @@
 /** Rows of networking, storage, policy and what configures the cluster. */
-import type { Fields, KubeObject } from '../../../api/object.ts'
-import { age, firstFew, formatSelector, humanDuration, NONE, UNSET } from './format.ts'
-import type { Printer } from './printer.ts'
+import type {
+  APIService,
+  CertificateSigningRequest,
+  ClusterTrustBundle,
+  CSIDriver,
+  CSINode,
+  CustomResourceDefinition,
+  DeviceTaintRule,
+  FlowSchema,
+  Ingress,
+  IngressClass,
+  IPAddress,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  MutatingWebhookConfiguration,
+  NetworkPolicy,
+  ParamKind,
+  ParamRef,
+  PodCertificateRequest,
+  PriorityClass,
+  PriorityLevelConfiguration,
+  QueuingConfiguration,
+  RbacV1Subject,
+  ResourceSlice,
+  ResourceV1ResourceClaim,
+  RoleBinding,
+  RuntimeClass,
+  ServiceCIDR,
+  StorageClass,
+  StorageVersionMigration,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
+  VolumeAttachment,
+  VolumeAttributesClass,
+} from '../../../api/generated/types.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import { age, firstFew, formatSelector, humanDuration, listOf, NONE, objectAge, objectName, UNSET } from './format.ts'
+import type { Cells, Printer } from './printer.ts'
 
-const list = (value: unknown): readonly Fields[] => (value ?? []) as readonly Fields[]
-const name = (object: KubeObject): string => object.metadata.name ?? ''
-const created = (object: KubeObject, nowMs: number): string => age(object.metadata.creationTimestamp, nowMs)
-
-function ingressHosts(ingress: KubeObject): string {
-  const hosts = list(ingress['spec']?.rules)
-    .map((rule) => rule['host'])
+function ingressHosts(ingress: Ingress): string {
+  const hosts = listOf(ingress.spec?.rules)
+    .map((rule) => rule.host)
     .filter((host): host is string => Boolean(host))
   return hosts.length === 0 ? '*' : firstFew(hosts, 3)
 }
 
-function ingressAddress(ingress: KubeObject): string {
-  return list(ingress['status']?.loadBalancer?.ingress)
-    .map((entry) => entry['ip'] || entry['hostname'] || '')
+function ingressAddress(ingress: Ingress): string {
+  return listOf(ingress.status?.loadBalancer?.ingress)
+    .map((entry) => entry.ip || entry.hostname || '')
     .filter((address) => address !== '')
     .join(',')
 }
 
-function bindingSubjects(binding: KubeObject): readonly [users: string, groups: string, accounts: string] {
-  const of = (kind: string, text: (subject: Fields) => string) =>
-    list(binding['subjects'])
-      .filter((subject) => subject['kind'] === kind)
+function bindingSubjects(binding: RoleBinding): readonly [users: string, groups: string, accounts: string] {
+  const of = (kind: string, text: (subject: RbacV1Subject) => string) =>
+    listOf(binding.subjects)
+      .filter((subject) => subject.kind === kind)
       .map(text)
       .join(', ')
   return [
-    of('User', (subject) => subject['name']),
-    of('Group', (subject) => subject['name']),
-    of('ServiceAccount', (subject) => `${subject['namespace'] ?? ''}/${subject['name']}`),
+    of('User', (subject) => subject.name),
+    of('Group', (subject) => subject.name),
+    of('ServiceAccount', (subject) => `${subject.namespace ?? ''}/${subject.name}`),
   ]
 }
 
-const printBinding: Printer = (o, now) => [
-  name(o),
-  `${o['roleRef']?.kind}/${o['roleRef']?.name}`,
-  created(o, now),
+const printBinding = (o: RoleBinding, now: number): Cells => [
+  objectName(o),
+  `${o.roleRef?.kind}/${o.roleRef?.name}`,
+  objectAge(o, now),
   ...bindingSubjects(o),
 ]
 
-const nameAndTime: Printer = (o) => [name(o), o.metadata.creationTimestamp ?? null]
-const nameAndAge: Printer = (o, now) => [name(o), created(o, now)]
+const nameAndTime: Printer = (o) => [objectName(o), o.metadata.creationTimestamp ?? null]
+const nameAndAge: Printer = (o, now) => [objectName(o), objectAge(o, now)]
 
-function certificateCondition(request: KubeObject): string {
-  const conditions = list(request['status']?.conditions)
-  const has = (type: string) => conditions.some((condition) => condition['type'] === type)
+function certificateCondition(request: CertificateSigningRequest): string {
+  const conditions = listOf(request.status?.conditions)
+  const has = (type: string) => conditions.some((condition) => condition.type === type)
   const words: string[] = []
   if (has('Approved') && !has('Denied')) words.push('Approved')
   if (has('Denied')) words.push('Denied')
   if (has('Failed')) words.push('Failed')
-  if (request['status']?.certificate) words.push('Issued')
+  if (request.status?.certificate) words.push('Issued')
   return words.length === 0 ? 'Pending' : words.join(',')
 }
 
-function serviceAvailable(service: KubeObject): string {
-  const condition = list(service['status']?.conditions).find((candidate) => candidate['type'] === 'Available')
+function serviceAvailable(service: APIService): string {
+  const condition = listOf(service.status?.conditions).find((candidate) => candidate.type === 'Available')
   if (condition === undefined) return 'Unknown'
-  return condition['status'] === 'True' ? 'True' : `${condition['status']} (${condition['reason']})`
+  return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason})`
 }
 
-function flowSchemaDangling(schema: KubeObject): string {
-  const condition = list(schema['status']?.conditions).find((candidate) => candidate['type'] === 'Dangling')
-  return condition?.['status'] ?? '?'
+function flowSchemaDangling(schema: FlowSchema): string {
+  const condition = listOf(schema.status?.conditions).find((candidate) => candidate.type === 'Dangling')
+  return condition?.status ?? '?'
 }
 
-const versionsOf = (definition: KubeObject): string =>
-  list(definition['spec']?.versions)
-    .map((version) => `${version['name']}${version['storage'] ? '(storage)' : ''}`)
+const versionsOf = (definition: CustomResourceDefinition): string =>
+  listOf(definition.spec?.versions)
+    .map((version) => `${version.name}${version.storage ? '(storage)' : ''}`)
     .join(',')
 
-function claimState(claim: KubeObject): string {
-  const status: Fields = claim['status'] ?? {}
+function claimState(claim: ResourceV1ResourceClaim): string {
+  const status = claim.status
   const words: string[] = []
   if (claim.metadata.deletionTimestamp) words.push('deleted')
-  if (status['allocation'] === undefined) {
+  if (status?.allocation === undefined) {
     if (words.length === 0) words.push('pending')
   } else {
     words.push('allocated')
-    if (list(status['reservedFor']).length > 0) words.push('reserved')
+    if (listOf(status?.reservedFor).length > 0) words.push('reserved')
   }
   return words.join(',')
 }
 
-const paramKind = (kind: Fields | undefined): string => (kind ? `${kind['apiVersion']}/${kind['kind']}` : UNSET)
-const paramRef = (ref: Fields | undefined): string =>
+const paramKind = (kind: ParamKind | undefined): string => (kind ? `${kind.apiVersion}/${kind.kind}` : UNSET)
+const paramRef = (ref: ParamRef | undefined): string =>
   ref === undefined
     ? UNSET
-    : ref['selector']
-      ? formatSelector(ref['selector'])
-      : ref['namespace']
-        ? `${ref['namespace']}/${ref['name']}`
-        : ref['name']
+    : ref.selector
+      ? formatSelector(ref.selector)
+      : ref.namespace
+        ? `${ref.namespace}/${ref.name}`
+        : (ref.name ?? '')
 
-const queuing = (level: KubeObject, field: string) => level['spec']?.limited?.limitResponse?.queuing?.[field] ?? NONE
+const queuing = (level: PriorityLevelConfiguration, field: keyof QueuingConfiguration) =>
+  level.spec?.limited?.limitResponse?.queuing?.[field] ?? NONE
 
 export const clusterPrinters: Readonly<Record<string, Printer>> = {
-  'networking.k8s.io/ingresses': (o, now) => [
-    name(o),
-    o['spec']?.ingressClassName ?? NONE,
+  'networking.k8s.io/ingresses': (o: Ingress, now) => [
+    objectName(o),
+    o.spec?.ingressClassName ?? NONE,
     ingressHosts(o),
     ingressAddress(o),
-    list(o['spec']?.tls).length > 0 ? '80, 443' : '80',
-    created(o, now),
+    listOf(o.spec?.tls).length > 0 ? '80, 443' : '80',
+    objectAge(o, now),
   ],
-  'networking.k8s.io/ingressclasses': (o, now) => {
-    const parameters: Fields | undefined = o['spec']?.parameters
-    const group = parameters?.['apiGroup']
+  'networking.k8s.io/ingressclasses': (o: IngressClass, now) => {
+    const parameters = o.spec?.parameters
+    const group = parameters?.apiGroup
     return [
-      name(o),
-      o['spec']?.controller ?? '',
-      parameters ? `${parameters['kind']}${group ? `.${group}` : ''}/${parameters['name']}` : NONE,
-      created(o, now),
+      objectName(o),
+      o.spec?.controller ?? '',
+      parameters ? `${parameters.kind}${group ? `.${group}` : ''}/${parameters.name}` : NONE,
+      objectAge(o, now),
     ]
   },
-  'networking.k8s.io/networkpolicies': (o, now) => [
-    name(o),
-    formatPodSelector(o['spec']?.podSelector),
-    created(o, now),
+  'networking.k8s.io/networkpolicies': (o: NetworkPolicy, now) => [
+    objectName(o),
+    formatSelector(o.spec?.podSelector),
+    objectAge(o, now),
   ],
-  'networking.k8s.io/ipaddresses': (o, now) => {
-    const ref: Fields = o['spec']?.parentRef ?? {}
-    const group = ref['group'] ? `${ref['group']}/` : ''
-    const namespace = ref['namespace'] ? `${ref['namespace']}/` : ''
-    return [name(o), `${group}${ref['resource']}/${namespace}${ref['name']}`, created(o, now)]
+  'networking.k8s.io/ipaddresses': (o: IPAddress, now) => {
+    const ref = o.spec?.parentRef
+    const group = ref?.group ? `${ref?.group}/` : ''
+    const namespace = ref?.namespace ? `${ref?.namespace}/` : ''
+    return [objectName(o), `${group}${ref?.resource}/${namespace}${ref?.name}`, objectAge(o, now)]
   },
-  'networking.k8s.io/servicecidrs': (o, now) => [name(o), (o['spec']?.cidrs ?? []).join(','), created(o, now)],
+  'networking.k8s.io/servicecidrs': (o: ServiceCIDR, now) => [
+    objectName(o),
+    (o.spec?.cidrs ?? []).join(','),
+    objectAge(o, now),
+  ],
   'rbac.authorization.k8s.io/roles': nameAndTime,
   'rbac.authorization.k8s.io/clusterroles': nameAndTime,
   'rbac.authorization.k8s.io/rolebindings': printBinding,
   'rbac.authorization.k8s.io/clusterrolebindings': printBinding,
-  'storage.k8s.io/storageclasses': (o, now) => [
-    isDefaultClass(o) ? `${name(o)} (default)` : name(o),
-    o['provisioner'] ?? '',
-    o['reclaimPolicy'] ?? 'Delete',
-    o['volumeBindingMode'] ?? UNSET,
-    o['allowVolumeExpansion'] ?? false,
-    created(o, now),
+  'storage.k8s.io/storageclasses': (o: StorageClass, now) => [
+    isDefaultClass(o) ? `${objectName(o)} (default)` : objectName(o),
+    o.provisioner ?? '',
+    o.reclaimPolicy ?? 'Delete',
+    o.volumeBindingMode ?? UNSET,
+    o.allowVolumeExpansion ?? false,
+    objectAge(o, now),
   ],
-  'storage.k8s.io/volumeattributesclasses': (o, now) => [
-    isDefaultClass(o) ? `${name(o)} (default)` : name(o),
-    o['driverName'] ?? '',
-    created(o, now),
+  'storage.k8s.io/volumeattributesclasses': (o: VolumeAttributesClass, now) => [
+    isDefaultClass(o) ? `${objectName(o)} (default)` : objectName(o),
+    o.driverName ?? '',
+    objectAge(o, now),
   ],
-  'storage.k8s.io/volumeattachments': (o, now) => [
-    name(o),
-    o['spec']?.attacher ?? '',
-    o['spec']?.source?.persistentVolumeName ?? '',
-    o['spec']?.nodeName ?? '',
-    o['status']?.attached ?? false,
-    created(o, now),
+  'storage.k8s.io/volumeattachments': (o: VolumeAttachment, now) => [
+    objectName(o),
+    o.spec?.attacher ?? '',
+    o.spec?.source?.persistentVolumeName ?? '',
+    o.spec?.nodeName ?? '',
+    o.status?.attached ?? false,
+    objectAge(o, now),
   ],
-  'storage.k8s.io/csidrivers': (o, now) => {
-    const spec: Fields = o['spec'] ?? {}
-    const audiences = list(spec['tokenRequests']).map((request) => request['audience'] ?? '')
+  'storage.k8s.io/csidrivers': (o: CSIDriver, now) => {
+    // A bookmark is printed, too, and has none.
+    const spec: Partial<typeof o.spec> = o.spec ?? {}
+    const audiences = listOf(spec.tokenRequests).map((request) => request.audience ?? '')
     return [
-      name(o),
-      spec['attachRequired'] ?? true,
-      spec['podInfoOnMount'] ?? false,
-      spec['storageCapacity'] ?? false,
+      objectName(o),
+      spec.attachRequired ?? true,
+      spec.podInfoOnMount ?? false,
+      spec.storageCapacity ?? false,
       audiences.length ? audiences.join(',') : UNSET,
-      spec['requiresRepublish'] ?? false,
-      (spec['volumeLifecycleModes'] ?? []).join(',') || NONE,
-      created(o, now),
+      spec.requiresRepublish ?? false,
+      (spec.volumeLifecycleModes ?? []).join(',') || NONE,
+      objectAge(o, now),
     ]
   },
-  'storage.k8s.io/csinodes': (o, now) => [name(o), list(o['spec']?.drivers).length, created(o, now)],
+  'storage.k8s.io/csinodes': (o: CSINode, now) => [objectName(o), listOf(o.spec?.drivers).length, objectAge(o, now)],
   'storage.k8s.io/csistoragecapacities': nameAndTime,
-  'scheduling.k8s.io/priorityclasses': (o, now) => [
-    name(o),
-    o['value'] ?? 0,
-    o['globalDefault'] ?? false,
-    created(o, now),
-    o['preemptionPolicy'] ?? UNSET,
+  'scheduling.k8s.io/priorityclasses': (o: PriorityClass, now) => [
+    objectName(o),
+    o.value ?? 0,
+    o.globalDefault ?? false,
+    objectAge(o, now),
+    o.preemptionPolicy ?? UNSET,
   ],
-  'node.k8s.io/runtimeclasses': (o, now) => [name(o), o['handler'] ?? '', created(o, now)],
-  'certificates.k8s.io/certificatesigningrequests': (o, now) => {
-    const seconds: number | undefined = o['spec']?.expirationSeconds
+  'node.k8s.io/runtimeclasses': (o: RuntimeClass, now) => [objectName(o), o.handler ?? '', objectAge(o, now)],
+  'certificates.k8s.io/certificatesigningrequests': (o: CertificateSigningRequest, now) => {
+    const seconds: number | undefined = o.spec?.expirationSeconds
     return [
-      name(o),
-      created(o, now),
-      o['spec']?.signerName || NONE,
-      o['spec']?.username ?? '',
+      objectName(o),
+      objectAge(o, now),
+      o.spec?.signerName || NONE,
+      o.spec?.username ?? '',
       seconds === undefined ? NONE : humanDuration(seconds * 1000),
       certificateCondition(o),
     ]
   },
-  'certificates.k8s.io/clustertrustbundles': (o) => [name(o), o['spec']?.signerName || NONE],
-  'certificates.k8s.io/podcertificaterequests': (o, now) => {
-    const spec: Fields = o['spec'] ?? {}
-    const last = list(o['status']?.conditions).find((condition) => condition['status'] === 'True')
+  'certificates.k8s.io/clustertrustbundles': (o: ClusterTrustBundle) => [objectName(o), o.spec?.signerName || NONE],
+  'certificates.k8s.io/podcertificaterequests': (o: PodCertificateRequest, now) => {
+    // A bookmark is printed, too, and has none.
+    const spec: Partial<typeof o.spec> = o.spec ?? {}
+    const last = listOf(o.status?.conditions).find((condition) => condition.status === 'True')
     return [
-      name(o),
-      spec['podName'] ?? '',
-      spec['serviceAccountName'] ?? '',
-      spec['nodeName'] ?? '',
-      spec['signerName'] ?? '',
-      last?.['type'] ?? 'Pending',
-      created(o, now),
+      objectName(o),
+      spec.podName ?? '',
+      spec.serviceAccountName ?? '',
+      spec.nodeName ?? '',
+      spec.signerName ?? '',
+      last?.type ?? 'Pending',
+      objectAge(o, now),
     ]
   },
-  'apiregistration.k8s.io/apiservices': (o, now) => {
-    const service: Fields | undefined = o['spec']?.service
+  'apiregistration.k8s.io/apiservices': (o: APIService, now) => {
+    const service = o.spec?.service
     return [
-      name(o),
-      service ? `${service['namespace']}/${service['name']}` : 'Local',
+      objectName(o),
+      service ? `${service.namespace}/${service.name}` : 'Local',
       serviceAvailable(o),
-      created(o, now),
+      objectAge(o, now),
     ]
   },
-  'apiextensions.k8s.io/customresourcedefinitions': (o) => [
-    name(o),
-    o['spec']?.scope ?? '',
+  'apiextensions.k8s.io/customresourcedefinitions': (o: CustomResourceDefinition) => [
+    objectName(o),
+    o.spec?.scope ?? '',
     versionsOf(o),
     o.metadata.creationTimestamp ?? null,
-    o['spec']?.group ?? '',
-    o['spec']?.names?.kind ?? '',
-    (o['spec']?.names?.shortNames ?? []).join(','),
-    list(o['status']?.conditions).some(
-      (condition) => condition['type'] === 'Established' && condition['status'] === 'True',
-    ),
+    o.spec?.group ?? '',
+    o.spec?.names?.kind ?? '',
+    (o.spec?.names?.shortNames ?? []).join(','),
+    listOf(o.status?.conditions).some((condition) => condition.type === 'Established' && condition.status === 'True'),
   ],
-  'admissionregistration.k8s.io/mutatingwebhookconfigurations': (o, now) => [
-    name(o),
-    list(o['webhooks']).length,
-    created(o, now),
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': (o: MutatingWebhookConfiguration, now) => [
+    objectName(o),
+    listOf(o.webhooks).length,
+    objectAge(o, now),
   ],
-  'admissionregistration.k8s.io/validatingwebhookconfigurations': (o, now) => [
-    name(o),
-    list(o['webhooks']).length,
-    created(o, now),
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': (o: ValidatingWebhookConfiguration, now) => [
+    objectName(o),
+    listOf(o.webhooks).length,
+    objectAge(o, now),
   ],
-  'admissionregistration.k8s.io/validatingadmissionpolicies': (o, now) => [
-    name(o),
-    list(o['spec']?.validations).length,
-    paramKind(o['spec']?.paramKind),
-    created(o, now),
+  'admissionregistration.k8s.io/validatingadmissionpolicies': (o: ValidatingAdmissionPolicy, now) => [
+    objectName(o),
+    listOf(o.spec?.validations).length,
+    paramKind(o.spec?.paramKind),
+    objectAge(o, now),
   ],
-  'admissionregistration.k8s.io/mutatingadmissionpolicies': (o, now) => [
-    name(o),
-    list(o['spec']?.mutations).length,
-    paramKind(o['spec']?.paramKind),
-    created(o, now),
+  'admissionregistration.k8s.io/mutatingadmissionpolicies': (o: MutatingAdmissionPolicy, now) => [
+    objectName(o),
+    listOf(o.spec?.mutations).length,
+    paramKind(o.spec?.paramKind),
+    objectAge(o, now),
   ],
-  'admissionregistration.k8s.io/validatingadmissionpolicybindings': (o, now) => [
-    name(o),
-    o['spec']?.policyName ?? '',
-    paramRef(o['spec']?.paramRef),
-    created(o, now),
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': (o: ValidatingAdmissionPolicyBinding, now) => [
+    objectName(o),
+    o.spec?.policyName ?? '',
+    paramRef(o.spec?.paramRef),
+    objectAge(o, now),
   ],
-  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': (o, now) => [
-    name(o),
-    o['spec']?.policyName ?? '',
-    paramRef(o['spec']?.paramRef),
-    created(o, now),
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': (o: MutatingAdmissionPolicyBinding, now) => [
+    objectName(o),
+    o.spec?.policyName ?? '',
+    paramRef(o.spec?.paramRef),
+    objectAge(o, now),
   ],
-  'flowcontrol.apiserver.k8s.io/flowschemas': (o, now) => [
-    name(o),
-    o['spec']?.priorityLevelConfiguration?.name ?? '',
-    o['spec']?.matchingPrecedence ?? 0,
-    o['spec']?.distinguisherMethod?.type ?? NONE,
-    created(o, now),
+  'flowcontrol.apiserver.k8s.io/flowschemas': (o: FlowSchema, now) => [
+    objectName(o),
+    o.spec?.priorityLevelConfiguration?.name ?? '',
+    o.spec?.matchingPrecedence ?? 0,
+    o.spec?.distinguisherMethod?.type ?? NONE,
+    objectAge(o, now),
     flowSchemaDangling(o),
   ],
-  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': (o, now) => [
-    name(o),
-    o['spec']?.type ?? '',
-    (o['spec']?.limited ?? o['spec']?.exempt)?.nominalConcurrencyShares ?? NONE,
+  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': (o: PriorityLevelConfiguration, now) => [
+    objectName(o),
+    o.spec?.type ?? '',
+    (o.spec?.limited ?? o.spec?.exempt)?.nominalConcurrencyShares ?? NONE,
     queuing(o, 'queues'),
     queuing(o, 'handSize'),
     queuing(o, 'queueLengthLimit'),
-    created(o, now),
+    objectAge(o, now),
   ],
   'resource.k8s.io/deviceclasses': nameAndAge,
   'resource.k8s.io/resourceclaimtemplates': nameAndAge,
-  'resource.k8s.io/resourceclaims': (o, now) => [name(o), claimState(o), created(o, now)],
-  'resource.k8s.io/resourceslices': (o, now) => [
-    name(o),
-    o['spec']?.nodeName ?? (o['spec']?.allNodes ? '*' : NONE),
-    o['spec']?.driver ?? '',
-    o['spec']?.pool?.name ?? '',
-    created(o, now),
+  'resource.k8s.io/resourceclaims': (o: ResourceV1ResourceClaim, now) => [
+    objectName(o),
+    claimState(o),
+    objectAge(o, now),
   ],
-  'resource.k8s.io/devicetaintrules': (o, now) => {
-    const taint: Fields = o['spec']?.taint ?? {}
+  'resource.k8s.io/resourceslices': (o: ResourceSlice, now) => [
+    objectName(o),
+    o.spec?.nodeName ?? (o.spec?.allNodes ? '*' : NONE),
+    o.spec?.driver ?? '',
+    o.spec?.pool?.name ?? '',
+    objectAge(o, now),
+  ],
+  'resource.k8s.io/devicetaintrules': (o: DeviceTaintRule, now) => {
+    const taint = o.spec?.taint
     return [
-      name(o),
-      taint['key'] ?? '',
-      taint['value'] ?? '',
-      taint['effect'] ?? '',
-      age(taint['timeAdded'], now),
-      created(o, now),
+      objectName(o),
+      taint?.key ?? '',
+      taint?.value ?? '',
+      taint?.effect ?? '',
+      age(taint?.timeAdded, now),
+      objectAge(o, now),
     ]
   },
-  'storagemigration.k8s.io/storageversionmigrations': (o) => {
-    const resource: Fields = o['spec']?.resource ?? {}
-    const condition = list(o['status']?.conditions).find((candidate) => candidate['status'] === 'True')
+  'storagemigration.k8s.io/storageversionmigrations': (o: StorageVersionMigration) => {
+    const resource = o.spec?.resource
+    const condition = listOf(o.status?.conditions).find((candidate) => candidate.status === 'True')
     return [
-      name(o),
-      resource['group'] ? `${resource['resource']}.${resource['group']}` : (resource['resource'] ?? ''),
-      condition?.['type'] ?? 'Unknown',
+      objectName(o),
+      resource?.group ? `${resource?.resource}.${resource?.group}` : (resource?.resource ?? ''),
+      condition?.type ?? 'Unknown',
     ]
   },
 }
 
-/** A network policy's selector: `a=b,z`. */
-const formatPodSelector = (selector: Fields | undefined): string => formatSelector(selector)
-
 function isDefaultClass(object: KubeObject): boolean {
-  const annotations = object.metadata.annotations ?? {}
+  const annotations = object.metadata.annotations
   return (
-    annotations['storageclass.kubernetes.io/is-default-class'] === 'true' ||
-    annotations['storageclass.beta.kubernetes.io/is-default-class'] === 'true' ||
-    annotations['volumeattributesclass.kubernetes.io/is-default-class'] === 'true'
+    annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ||
+    annotations?.['storageclass.beta.kubernetes.io/is-default-class'] === 'true' ||
+    annotations?.['volumeattributesclass.kubernetes.io/is-default-class'] === 'true'
   )
 }

@@ -1,5 +1,6 @@
 /** How kubectl's tables write durations, selectors and lists. */
-import type { Fields } from '../../../api/object.ts'
+import type { LabelSelector, PodSpec } from '../../../api/generated/types.ts'
+import type { KubeObject } from '../../../api/object.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -32,24 +33,30 @@ export function age(time: string | undefined | null, nowMs: number): string {
   return time ? humanDuration(nowMs - Date.parse(time)) : '<unknown>'
 }
 
+/** A list that may be missing. */
+export const listOf = <T>(values: readonly T[] | undefined | null): readonly T[] => values ?? []
+
+export const objectName = (object: KubeObject): string => object.metadata.name ?? ''
+export const objectAge = (object: KubeObject, nowMs: number): string => age(object.metadata.creationTimestamp, nowMs)
+
 export const NONE = '<none>'
 export const UNSET = '<unset>'
 export const UNKNOWN = '<unknown>'
 
 /** `a=b,c=d`, sorted; `empty` when there is nothing. */
-export function formatLabels(labels: Fields | undefined, empty = NONE): string {
+export function formatLabels(labels: Readonly<Record<string, string>> | undefined, empty = NONE): string {
   const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`)
   return pairs.length === 0 ? empty : pairs.sort().join(',')
 }
 
 /** A metav1.LabelSelector as text. */
-export function formatSelector(selector: Fields | undefined | null): string {
+export function formatSelector(selector: LabelSelector | undefined | null): string {
   if (selector === undefined || selector === null) return NONE
-  const parts: [string, string][] = Object.entries((selector['matchLabels'] ?? {}) as Fields).map(([key, value]) => [
+  const parts: [string, string][] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => [
     key,
     `${key}=${value}`,
   ])
-  for (const { key, operator, values } of (selector['matchExpressions'] ?? []) as readonly Fields[])
+  for (const { key, operator, values } of selector.matchExpressions ?? [])
     parts.push([key, expression(key, operator, values)])
   if (parts.length === 0) return NONE
   return parts
@@ -78,8 +85,12 @@ export function firstFew(items: readonly string[], max: number, separator = ',')
   return items.length > max ? `${shown} + ${items.length - max} more...` : shown
 }
 
-export const containerNames = (spec: Fields | undefined): string =>
-  ((spec?.['containers'] ?? []) as readonly Fields[]).map((container) => container['name']).join(',')
+export const containerNames = (spec: PodSpec | undefined): string =>
+  listOf(spec?.containers)
+    .map((container) => container.name)
+    .join(',')
 
-export const containerImages = (spec: Fields | undefined): string =>
-  ((spec?.['containers'] ?? []) as readonly Fields[]).map((container) => container['image']).join(',')
+export const containerImages = (spec: PodSpec | undefined): string =>
+  listOf(spec?.containers)
+    .map((container) => container.image)
+    .join(',')

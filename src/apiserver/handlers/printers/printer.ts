@@ -4,7 +4,8 @@ import type { Json, KubeObject } from '../../../api/object.ts'
 /** May hold fewer or more cells than there are columns, where the real server's do. */
 export type Cells = readonly Json[]
 
-export type Printer = (object: KubeObject, nowMs: number) => Cells
+/** Of any kind: a table pairs each resource with the printer of its kind, which takes that kind's type. */
+export type Printer = { cells(object: KubeObject, nowMs: number): Cells }['cells']
 
 /** The row's conditions: kubectl greys out pods that have ended. */
-export type RowConditions = (object: KubeObject) => readonly Json[] | undefined
+export type RowConditions = { of(object: KubeObject): readonly Json[] | undefined }['of']

@@ -11,7 +11,7 @@ import { ownMetadata } from '../own-metadata.ts'
 import { clusterPrinters } from './cluster.ts'
 import columnData from './columns.json' with { type: 'json' }
 import { corePrinters } from './core.ts'
-import { customPrinter } from './custom.ts'
+import { customPrinter } from './custom-resource-columns.ts'
 import { age } from './format.ts'
 import { podRowConditions, printPod } from './pod-columns.ts'
 import type { Printer } from './printer.ts'

@@ -1,6 +1,6 @@
 /**
  * pods/eviction (policy/v1): a delete that asks the pod's disruption budgets first. A pod that runs no more, or never did,
- * is nobody's disruption.
+ * disrupts no budget.
  */
 
 import type { Fields, KubeObject } from '../../../api/object.ts'
@@ -45,6 +45,8 @@ export async function createEviction(resource: ResourceRequest): Promise<ApiResp
   )
   await context.admission.validate(admissionAttributes(resource, 'CREATE', attributes, admitted, undefined))
 
+  const waiting = context.caches.fresh(request.signal)
+  if (waiting !== undefined) await waiting
   const pod = context.registry.current(row, storageKey(row, info.namespace, info.name))?.object
   if (pod === undefined) throw notFound(groupResource(row), info.name)
   const write = writeContext(resource, { dryRun, subresource: '' })

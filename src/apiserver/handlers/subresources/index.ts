@@ -9,11 +9,11 @@ import type { ResourceHandler } from '../context.ts'
 import type { Route } from '../route.ts'
 import { createBinding } from './binding.ts'
 import { createEviction } from './eviction.ts'
+import { connectSession } from './exec-attach-portforward.ts'
 import { getLog } from './log.ts'
 import { proxy } from './proxy.ts'
 import { createReview } from './reviews.ts'
 import { getScale, patchScale, updateScale } from './scale.ts'
-import { connectSession } from './session.ts'
 import { createToken } from './token.ts'
 
 const HANDLERS: Readonly<Record<string, ResourceHandler>> = {

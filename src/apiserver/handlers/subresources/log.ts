@@ -1,15 +1,18 @@
 /** GET pods/NAME/log: the kubelet of the pod's node is asked, and what it sends passed on as it comes (API concept: PodLogOptions). */
+import type { Duplex } from 'node:stream'
 import type { KubeObject } from '../../../api/object.ts'
-import type { ApiResponse } from '../../../api/request.ts'
+import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
 import { badRequest, internalError, notFound, StatusError } from '../../../api/status.ts'
 import { type FieldError, forbiddenField, invalid, invalidError } from '../../../api/validation/errors.ts'
+import { acceptMessages, type MessagePeer, subprotocolsOf } from '../../../http/channels.ts'
 import type { HttpsAnswer } from '../../../http/client.ts'
 import { limitedBytes } from '../../../http/fetch.ts'
-import { isSimulatedNode, type KubeletLocation } from '../../nodes/kubelets.ts'
+import { asksForWebSocket } from '../../../http/websocket.ts'
+import { type KubeletLocation, unanswered } from '../../nodes/kubelets.ts'
 import { networkError } from '../../webhooks/network-error.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
 import { int64Parameter } from '../options.ts'
-import { containerOf, nodeOf } from './pod-location.ts'
+import { containerOf, nodeOfPod } from './pod-location.ts'
 import { isOn } from './session-options.ts'
 
 /** Of what a kubelet says instead of a log. */
@@ -27,13 +30,11 @@ export const getLog: ResourceHandler = async (resource) => {
 }
 
 function locate({ context, request }: ResourceRequest, pod: KubeObject): KubeletLocation {
-  const node = nodeOf(context.reads, pod)
-  const name = node.metadata.name ?? ''
+  const node = nodeOfPod(context.reads, pod)
   const location = context.kubelets.locate(node, { insecure: isOn(request.query, 'insecureSkipTLSVerifyBackend') })
-  if (!isSimulatedNode(node)) return location
+  if (context.kubelets.answers(node)) return location
   // Not 503, on which clients ask again and again.
-  const message = `the logs of node ${name} cannot be read from this server: simulated containers write none`
-  throw new StatusError(501, 'NotImplemented', message)
+  throw new StatusError(501, 'NotImplemented', unanswered(node))
 }
 
 /** The path and query by which a kubelet is asked for the log. */
@@ -55,9 +56,12 @@ async function logOf(
   location: KubeletLocation,
   path: string,
 ): Promise<ApiResponse> {
+  const protocol = asksForWebSocket(request) ? logProtocolOf(request) : undefined
+  const gone = new AbortController()
   let answer: HttpsAnswer
   try {
-    answer = await location.client.send({ method: 'GET', path, signal: request.signal })
+    const signal = protocol === undefined ? request.signal : AbortSignal.any([request.signal, gone.signal])
+    answer = await location.client.send({ method: 'GET', path, signal })
   } catch (error) {
     const attempt = {
       endpoint: { server: location.server, serverName: location.host, ca: undefined },
@@ -68,7 +72,44 @@ async function logOf(
     throw internalError(new Error(`Get ${JSON.stringify(location.server + path)}: ${reason}`))
   }
   if (answer.status < 200 || answer.status > 206) throw await refusalOf(answer, info.name)
-  return { kind: 'stream', status: 200, contentType: 'text/plain', chunks: answer.chunks() }
+  if (protocol === undefined) return { kind: 'stream', status: 200, contentType: 'text/plain', chunks: answer.chunks() }
+  return {
+    kind: 'upgrade',
+    status: 101,
+    takeOver: (socket, head) => {
+      void acceptMessages(request, socket as Duplex, head, protocol).then(
+        (peer) => sendLog(peer, answer, protocol, gone),
+        () => gone.abort(),
+      )
+    },
+  }
+}
+
+const BASE64 = 'base64.binary.k8s.io'
+/** Without a subprotocol messages are as in the first of them. */
+const LOG_PROTOCOLS = ['binary.k8s.io', BASE64]
+
+/** @throws StatusError 400 for a WebSocket of other subprotocols */
+function logProtocolOf(request: ApiRequest): string {
+  const asked = subprotocolsOf(request)
+  const protocol = asked.length === 0 ? '' : asked.find((one) => LOG_PROTOCOLS.includes(one))
+  if (protocol === undefined) throw badRequest(`requested protocol(s) are not supported: [${asked.join(' ')}]`)
+  return protocol
+}
+
+/** The log in messages, an empty one first, by which the client sees that it is heard. */
+async function sendLog(peer: MessagePeer, answer: HttpsAnswer, protocol: string, gone: AbortController): Promise<void> {
+  peer.closed.addEventListener('abort', () => gone.abort(), { once: true })
+  peer.onMessage(() => {})
+  const send = (bytes: Uint8Array) =>
+    protocol === BASE64 ? peer.sendText(Buffer.from(bytes).toString('base64')) : peer.send(bytes)
+  try {
+    await send(new Uint8Array())
+    for await (const chunk of answer.chunks()) await send(chunk)
+  } catch {
+    // The kubelet has broken off, or the client has gone: the connection's end tells it.
+  }
+  peer.close()
 }
 
 /** What the kubelet says, as an error of the API. */

@@ -16,7 +16,7 @@ export function containerOf(pod: KubeObject, asked: string): string {
 }
 
 /** The pod's node. @throws StatusError 400 when the pod is on none, 404 when there is no such node */
-export function nodeOf(reads: CacheReads, pod: KubeObject): KubeObject {
+export function nodeOfPod(reads: CacheReads, pod: KubeObject): KubeObject {
   const node: string = pod['spec']?.nodeName ?? ''
   if (node === '') throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`)
   const found = reads.get('', 'nodes', '', node)

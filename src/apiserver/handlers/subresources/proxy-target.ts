@@ -1,5 +1,5 @@
 /**
- * Where the proxy of a node, pod or service leads. Nobody is led to this machine's own network: addresses of loopback and of one link
+ * Where the proxy of a node, pod or service leads. No request is led to this machine's own network: addresses of loopback and of one link
  * only are refused, however an object's status names them, also by a name that resolves to one.
  */
 
@@ -20,6 +20,8 @@ export interface ProxyTarget {
   readonly authority: string
   /** Where what is meant runs, if that is known. */
   readonly node?: KubeObject | undefined
+  /** The pod that is meant, by a Service's endpoint too. */
+  readonly pod?: KubeObject
   /** The node itself, where its kubelet is meant. */
   readonly kubeletOf?: KubeObject
 }
@@ -39,14 +41,18 @@ export const PROXIED: Readonly<Record<string, Locate>> = {
       throw serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
     const found = declared && endpointOf(context.reads, info.namespace, name, declared['name'] ?? '')
     if (found === undefined) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
-    return target(scheme, found.address, found.port).then((located) => ({ ...located, node: found.node }))
+    return target(scheme, found.address, found.port).then((located) => ({
+      ...located,
+      node: found.node,
+      pod: found.pod,
+    }))
   },
   pods({ context, info }) {
     const { scheme, name, port } = partsOf('pod', info.name)
     const pod = context.reads.get('', 'pods', info.namespace, name)
     if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, name)
     const node = context.reads.get('', 'nodes', '', pod['spec']?.nodeName ?? '')
-    return target(scheme, pod['status']?.podIP ?? '', podPort(pod, scheme, port)).then((at) => ({ ...at, node }))
+    return target(scheme, pod['status']?.podIP ?? '', podPort(pod, scheme, port)).then((at) => ({ ...at, node, pod }))
   },
   nodes({ context, info }) {
     const { scheme, name, port } = partsOf('node', info.name)
@@ -73,8 +79,9 @@ function endpointOf(reads: CacheReads, namespace: string, service: string, portN
       const address: string = endpoint['addresses']?.[0] ?? ''
       const pod = podOf(reads, namespace, endpoint['targetRef'])
       const own: readonly Fields[] = pod?.['status']?.podIPs ?? []
-      if (endpoint['conditions']?.ready === false || !own.some(({ ip }) => ip === address)) continue
-      return { address, port, node: reads.get('', 'nodes', '', pod?.['spec']?.nodeName ?? '') }
+      if (pod === undefined || endpoint['conditions']?.ready === false || !own.some(({ ip }) => ip === address))
+        continue
+      return { address, port, pod, node: reads.get('', 'nodes', '', pod['spec']?.nodeName ?? '') }
     }
   }
   return undefined

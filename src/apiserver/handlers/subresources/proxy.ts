@@ -5,11 +5,12 @@
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse, Headers } from '../../../api/request.ts'
 import { serviceUnavailable } from '../../../api/status.ts'
-import type { HttpsAnswer, HttpsClient } from '../../../http/client.ts'
+import { createHttpsClient, type HttpsAnswer, type HttpsClient } from '../../../http/client.ts'
 import { hopByHop } from '../../../http/hop-by-hop.ts'
 import { passUpgrade } from '../../../http/join.ts'
 import { isSimulatedNode } from '../../nodes/kubelets.ts'
 import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
+import { connectToPod } from '../../nodes/pod-connection.ts'
 import { networkError } from '../../webhooks/network-error.ts'
 import type { ResourceHandler, ResourceRequest } from '../context.ts'
 import { PROXIED, type ProxyTarget } from './proxy-target.ts'
@@ -20,13 +21,14 @@ export const proxy: ResourceHandler = async (resource) => {
   const rest = restOf(request.path)
   await admitConnect(resource, rest === '' ? {} : { path: rest })
   const target = await (PROXIED[row.resource] as (typeof PROXIED)[string])(resource)
-  if (isSimulatedNode(target.node)) throw serviceUnavailable(unreached(target))
+  const { node } = target
+  if (node !== undefined && !resource.context.kubelets.answers(node)) throw serviceUnavailable(unreached(target))
   if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) return toSlash(request)
   const client = clientOf(resource, target)
   return asksForUpgrade(request) ? upgraded(resource, target, client, rest) : passed(resource, target, client, rest)
 }
 
-/** Whatever has a simulated pod's address on a real network is not the pod. */
+/** Whatever has a simulated pod's address on a real network is not the pod: only its kubelet leads to what stands for it. */
 const unreached = ({ kubeletOf, authority }: ProxyTarget): string =>
   kubeletOf === undefined
     ? `error trying to reach service: dial tcp ${authority}: connect: connection refused`
@@ -51,9 +53,16 @@ function toSlash(request: ApiRequest): ApiResponse {
   return { kind: 'bytes', status: 301, contentType: '', headers, bytes: [] }
 }
 
-function clientOf({ context }: ResourceRequest, { scheme, host, port, kubeletOf }: ProxyTarget): HttpsClient {
+function clientOf({ context }: ResourceRequest, target: ProxyTarget): HttpsClient {
+  const { scheme, host, port, kubeletOf, node, pod } = target
   if (kubeletOf !== undefined) return context.kubelets.locate(kubeletOf, { address: host }).client
   const server = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (pod !== undefined && node !== undefined && isSimulatedNode(node)) {
+    const { namespace = '', name = '' } = pod.metadata
+    const { client: kubelet } = context.kubelets.locate(node)
+    const connect = () => connectToPod(kubelet, { namespace, name, port })
+    return createHttpsClient({ server, connect, insecureSkipTlsVerify: true })
+  }
   // Pods have no certificates that this server could know.
   return context.kubelets.clientOf({ server, ...(scheme === 'https' ? { insecureSkipTlsVerify: true } : {}) })
 }
@@ -74,7 +83,7 @@ async function upgraded(
   return {
     kind: 'upgrade',
     status: 101,
-    takeOver: (socket, head) => void passUpgrade(context.runtime.clock, socket as Duplex, head, upstream),
+    takeOver: (socket, head) => void passUpgrade(context.runtime.machineClock, socket as Duplex, head, upstream),
   }
 }
 

@@ -19,7 +19,7 @@ import { updateObject } from '../../registry/update.ts'
 import { decodeObject } from '../body.ts'
 import type { ResourceRequest } from '../context.ts'
 import { negotiate } from '../negotiate.ts'
-import { type WriteOptions, writeOptions } from '../options.ts'
+import { type WriteQuery, writeOptions } from '../options.ts'
 import { patchedScale } from '../patch.ts'
 import { admitUpdate } from '../update.ts'
 import { admissionAttributes, managerOf, optionsObject, writeContext } from '../write.ts'
@@ -28,6 +28,8 @@ import { respondScale } from './scale-answer.ts'
 export async function getScale(resource: ResourceRequest): Promise<ApiResponse> {
   const { context, request, row, endpoint, info } = resource
   const representation = negotiate(request, { row })
+  const waiting = context.caches.fresh(request.signal)
+  if (waiting !== undefined) await waiting
   const stored = context.registry.current(row, namedKey(row, info.namespace, info.name))
   if (stored === undefined) throw notFound(groupResource(row), info.name)
   return respondScale(resource, endpoint.scale.of(await readObject(resource, stored)), representation)
@@ -77,7 +79,7 @@ export async function patchScale(resource: ResourceRequest): Promise<ApiResponse
 }
 
 interface ScaleWrite {
-  readonly options: WriteOptions
+  readonly options: WriteQuery
   next(scale: KubeObject): KubeObject | Promise<KubeObject>
   /** `next` has seen to managedFields itself. */
   readonly applies?: boolean

@@ -39,7 +39,7 @@ export async function translate(
   } catch {
     return
   }
-  const idle = cutWhenIdle(resource.context.runtime.clock, socket)
+  const idle = cutWhenIdle(resource.context.runtime.machineClock, socket)
   const ready = Promise.withResolvers<Streams | undefined>()
   // What the client says before the kubelet has answered waits, and the client's connection with it.
   const channels = channelsOf(peer, {
@@ -167,7 +167,7 @@ export async function tunnel(
     kubelet.destroy()
     return
   }
-  const idle = cutWhenIdle(resource.context.runtime.clock, socket, kubelet)
+  const idle = cutWhenIdle(resource.context.runtime.machineClock, socket, kubelet)
   peer.onMessage((bytes) => {
     idle.heard()
     return kubelet.write(bytes) || kubelet.destroyed ? undefined : drained(kubelet)

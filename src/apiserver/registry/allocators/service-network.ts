@@ -27,7 +27,7 @@ export interface PortRange {
 /** As kubeadm's clusters in kube-apiserver's own defaults. */
 export const DEFAULT_CIDR = '10.96.0.0/16'
 const DEFAULT_PORTS = '30000-32767'
-/** An address for the kubernetes Service, some for others, and the two that nobody gets. */
+/** An address for the kubernetes Service, some for others, and the two that are never given. */
 const LEAST_ADDRESSES = 8
 
 /** @throws Error that says what is wrong with the flag's value */

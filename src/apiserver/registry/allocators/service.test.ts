@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../api/object.ts'
 import { StatusError } from '../../../api/status.ts'
+import type { Random } from '../../../base/random.ts'
 import type { Pools } from '../strategy.ts'
 import { allocate } from './service.ts'
 import { serviceNetwork } from './service-network.ts'
@@ -14,12 +15,13 @@ const service = (name: string, spec: object): KubeObject => ({
 })
 
 function poolsWith(stored: readonly KubeObject[], ...flags: readonly string[]): Pools {
-  const random = {
+  const random: Random = {
     float: () => 0,
     uuid: () => '',
     passingUuid: () => '',
     suffix: () => '',
     bytes: () => new Uint8Array(),
+    apart: () => random,
   }
   return { random, network: serviceNetwork(...flags), services: () => stored }
 }

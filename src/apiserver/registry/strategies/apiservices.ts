@@ -1,9 +1,10 @@
 /** An APIService without a service is this server's own: it is available as soon as it is made. */
+import type { APIService } from '../../../api/generated/types.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { StrategyContext } from '../strategy.ts'
 
-export function withAvailability(object: KubeObject, { now }: StrategyContext): KubeObject {
-  if (object['spec']?.service) return { ...object, status: {} }
+export function withAvailability(object: APIService, { now }: StrategyContext): KubeObject {
+  if (object.spec?.service) return { ...object, status: {} }
   const local = {
     type: 'Available',
     status: 'True',

@@ -2,6 +2,14 @@
  * The strategies of the kinds that configure a cluster: storage, networking, RBAC, scheduling, admission, flow control,
  * certificates, devices, API extension. Most differ only in rules and in which fields count for their generation.
  */
+import type {
+  CertificateSigningRequest,
+  CSIDriver,
+  DeviceTaint,
+  DeviceTaintRule,
+  ResourceSlice,
+  Taint,
+} from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import * as policies from '../../../api/validation/admission-policies.ts'
@@ -44,59 +52,64 @@ const bindingOf = (validate: Validate): Strategy =>
 const webhooks = kind({ validate: validateWebhookConfiguration, counts: ['webhooks'], more: CONDITIONAL })
 
 /** A device taint's time is when it was first asked for. */
-const timedTaint = (taint: Fields, now: string): Fields => (taint['timeAdded'] ? taint : { ...taint, timeAdded: now })
+const timedTaint = (taint: DeviceTaint, now: string): DeviceTaint =>
+  taint.timeAdded ? taint : { ...taint, timeAdded: now }
 
-const deviceTaintRules: Strategy = {
-  ...kind({ validate: devices.validateDeviceTaintRule, counts: SPEC, status: {}, more: CONDITIONAL }),
+const deviceTaintRules: Strategy<DeviceTaintRule> = {
+  ...kind<DeviceTaintRule>({ validate: devices.validateDeviceTaintRule, counts: SPEC, status: {}, more: CONDITIONAL }),
   timedDefaults(object, now) {
-    const taint: Fields | undefined = object['spec']?.taint
-    return taint === undefined ? object : { ...object, spec: { ...object['spec'], taint: timedTaint(taint, now) } }
+    const taint: Taint | undefined = object.spec?.taint
+    return taint === undefined ? object : { ...object, spec: { ...object.spec, taint: timedTaint(taint, now) } }
   },
   prepareForCreate: (object) => ({ ...withMetadata(object, { generation: 1 }), status: {} }),
 }
 
-function withTimedTaints(slice: KubeObject, now: string): KubeObject {
-  const devices: readonly Fields[] = slice['spec']?.devices ?? []
-  if (!devices.some((device) => device['taints']?.length > 0)) return slice
+function withTimedTaints(slice: ResourceSlice, now: string): KubeObject {
+  const devices = slice.spec?.devices ?? []
+  if (!devices.some((device) => (device.taints?.length ?? 0) > 0)) return slice
   const timed = devices.map((device) =>
-    device['taints'] ? { ...device, taints: device['taints'].map((taint: Fields) => timedTaint(taint, now)) } : device,
+    device.taints ? { ...device, taints: device.taints.map((taint: Taint) => timedTaint(taint, now)) } : device,
   )
-  return { ...slice, spec: { ...slice['spec'], devices: timed } }
+  return { ...slice, spec: { ...slice.spec, devices: timed } }
 }
 
 /** A condition's times are the server's: when it was last written, and when its status last changed. */
-function timedConditions(object: KubeObject, old: KubeObject, now: string): readonly Fields[] | undefined {
-  const conditions: readonly Fields[] | undefined = object['status']?.conditions
-  const before: readonly Fields[] = old['status']?.conditions ?? []
+function timedConditions(
+  object: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  now: string,
+): readonly Fields[] | undefined {
+  const conditions = object.status?.conditions
+  const before = old.status?.conditions ?? []
   return conditions?.map((condition) => {
-    const previous = before.find(({ type }) => type === condition['type'])
-    const changed = previous?.['status'] !== condition['status']
+    const previous = before.find(({ type }) => type === condition.type)
+    const changed = previous?.status !== condition.status
     return {
       ...condition,
-      lastUpdateTime: condition['lastUpdateTime'] ?? now,
-      lastTransitionTime:
-        condition['lastTransitionTime'] ?? (changed ? now : (previous?.['lastTransitionTime'] ?? now)),
+      lastUpdateTime: condition.lastUpdateTime ?? now,
+      lastTransitionTime: condition.lastTransitionTime ?? (changed ? now : (previous?.lastTransitionTime ?? now)),
     }
   })
 }
 
 /** Whether a request is approved or denied is written by …/approval alone: in …/status what was decided stays. */
-function decisionsOf(old: KubeObject, conditions: readonly Fields[] | undefined): readonly Fields[] | undefined {
-  const decided = ((old['status']?.conditions ?? []) as readonly Fields[]).filter(
-    ({ type }) => type === 'Approved' || type === 'Denied',
-  )
+function decisionsOf(
+  old: CertificateSigningRequest,
+  conditions: readonly Fields[] | undefined,
+): readonly Fields[] | undefined {
+  const decided = (old.status?.conditions ?? []).filter(({ type }) => type === 'Approved' || type === 'Denied')
   return conditions?.map((condition) => decided.find(({ type }) => type === condition['type']) ?? condition)
 }
 
-/** Who asks is written into the request by the server, never by the one who asks. */
-const certificateSigningRequests: Strategy = {
-  ...kind({
+/** The requesting user is written into the request by the server, never by the client. */
+const certificateSigningRequests: Strategy<CertificateSigningRequest> = {
+  ...kind<CertificateSigningRequest>({
     validate: certificates.validateCertificateSigningRequest,
     validateUpdate: certificates.validateCertificateSigningRequestUpdate,
     status: {},
   }),
   prepareForCreate(object, { user }) {
-    const { username: _n, uid: _u, groups: _g, extra: _e, ...spec } = (object['spec'] ?? {}) as Fields
+    const { username: _n, uid: _u, groups: _g, extra: _e, ...spec } = (object.spec ?? {}) as Fields
     return {
       ...object,
       spec: {
@@ -115,20 +128,20 @@ const certificateSigningRequests: Strategy = {
     prepareForUpdate(object, old, { now }) {
       const kept = withFieldOf(object, old, 'spec')
       const conditions = decisionsOf(old, timedConditions(kept, old, now))
-      return conditions === undefined ? kept : { ...kept, status: { ...kept['status'], conditions } }
+      return conditions === undefined ? kept : { ...kept, status: { ...kept.status, conditions } }
     },
     validateUpdate: certificates.validateCertificateSigningRequestStatus,
     resetFields: [['f:spec']],
   },
   validateName: (name, prefix) => pathName(name, prefix),
   fieldLabels: ['spec.signerName'],
-  selectableFields: (object) => ({ 'spec.signerName': object['spec']?.signerName ?? '' }),
+  selectableFields: (object) => ({ 'spec.signerName': object.spec?.signerName ?? '' }),
   subresources: {
     approval: {
       prepareForUpdate(object, old, { now }) {
         const kept = withFieldOf(object, old, 'spec')
         const conditions = timedConditions(kept, old, now)
-        const { conditions: _, ...rest } = (old['status'] ?? {}) as Fields
+        const { conditions: _, ...rest } = (old.status ?? {}) as Fields
         return { ...kept, status: { ...rest, ...(conditions === undefined ? {} : { conditions }) } }
       },
       validateUpdate: certificates.validateCertificateSigningRequestApproval,
@@ -137,18 +150,18 @@ const certificateSigningRequests: Strategy = {
   },
 }
 
-const csiDrivers: Strategy = {
-  ...kind({
+const csiDrivers: Strategy<CSIDriver> = {
+  ...kind<CSIDriver>({
     validate: storage.validateCSIDriver,
     validateUpdate: storage.validateCSIDriverUpdate,
     more: { ...CONDITIONAL, ...warned(warnings.csiDriverWarnings) },
   }),
   prepareForUpdate(object, old) {
-    const counted = ['tokenRequests', 'requiresRepublish', 'seLinuxMount']
+    const counted = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const
     return nextGeneration(
       object,
       old,
-      counted.some((field) => !same(object['spec']?.[field], old['spec']?.[field])),
+      counted.some((field) => !same(object.spec?.[field], old.spec?.[field])),
     )
   },
 }
@@ -163,10 +176,10 @@ const NEW_DEFINITION = { conditions: null, acceptedNames: { plural: '', kind: ''
 
 /** A definition remembers every version that objects may be stored in. */
 function withStoredVersions(object: KubeObject): KubeObject {
-  const stored: readonly string[] = object['status']?.storedVersions ?? []
-  const current = object['spec']?.versions?.find((version: Fields) => version['storage'] === true)?.name
+  const stored: readonly string[] = object.status?.storedVersions ?? []
+  const current = object.spec?.versions?.find((version: Fields) => version['storage'] === true)?.name
   if (current === undefined || stored.includes(current)) return object
-  return { ...object, status: { ...object['status'], storedVersions: [...stored, current] } }
+  return { ...object, status: { ...object.status, storedVersions: [...stored, current] } }
 }
 
 const customResourceDefinitions: Strategy = {
@@ -186,7 +199,7 @@ const customResourceDefinitions: Strategy = {
   warningsOnUpdate: definitionWarnings,
   prepareForUpdate(object, old) {
     const kept = withFieldOf(object, old, 'status')
-    return withStoredVersions(nextGeneration(kept, old, !same(kept['spec'], old['spec'])))
+    return withStoredVersions(nextGeneration(kept, old, !same(kept.spec, old.spec)))
   },
 }
 

@@ -1,27 +1,25 @@
 /** What many strategies share: generations, status kept or taken, templates. Called by the files of this folder only. */
 import { withMetadata } from '../../../api/metadata.ts'
-import { asKubeObject, type Fields, type KubeObject } from '../../../api/object.ts'
+import type { Fields, KubeObject } from '../../../api/object.ts'
 import { addInt64 } from '../../../api/objects/integers.ts'
 import { same } from '../../../api/validation/common.ts'
 import type { Strategy } from '../strategy.ts'
 
 /** The object with `field` as it stands in `from` (absent there: absent). */
-export function withFieldOf(object: KubeObject, from: KubeObject, field: string): KubeObject {
+export function withFieldOf<T extends KubeObject>(object: T, from: T, field: string & keyof T): T {
   if (object[field] === from[field]) return object
-  const copy: Record<string, unknown> = { ...object }
-  if (from[field] === undefined) delete copy[field]
-  else copy[field] = from[field]
-  return asKubeObject(copy)
+  const { [field]: _, ...rest } = object
+  return (from[field] === undefined ? rest : { ...object, [field]: from[field] }) as T
 }
 
 /** A new object: first generation, and a status that only controllers may fill. */
-export function createdWith(object: KubeObject, emptyStatus: Fields | undefined): KubeObject {
+export function createdWith<T extends KubeObject>(object: T, emptyStatus: Fields | undefined): T {
   const first = withMetadata(object, { generation: 1 })
   return emptyStatus === undefined ? first : { ...first, status: emptyStatus }
 }
 
 /** The next generation when `changed`. */
-export function nextGeneration(object: KubeObject, old: KubeObject, changed: boolean): KubeObject {
+export function nextGeneration<T extends KubeObject>(object: T, old: T, changed: boolean): T {
   const generation = addInt64(old.metadata.generation ?? 0, changed ? 1 : 0) as number
   return object.metadata.generation === generation || (generation === 0 && object.metadata.generation === undefined)
     ? object

@@ -1,4 +1,5 @@
 /** Nodes, ConfigMaps, Secrets, ServiceAccounts, Endpoints, Events, LimitRanges, ResourceQuotas: the core group's plain kinds. */
+import type { EndpointSlice } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
@@ -81,21 +82,21 @@ export const endpoints: Strategy = {
 }
 
 /** The topology of older versions has no place in this one. */
-function withoutTopology(slice: KubeObject): KubeObject {
-  const endpoints: readonly Fields[] | undefined = slice['endpoints']
-  if (!endpoints?.some((endpoint) => endpoint['deprecatedTopology'] !== undefined)) return slice
+function withoutTopology(slice: EndpointSlice): KubeObject {
+  const endpoints = slice.endpoints
+  if (!endpoints?.some((endpoint) => endpoint.deprecatedTopology !== undefined)) return slice
   return { ...slice, endpoints: endpoints.map(({ deprecatedTopology: _, ...endpoint }) => endpoint) }
 }
 
-export const endpointSlices: Strategy = {
+export const endpointSlices: Strategy<EndpointSlice> = {
   prepareForCreate: (object) => withMetadata(withoutTopology(object), { generation: 1 }),
   prepareForUpdate(given, old) {
     const object = withoutTopology(given)
     const changed =
       !same(object.metadata.labels, old.metadata.labels) ||
       // Counted as it was sent: the old topology is dropped afterwards.
-      !same(given['endpoints'], old['endpoints']) ||
-      !same(object['ports'], old['ports'])
+      !same(given.endpoints, old.endpoints) ||
+      !same(object['ports'], old.ports)
     return nextGeneration(object, old, changed)
   },
   validate: (object) => validateEndpointSlice(object),

@@ -1,6 +1,7 @@
 /** Job. */
+import type { Job } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { validateJobStatus } from '../../../api/validation/job-status.ts'
 import { jobWarnings } from '../../../api/validation/job-warnings.ts'
 import { validateJob, validateJobUpdate } from '../../../api/validation/jobs.ts'
@@ -11,10 +12,10 @@ import { createdWith, RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } f
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid'
 
 /** A selector of its own and the labels it needs, unless the user brings both (manualSelector). */
-function withGeneratedSelector(job: KubeObject): KubeObject {
-  const spec: Fields = job['spec'] ?? {}
+function withGeneratedSelector(job: Job): Job {
+  const spec = job.spec
   const { name = '', uid = '' } = job.metadata
-  const given: Readonly<Record<string, string>> | undefined = spec['template']?.metadata?.labels
+  const given: Readonly<Record<string, string>> | undefined = spec?.template?.metadata?.labels
   const labels = {
     'batch.kubernetes.io/job-name': name,
     'job-name': name,
@@ -22,13 +23,13 @@ function withGeneratedSelector(job: KubeObject): KubeObject {
     'controller-uid': uid,
     ...given,
   }
-  const selector: Fields = spec['selector'] ?? {}
+  const selector = spec?.selector
   const generated: KubeObject = {
     ...job,
     spec: {
       ...spec,
-      selector: { ...selector, matchLabels: { [CONTROLLER_UID]: uid, ...selector['matchLabels'] } },
-      template: { ...spec['template'], metadata: { ...spec['template']?.metadata, labels } },
+      selector: { ...selector, matchLabels: { [CONTROLLER_UID]: uid, ...selector?.matchLabels } },
+      template: { ...spec?.template, metadata: { ...spec?.template?.metadata, labels } },
     },
   }
   // Labels that were defaulted from the template's follow them.
@@ -37,26 +38,26 @@ function withGeneratedSelector(job: KubeObject): KubeObject {
 }
 
 /** A job without labels gets its template's, but only where it is stored: they are not judged twice. */
-function withTemplateLabels(job: KubeObject): KubeObject {
-  const labels = job['spec']?.template?.metadata?.labels
+function withTemplateLabels(job: Job): Job {
+  const labels = job.spec?.template?.metadata?.labels
   const own = job.metadata.labels
   return labels === undefined || (own !== undefined && Object.keys(own).length > 0)
     ? job
     : withMetadata(job, { labels })
 }
 
-export const jobs: Strategy = {
+export const jobs: Strategy<Job> = {
   ...specAndStatus({}),
   prepareForCreate(object) {
     const created = createdWith(object, {})
-    return object['spec']?.manualSelector === true ? created : withGeneratedSelector(created)
+    return object.spec?.manualSelector === true ? created : withGeneratedSelector(created)
   },
   validate: (object) => validateJob(object),
   canonicalize: withTemplateLabels,
   validateUpdate: (object, old) => validateJobUpdate(object, old),
   warningsOnCreate: (object) => [
-    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
-    ...jobWarnings(object['spec'] ?? {}, 'spec'),
+    ...podTemplateWarnings(object.spec?.template, 'spec.template'),
+    ...jobWarnings(object.spec ?? {}, 'spec'),
   ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
   warningsOnDelete: (options) =>
@@ -69,7 +70,7 @@ export const jobs: Strategy = {
   defaultGarbageCollectionPolicy: 'OrphanDependents',
   fieldLabels: ['status.successful'],
   fieldLabelProblem: (label) => `field label "${label}" not supported for Job`,
-  selectableFields: (object) => ({ 'status.successful': String(object['status']?.succeeded ?? 0) }),
+  selectableFields: (object) => ({ 'status.successful': String(object.status?.succeeded ?? 0) }),
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object, old) => validateJobStatus(object, old),

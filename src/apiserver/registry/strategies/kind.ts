@@ -9,24 +9,24 @@ import { nextGeneration, RESETS_SPEC, RESETS_STATUS, withFieldOf } from './commo
 /** A PUT must say which version it replaces. */
 export const CONDITIONAL = { allowUnconditionalUpdate: false }
 
-export type Validate = (object: KubeObject) => readonly FieldError[]
-type ValidateUpdate = (object: KubeObject, old: KubeObject) => readonly FieldError[]
+export type Validate<T = KubeObject> = { of(object: T): readonly FieldError[] }['of']
+type ValidateUpdate<T> = { of(object: T, old: T): readonly FieldError[] }['of']
 
-interface Traits {
-  readonly validate: Validate
+interface Traits<T extends KubeObject> {
+  readonly validate: Validate<T>
   /** Default: the rules of creation. */
-  readonly validateUpdate?: ValidateUpdate
+  readonly validateUpdate?: ValidateUpdate<T>
   /** The fields whose change makes a new generation; kinds without them have no generation. */
   readonly counts?: readonly string[]
   /** The status of a new object; kinds with one have a status endpoint. */
   readonly status?: Fields
-  readonly validateStatus?: ValidateUpdate
+  readonly validateStatus?: ValidateUpdate<T>
   /** A write of the status may not touch labels, annotations, finalizers and owners. */
   readonly statusAlone?: boolean
-  readonly more?: Partial<Strategy>
+  readonly more?: Partial<Strategy<T>>
 }
 
-export function kind(traits: Traits): Strategy {
+export function kind<T extends KubeObject = KubeObject>(traits: Traits<T>): Strategy<T> {
   const { validate, validateUpdate, counts, status, validateStatus, statusAlone, more } = traits
   return {
     prepareForCreate(object) {
@@ -64,7 +64,7 @@ export function kind(traits: Traits): Strategy {
 }
 
 /** What a write of the status leaves alone where it may only write the status. */
-const withMetadataOf = (object: KubeObject, old: KubeObject): KubeObject => {
+const withMetadataOf = <T extends KubeObject>(object: T, old: T): T => {
   const { labels, annotations, finalizers, ownerReferences } = old.metadata
   return withMetadata(object, { labels, annotations, finalizers, ownerReferences })
 }

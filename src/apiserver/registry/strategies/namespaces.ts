@@ -2,6 +2,7 @@
  * Namespace. Its life ends in two steps of its own: a delete only marks it Terminating, and it goes when the last of its
  * spec.finalizers is gone, which only the finalize endpoint can take away.
  */
+import type { Namespace } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { validateNamespaceFinalizers, validateNamespaceStatus } from '../../../api/validation/core-config.ts'
@@ -12,13 +13,15 @@ import { RESETS_STATUS, withFieldOf } from './common.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 
-export const namespaces: Strategy = {
+const specFinalizers = (object: Namespace): readonly string[] => object.spec?.finalizers ?? []
+
+export const namespaces: Strategy<Namespace> = {
   validateName: (name, prefix) => labelName(name, prefix),
   prepareForCreate(object) {
-    const finalizers: readonly string[] = object['spec']?.finalizers ?? []
+    const finalizers: readonly string[] = object.spec?.finalizers ?? []
     const spec = finalizers.includes('kubernetes')
-      ? object['spec']
-      : { ...object['spec'], finalizers: [...finalizers, 'kubernetes'] }
+      ? object.spec
+      : { ...object.spec, finalizers: [...finalizers, 'kubernetes'] }
     return { ...object, spec, status: { phase: 'Active' } }
   },
   validate: (object) => validateNamespaceFinalizers(object),
@@ -32,18 +35,19 @@ export const namespaces: Strategy = {
   resetFields: RESETS_STATUS,
   returnDeletedObject: true,
   fieldLabels: ['status.phase'],
-  selectableFields: (object) => ({ 'status.phase': object['status']?.phase ?? '' }),
+  selectableFields: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
   preconditionFailed: 'Precondition failed',
   beginDeletion(object, options, context): KubeObject | undefined {
-    if (!object['spec']?.finalizers?.length) return undefined
+    if (specFinalizers(object).length === 0) return undefined
     if (object.metadata.deletionTimestamp !== undefined) return object
     const finalizers = deletionFinalizersForGarbageCollection(namespaces, object, options)
     return {
       ...withMetadata(object, { deletionTimestamp: context.now, ...(finalizers.length > 0 ? { finalizers } : {}) }),
-      status: { ...object['status'], phase: 'Terminating' },
+      status: { ...object.status, phase: 'Terminating' },
     }
   },
-  mayRemove: (object) => !object['spec']?.finalizers?.length,
+  ownFinalizers: specFinalizers,
+  mayRemove: (object) => specFinalizers(object).length === 0,
   status: {
     prepareForUpdate: (object, old) => withFieldOf(object, old, 'spec'),
     validateUpdate: (object) => validateNamespaceStatus(object),

@@ -1,37 +1,38 @@
 /** What a new pod's author left to the server: selectors made of the pod's own labels, AppArmor from its annotations. */
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Affinity, Pod } from '../../../api/generated/types.ts'
+import type { Fields } from '../../../api/object.ts'
 
 const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/'
 
 /** matchLabelKeys and mismatchLabelKeys become requirements on the pod's values of those labels (KEP-3633, KEP-3243). */
-export function withMatchLabelKeys(pod: KubeObject): KubeObject {
-  const labels = pod.metadata.labels ?? {}
-  const spec: Fields = pod['spec'] ?? {}
+export function withMatchLabelKeys(pod: Pod): Pod {
+  const labels: Readonly<Record<string, string>> = pod.metadata.labels ?? {}
+  const spec = pod.spec
   const changes: Record<string, unknown> = {}
-  const affinity = mapAffinity(spec['affinity'], labels)
-  if (affinity !== spec['affinity']) changes['affinity'] = affinity
-  const constraints: readonly Fields[] | undefined = spec['topologySpreadConstraints']
-  const spread = constraints?.map((constraint) => withKeys(constraint, labels, constraint['matchLabelKeys'], 'In'))
+  const affinity = mapAffinity(spec?.affinity, labels)
+  if (affinity !== spec?.affinity) changes['affinity'] = affinity
+  const constraints = spec?.topologySpreadConstraints
+  const spread = constraints?.map((constraint) => withKeys(constraint, labels, constraint.matchLabelKeys, 'In'))
   if (spread?.some((constraint, i) => constraint !== constraints?.[i])) changes['topologySpreadConstraints'] = spread
-  return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec, ...changes } }
+  return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec!, ...changes } }
 }
 
-function mapAffinity(affinity: Fields | undefined, labels: Readonly<Record<string, string>>): Fields | undefined {
+function mapAffinity(affinity: Affinity | undefined, labels: Readonly<Record<string, string>>): Fields | undefined {
   if (!affinity) return affinity
   let result = affinity
-  for (const side of ['podAffinity', 'podAntiAffinity']) {
-    const value: Fields | undefined = affinity[side]
+  for (const side of ['podAffinity', 'podAntiAffinity'] as const) {
+    const value = affinity[side]
     if (!value) continue
-    const required = mapList(value['requiredDuringSchedulingIgnoredDuringExecution'], (term) => ofTerm(term, labels))
-    const preferred = mapList(value['preferredDuringSchedulingIgnoredDuringExecution'], (weighted) => {
+    const required = mapList(value.requiredDuringSchedulingIgnoredDuringExecution, (term) => ofTerm(term, labels))
+    const preferred = mapList(value.preferredDuringSchedulingIgnoredDuringExecution, (weighted) => {
       const term = ofTerm(weighted['podAffinityTerm'] ?? {}, labels)
       return term === weighted['podAffinityTerm'] || !weighted['podAffinityTerm']
         ? weighted
         : { ...weighted, podAffinityTerm: term }
     })
     if (
-      required === value['requiredDuringSchedulingIgnoredDuringExecution'] &&
-      preferred === value['preferredDuringSchedulingIgnoredDuringExecution']
+      required === value.requiredDuringSchedulingIgnoredDuringExecution &&
+      preferred === value.preferredDuringSchedulingIgnoredDuringExecution
     )
       continue
     result = {
@@ -72,22 +73,22 @@ function withKeys(
 }
 
 /** Containers whose AppArmor profile stands in the old annotation get it in the field too. */
-export function withAppArmorField(pod: KubeObject): KubeObject {
+export function withAppArmorField(pod: Pod): Pod {
   const annotations = pod.metadata.annotations
   if (!annotations) return pod
   if (!Object.keys(annotations).some((key) => key.startsWith(APPARMOR_ANNOTATION))) return pod
-  const spec: Fields = pod['spec'] ?? {}
+  const spec = pod.spec
   const changes: Record<string, unknown> = {}
-  for (const list of ['containers', 'initContainers']) {
-    const containers: readonly Fields[] | undefined = spec[list]
+  for (const list of ['containers', 'initContainers'] as const) {
+    const containers = spec?.[list]
     const changed = containers?.map((container) => {
-      const profile = profileOf(annotations[APPARMOR_ANNOTATION + container['name']])
-      if (!profile || container['securityContext']?.appArmorProfile) return container
-      return { ...container, securityContext: { ...container['securityContext'], appArmorProfile: profile } }
+      const profile = profileOf(annotations[APPARMOR_ANNOTATION + container.name])
+      if (!profile || container.securityContext?.appArmorProfile) return container
+      return { ...container, securityContext: { ...container.securityContext, appArmorProfile: profile } }
     })
     if (changed?.some((container, i) => container !== containers?.[i])) changes[list] = changed
   }
-  return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec, ...changes } }
+  return Object.keys(changes).length === 0 ? pod : { ...pod, spec: { ...spec!, ...changes } }
 }
 
 function profileOf(text: string | undefined): Fields | undefined {

@@ -1,9 +1,9 @@
 /** Pod, and its subresources status, ephemeralcontainers, resize and binding. */
+import type { Container, Pod, PodSpec } from '../../../api/generated/types.ts'
 import { withMetadata } from '../../../api/metadata.ts'
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Fields } from '../../../api/object.ts'
 import { withPodLevelRequests } from '../../../api/objects/pod-level-resources.ts'
 import { qosClass } from '../../../api/objects/qos.ts'
-import { perPart } from '../../../api/parts.ts'
 import { same } from '../../../api/validation/common.ts'
 import {
   validateEphemeralContainersUpdate,
@@ -17,12 +17,12 @@ import type { DeleteOptions, Strategy, StrategyContext } from '../strategy.ts'
 import { createdWith, nextGeneration, withFieldOf } from './common.ts'
 import { withAppArmorField, withMatchLabelKeys } from './pod-preparation.ts'
 
-function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject {
-  for (const warning of appArmorWarnings(pod['spec'] ?? {}, pod.metadata.annotations ?? {}, 'metadata'))
+function prepareForCreate(pod: Pod, context: StrategyContext): Pod {
+  for (const warning of appArmorWarnings(pod.spec ?? {}, pod.metadata.annotations ?? {}, 'metadata'))
     context.warn?.(warning)
-  const spec: Fields = pod['spec'] ?? {}
-  const status: Record<string, unknown> = { phase: 'Pending', qosClass: qosOf(spec) }
-  if (spec['schedulingGates']?.length) {
+  const spec: Partial<PodSpec> = pod.spec ?? {}
+  const status: Record<string, unknown> = { phase: 'Pending', qosClass: context.parts.once(spec, qosOf) }
+  if (spec?.schedulingGates?.length) {
     status['conditions'] = [
       {
         type: 'PodScheduled',
@@ -37,59 +37,57 @@ function prepareForCreate(pod: KubeObject, context: StrategyContext): KubeObject
   return withPositiveGrace(withAppArmorField(withMatchLabelKeys(withOwnRequests(createdWith(pod, status)))))
 }
 
-const qosOf = perPart((spec: Fields) => qosClass(withPodLevelRequests(spec)))
+const qosOf = (spec: Fields) => qosClass(withPodLevelRequests(spec))
 
 /** Counted once admission has said what the containers ask for. */
-function withOwnRequests(pod: KubeObject): KubeObject {
-  const spec = withPodLevelRequests(pod['spec'] ?? {})
-  return spec === pod['spec'] ? pod : { ...pod, spec }
+function withOwnRequests(pod: Pod): Pod {
+  const spec = withPodLevelRequests(pod.spec ?? {}) as PodSpec
+  return spec === pod.spec ? pod : { ...pod, spec }
 }
 
 /** A negative grace period has always meant the shortest one. */
-function withPositiveGrace(pod: KubeObject): KubeObject {
-  return pod['spec']?.terminationGracePeriodSeconds < 0
-    ? { ...pod, spec: { ...pod['spec'], terminationGracePeriodSeconds: 1 } }
+function withPositiveGrace(pod: Pod): Pod {
+  return pod.spec !== undefined && (pod.spec.terminationGracePeriodSeconds ?? 0) < 0
+    ? { ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 1 } }
     : pod
 }
 
-function specGeneration(pod: KubeObject, old: KubeObject): KubeObject {
-  return nextGeneration(pod, old, !same(pod['spec'], old['spec']))
+function specGeneration(pod: Pod, old: Pod): Pod {
+  return nextGeneration(pod, old, !same(pod.spec, old.spec))
 }
 
 /** Seconds to wait: what was asked, else what the pod says; none for a pod that no node runs (any longer). */
-function gracePeriod(pod: KubeObject, options: DeleteOptions): number {
-  const asked: number | undefined = options.gracePeriodSeconds ?? pod['spec']?.terminationGracePeriodSeconds
-  const phase = pod['status']?.phase
-  if (!pod['spec']?.nodeName || phase === 'Failed' || phase === 'Succeeded') return 0
+function gracePeriod(pod: Pod, options: DeleteOptions): number {
+  const asked: number | undefined = options.gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds
+  const phase = pod.status?.phase
+  if (!pod.spec?.nodeName || phase === 'Failed' || phase === 'Succeeded') return 0
   if (asked === undefined) return 0
   return asked < 0 ? 1 : asked
 }
 
-function selectableFields(pod: KubeObject): Readonly<Record<string, string>> {
-  const spec: Fields = pod['spec'] ?? {}
-  const status: Fields = pod['status'] ?? {}
-  const ips: readonly Fields[] = status['podIPs'] ?? []
+function selectableFields(pod: Pod): Readonly<Record<string, string>> {
+  const spec = pod.spec
+  const status = pod.status
+  const ips = status?.podIPs ?? []
   return {
-    'spec.nodeName': spec['nodeName'] ?? '',
-    'spec.restartPolicy': spec['restartPolicy'] ?? '',
-    'spec.schedulerName': spec['schedulerName'] ?? '',
-    'spec.serviceAccountName': spec['serviceAccountName'] ?? '',
-    'spec.hostNetwork': String(spec['hostNetwork'] === true),
-    'status.phase': status['phase'] ?? '',
-    'status.podIP': ips[0]?.['ip'] ?? status['podIP'] ?? '',
-    'status.podIPs': ips[0]?.['ip'] ?? status['podIP'] ?? '',
-    'status.nominatedNodeName': status['nominatedNodeName'] ?? '',
+    'spec.nodeName': spec?.nodeName ?? '',
+    'spec.restartPolicy': spec?.restartPolicy ?? '',
+    'spec.schedulerName': spec?.schedulerName ?? '',
+    'spec.serviceAccountName': spec?.serviceAccountName ?? '',
+    'spec.hostNetwork': String(spec?.hostNetwork === true),
+    'status.phase': status?.phase ?? '',
+    'status.podIP': ips[0]?.ip ?? status?.podIP ?? '',
+    'status.podIPs': ips[0]?.ip ?? status?.podIP ?? '',
+    'status.nominatedNodeName': status?.nominatedNodeName ?? '',
   }
 }
 
 /** Only the status and what a kubelet may touch of the metadata. */
-function prepareForStatusUpdate(pod: KubeObject, old: KubeObject): KubeObject {
+function prepareForStatusUpdate(pod: Pod, old: Pod): Pod {
   const kept = withFieldOf(pod, old, 'spec')
-  const status: Fields = kept['status'] ?? {}
+  const status = kept.status
   const withQos =
-    status['qosClass'] || !old['status']?.qosClass
-      ? kept
-      : { ...kept, status: { ...status, qosClass: old['status'].qosClass } }
+    status?.qosClass || !old.status?.qosClass ? kept : { ...kept, status: { ...status, qosClass: old.status.qosClass } }
   const ownersKept =
     withQos.metadata.ownerReferences === old.metadata.ownerReferences
       ? withQos
@@ -98,15 +96,15 @@ function prepareForStatusUpdate(pod: KubeObject, old: KubeObject): KubeObject {
 }
 
 /** Only spec.ephemeralContainers. */
-function prepareForEphemeralContainers(pod: KubeObject, old: KubeObject): KubeObject {
-  const { ephemeralContainers, ...rest } = old['spec'] ?? {}
-  const added = pod['spec']?.ephemeralContainers
+function prepareForEphemeralContainers(pod: Pod, old: Pod): Pod {
+  const { ephemeralContainers, ...rest } = old.spec!
+  const added = pod.spec?.ephemeralContainers
   const spec = added === undefined ? rest : { ...rest, ephemeralContainers: added }
-  return specGeneration(withResourceVersion({ ...old, spec: same(spec, old['spec']) ? old['spec'] : spec }, pod), old)
+  return specGeneration(withResourceVersion({ ...old, spec: same(spec, old.spec) ? old.spec! : spec }, pod), old)
 }
 
 /** The old object as the client wants it written: what names the version and the managers is the client's. */
-function withResourceVersion(old: KubeObject, pod: KubeObject): KubeObject {
+function withResourceVersion(old: Pod, pod: Pod): Pod {
   return withMetadata(old, {
     resourceVersion: pod.metadata.resourceVersion,
     managedFields: pod.metadata.managedFields,
@@ -114,11 +112,11 @@ function withResourceVersion(old: KubeObject, pod: KubeObject): KubeObject {
 }
 
 /** Only the containers' resources and resize policies (KEP-1287). */
-function prepareForResize(pod: KubeObject, old: KubeObject): KubeObject {
-  const resized = (list: string): readonly Fields[] | undefined => {
-    const before: readonly Fields[] | undefined = old['spec']?.[list]
+function prepareForResize(pod: Pod, old: Pod): Pod {
+  const resized = (list: 'containers' | 'initContainers'): readonly Container[] | undefined => {
+    const before = old.spec?.[list]
     return before?.map((container) => {
-      const wanted: Fields | undefined = pod['spec']?.[list]?.find((c: Fields) => c['name'] === container['name'])
+      const wanted = pod.spec?.[list]?.find(({ name }) => name === container.name)
       if (!wanted) return container
       const { resources, resizePolicy } = wanted
       const { resizePolicy: _, ...rest } = container
@@ -127,24 +125,24 @@ function prepareForResize(pod: KubeObject, old: KubeObject): KubeObject {
   }
   const containers = resized('containers')
   const initContainers = resized('initContainers')
-  const resources: Fields | undefined = pod['spec']?.resources
-  const { resources: _, ...before } = old['spec'] ?? {}
+  const resources = pod.spec?.resources
+  const { resources: _, ...before } = old.spec!
   const spec = {
     ...before,
     ...(containers ? { containers } : {}),
     ...(initContainers ? { initContainers } : {}),
     ...(resources === undefined ? {} : { resources }),
   }
-  return specGeneration(withResourceVersion({ ...old, spec: same(spec, old['spec']) ? old['spec'] : spec }, pod), old)
+  return specGeneration(withResourceVersion({ ...old, spec: same(spec, old.spec) ? old.spec! : spec }, pod), old)
 }
 
-export const pods: Strategy = {
+export const pods: Strategy<Pod> = {
   prepareForCreate,
-  validate: (pod) => validatePod(pod),
-  warningsOnCreate: (pod) => podWarnings(pod),
+  validate: (pod, { parts }) => validatePod(pod, parts),
+  warningsOnCreate: (pod, { parts }) => podWarnings(pod, undefined, parts),
   prepareForUpdate: (pod, old) => specGeneration(withPositiveGrace(withFieldOf(pod, old, 'status')), old),
-  validateUpdate: (pod, old) => validatePodUpdate(pod, old),
-  warningsOnUpdate: (pod, old) => podWarnings(pod, old),
+  validateUpdate: (pod, old, { parts }) => validatePodUpdate(pod, old, parts),
+  warningsOnUpdate: (pod, old, { parts }) => podWarnings(pod, old, parts),
   resetFields: [['f:status']],
   gracePeriod,
   returnDeletedObject: true,

@@ -1,4 +1,5 @@
 /** ReplicaSet. */
+import type { ReplicaSet } from '../../../api/generated/types.ts'
 import {
   podNameWarnings,
   podTemplateUpdateWarnings,
@@ -8,13 +9,13 @@ import { validateReplicaSet, validateReplicaSetStatus } from '../../../api/valid
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
 
-export const replicaSets: Strategy = {
+export const replicaSets: Strategy<ReplicaSet> = {
   ...specAndStatus({ replicas: 0 }),
   validate: (object) => validateReplicaSet(object),
   validateUpdate: (object, old) => validateReplicaSet(object, old),
   warningsOnCreate: (object) => [
     ...podNameWarnings(object),
-    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+    ...podTemplateWarnings(object.spec?.template, 'spec.template'),
   ],
   warningsOnUpdate: (object, old) => podTemplateUpdateWarnings(object, old),
   resetFields: RESETS_STATUS,

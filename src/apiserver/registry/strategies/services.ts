@@ -1,5 +1,6 @@
 /** Service: addresses and ports are taken before validation; fields that a type does not have go when the type changes. */
-import type { Fields, KubeObject } from '../../../api/object.ts'
+import type { Service, ServiceSpec } from '../../../api/generated/types.ts'
+import type { Fields } from '../../../api/object.ts'
 import { same } from '../../../api/validation/common.ts'
 import { labelName } from '../../../api/validation/names.ts'
 import {
@@ -18,63 +19,63 @@ import { RESETS_SPEC, RESETS_STATUS, withFieldOf } from './common.ts'
 
 type Spec = { [field: string]: unknown }
 
-function withSpec(service: KubeObject, spec: Spec): KubeObject {
+function withSpec(service: Service, spec: Spec): Service {
   const kept = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined))
   return { ...service, spec: kept }
 }
 
 /** clusterIP and clusterIPs say the same; an older client writes only the first. */
-function normalized(service: KubeObject, old: KubeObject | undefined): KubeObject {
-  const spec: Spec = { ...service['spec'] }
-  const before: Fields = old?.['spec'] ?? {}
+function normalized(service: Service, old: Service | undefined): Service {
+  const spec: Spec = { ...service.spec }
+  const before = old?.spec
   const many = (spec['clusterIPs'] as readonly string[] | undefined)?.length ?? 0
   if (old === undefined) {
     if (spec['clusterIP'] && many === 0) spec['clusterIPs'] = [spec['clusterIP']]
     return withSpec(service, spec)
   }
-  if (before['clusterIPs']?.length && many === 0 && before['clusterIP'] === spec['clusterIP'])
-    spec['clusterIPs'] = before['clusterIPs']
+  if (before?.clusterIPs?.length && many === 0 && before?.clusterIP === spec['clusterIP'])
+    spec['clusterIPs'] = before?.clusterIPs
   if (
-    (before['clusterIP'] || undefined) !== (spec['clusterIP'] || undefined) &&
-    (many === 0 || same(before['clusterIPs'], spec['clusterIPs']))
+    (before?.clusterIP || undefined) !== (spec['clusterIP'] || undefined) &&
+    (many === 0 || same(before?.clusterIPs, spec['clusterIPs']))
   )
     spec['clusterIPs'] = spec['clusterIP'] ? [spec['clusterIP']] : undefined
   return withSpec(service, spec)
 }
 
 /** What was allocated before and the client did not mention stays. */
-function withAllocated(service: KubeObject, old: KubeObject): KubeObject {
-  const spec: Spec = { ...service['spec'] }
-  const before: Fields = old['spec'] ?? {}
+function withAllocated(service: Service, old: Service): Service {
+  const spec: Spec = { ...service.spec }
+  const before = old.spec
   if (needsClusterIP(old) && needsClusterIP(service)) {
-    spec['clusterIP'] = spec['clusterIP'] || before['clusterIP']
-    if (!(spec['clusterIPs'] as unknown[] | undefined)?.length && spec['clusterIP'] === before['clusterIP'])
-      spec['clusterIPs'] = before['clusterIPs']
+    spec['clusterIP'] = spec['clusterIP'] || before?.clusterIP
+    if (!(spec['clusterIPs'] as unknown[] | undefined)?.length && spec['clusterIP'] === before?.clusterIP)
+      spec['clusterIPs'] = before?.clusterIPs
   }
   if (mayHaveNodePorts(old) && mayHaveNodePorts(service)) {
     const ports = (spec['ports'] ?? []) as readonly Fields[]
     const used = new Set(ports.map((port) => port['nodePort']).filter(Boolean))
     const byName = new Map<string, number>()
-    for (const port of before['ports'] ?? []) byName.set(port.name ?? '', port.nodePort ?? 0)
+    for (const port of before?.ports ?? []) byName.set(port.name ?? '', port.nodePort ?? 0)
     spec['ports'] = ports.map((port) => {
       const kept = byName.get(port['name'] ?? '')
       return port['nodePort'] || !kept || used.has(kept) ? port : { ...port, nodePort: kept }
     })
   }
   if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(service))
-    spec['healthCheckNodePort'] = spec['healthCheckNodePort'] || before['healthCheckNodePort']
+    spec['healthCheckNodePort'] = spec['healthCheckNodePort'] || before?.healthCheckNodePort
   return withSpec(service, spec)
 }
 
 /** Fields that only the old type had, and that the client left as they were, go with it. */
-function withoutForeignFields(service: KubeObject, old: KubeObject): KubeObject {
-  const spec: Spec = { ...service['spec'] }
-  const before: Fields = old['spec'] ?? {}
-  const dropUnchanged = (...fields: readonly string[]) => {
-    for (const field of fields) if (same(spec[field], before[field])) delete spec[field]
+function withoutForeignFields(service: Service, old: Service): Service {
+  const spec: Spec = { ...service.spec }
+  const before = old.spec
+  const dropUnchanged = (...fields: readonly (keyof ServiceSpec)[]) => {
+    for (const field of fields) if (same(spec[field], before?.[field])) delete spec[field]
   }
   if (needsClusterIP(old) && !needsClusterIP(service)) {
-    if (same(spec['clusterIPs'], before['clusterIPs'])) {
+    if (same(spec['clusterIPs'], before?.clusterIPs)) {
       delete spec['clusterIP']
       delete spec['clusterIPs']
     }
@@ -82,19 +83,20 @@ function withoutForeignFields(service: KubeObject, old: KubeObject): KubeObject 
   }
   if (mayHaveNodePorts(old) && !mayHaveNodePorts(service)) {
     const numbers = (ports: readonly Fields[] = []) => ports.map((port) => port['nodePort'] ?? 0)
-    if (same(numbers(spec['ports'] as readonly Fields[]), numbers(before['ports'])))
+    if (same(numbers(spec['ports'] as readonly Fields[]), numbers(before?.ports)))
       spec['ports'] = (spec['ports'] as readonly Fields[] | undefined)?.map(({ nodePort: _, ...port }) => port)
   }
   if (needsHealthCheckNodePort(old) && !needsHealthCheckNodePort(service)) dropUnchanged('healthCheckNodePort')
-  if (before['type'] === 'LoadBalancer' && spec['type'] !== 'LoadBalancer')
+  if (before?.type === 'LoadBalancer' && spec['type'] !== 'LoadBalancer')
     dropUnchanged('allocateLoadBalancerNodePorts', 'loadBalancerClass')
   if (needsExternalTrafficPolicy(old) && !needsExternalTrafficPolicy(service)) dropUnchanged('externalTrafficPolicy')
   return withSpec(service, spec)
 }
 
-export const services: Strategy = {
+export const services: Strategy<Service> = {
   allowCreateOnUpdate: true,
   validateName: (name, prefix) => labelName(name, prefix),
+  takesFromPools: true,
   beginCreate: (object, { dryRun }, pools) => allocate(normalized(object, undefined), undefined, pools, dryRun),
   beginUpdate: (object, old, { dryRun }, pools) =>
     allocate(normalized(withAllocated(object, old), old), old, pools, dryRun),
@@ -108,8 +110,8 @@ export const services: Strategy = {
   returnDeletedObject: true,
   fieldLabels: ['spec.clusterIP', 'spec.type'],
   selectableFields: (object) => ({
-    'spec.clusterIP': object['spec']?.clusterIP ?? '',
-    'spec.type': object['spec']?.type ?? '',
+    'spec.clusterIP': object.spec?.clusterIP ?? '',
+    'spec.type': object.spec?.type ?? '',
   }),
   status: {
     // As in Kubernetes: a status that is put or applied makes the Service.

@@ -1,5 +1,6 @@
 /** StatefulSet. */
 
+import type { StatefulSet } from '../../../api/generated/types.ts'
 import { labelName } from '../../../api/validation/names.ts'
 import { podTemplateUpdateWarnings, podTemplateWarnings } from '../../../api/validation/pod-warnings.ts'
 import {
@@ -11,13 +12,13 @@ import { claimTemplateWarnings } from '../../../api/validation/warnings.ts'
 import type { Strategy } from '../strategy.ts'
 import { RESETS_SPEC, RESETS_STATUS, specAndStatus, withFieldOf } from './common.ts'
 
-export const statefulSets: Strategy = {
+export const statefulSets: Strategy<StatefulSet> = {
   ...specAndStatus({ replicas: 0, availableReplicas: 0 }),
   validateName: labelName,
   validate: (object) => validateStatefulSet(object),
   validateUpdate: (object, old) => validateStatefulSet(object, old),
   warningsOnCreate: (object) => [
-    ...podTemplateWarnings(object['spec']?.template, 'spec.template'),
+    ...podTemplateWarnings(object.spec?.template, 'spec.template'),
     ...claimTemplateWarnings(object),
     ...statefulSetWarnings(object),
   ],

@@ -159,11 +159,11 @@ export class RuntimeCallError extends RuntimeError {
 
 const runtimeError = (error: ServiceError) => new RuntimeCallError(error.details || error.message, error.code)
 
-export const isNotFound = (error: unknown): boolean =>
+export const isRpcNotFound = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.NOT_FOUND
 export const isUnimplemented = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.UNIMPLEMENTED
-export const isAlreadyExists = (error: unknown): boolean =>
+export const isRpcAlreadyExists = (error: unknown): boolean =>
   error instanceof RuntimeCallError && error.code === status.ALREADY_EXISTS
 /** `Unknown`, `NotFound`: the code's name as Go's gRPC writes it. */
 export function codeOf(error: unknown): string {

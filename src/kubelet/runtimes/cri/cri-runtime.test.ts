@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { after, test } from 'node:test'
 import { liveRuntime } from '../../../base/live.ts'
 import type { ContainerConfig, PodSandboxConfig } from '../runtime.ts'
@@ -252,6 +254,22 @@ test('gRPC’s health check of a port that nothing listens on fails as one that 
   const action = { kind: 'readiness', handler: { grpc: { port: 1 } }, timeoutSeconds: 5, podIP: '127.0.0.1' } as const
   const output = 'timeout: failed to connect service "127.0.0.1:1" within 5s: context deadline exceeded'
   assert.deepEqual(await cri.probe('c1', action, signal), { success: false, output })
+})
+
+test('a gRPC probe that no longer matters ends at once', async () => {
+  const { cri } = await stage({})
+  // It takes connections and says nothing.
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const abort = new AbortController()
+  const handler = { grpc: { port } }
+  const probe = cri.probe('c1', { kind: 'liveness', handler, timeoutSeconds: 3600, podIP: '127.0.0.1' }, abort.signal)
+  const [socket] = await once(silent, 'connection')
+  abort.abort()
+  await assert.rejects(probe, { name: 'AbortError' })
+  socket.destroy()
+  silent.close()
 })
 
 test('a probe that is refused a connection, or names no port, fails and says so', async () => {

@@ -20,7 +20,7 @@ import {
   type RuntimeContainerStatus,
   RuntimeError,
 } from '../runtime.ts'
-import { type Connection, isNotFound, type Message } from './connection.ts'
+import { type Connection, isRpcNotFound, type Message } from './connection.ts'
 import type * as cri from './messages.ts'
 import { probe } from './probe.ts'
 
@@ -220,6 +220,9 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
         const { method, message } = sessionRequest(request)
         return (await call<{ url: string }>(method, message)).url
       },
+      async updateResources(containerId, resources) {
+        await call('UpdateContainerResources', { container_id: containerId, linux: resources })
+      },
       async usage() {
         const { stats } = await call<{ stats: readonly cri.ContainerStats[] }>('ListContainerStats', {
           filter: { label_selector: own },
@@ -249,7 +252,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
 }
 
 const ignoreNotFound = (error: unknown): undefined => {
-  if (!isNotFound(error)) throw error
+  if (!isRpcNotFound(error)) throw error
   return undefined
 }
 

@@ -54,7 +54,7 @@ export async function probe(
     if (handler.exec !== undefined) return await exec(parts, containerId, handler.exec.command ?? [], timeoutMs, signal)
     if (handler.httpGet !== undefined) return await http(handler.httpGet, action, both)
     if (handler.tcpSocket !== undefined) return await tcp(handler.tcpSocket, action, both)
-    if (handler.grpc !== undefined) return await grpcHealth(parts, handler.grpc, action, timeoutMs)
+    if (handler.grpc !== undefined) return await grpcHealth(parts, handler.grpc, action, timeoutMs, signal)
     if (handler.sleep !== undefined) await sleep(clock, handler.sleep.seconds * 1000, both)
     return succeeded
   } catch (error) {
@@ -191,17 +191,19 @@ async function grpcHealth(
   { port, service = '' }: NonNullable<Handlers['grpc']>,
   action: ProbeAction,
   timeoutMs: number,
+  signal: AbortSignal,
 ): Promise<ProbeResult> {
   const { connect } = await import('./connection.ts')
   const host = action.podIP ?? ''
   const at = `${host.includes(':') ? `[${host}]` : host}:${portOf(port, action)}`
   const connection = connect(runtime.clock, at, 'health')
   try {
-    const { status } = await connection.call<{ status: string }>('Check', { service }, { timeoutMs })
+    const { status } = await connection.call<{ status: string }>('Check', { service }, { timeoutMs, signal })
     if (status === 'SERVING') return succeeded
     return { success: false, output: `service unhealthy (responded with ${JSON.stringify(status)})` }
   } catch (error) {
-    // Who is refused tries on until its time is over.
+    if (signal.aborted) throw error
+    // A refused connection is tried again until the probe's time is over.
     const late = isOutOfTime(error) || isUnavailable(error)
     const said = late
       ? `timeout: failed to connect service ${JSON.stringify(at)} within ${timeoutMs / 1000}s: context deadline exceeded`

@@ -3,6 +3,9 @@
  * `sh -c "sleep 1; exit 3"` say how they end, so it ends like that. What is not among the few words known here is not
  * understood at all: nothing is guessed.
  */
+import { echoed, printfed } from './printing.ts'
+import { type Statement, statementsOf } from './shell-script.ts'
+
 export interface PlainCommand {
   /** Milliseconds after its start; undefined: it runs on. */
   readonly endsAfterMs: number | undefined
@@ -11,66 +14,99 @@ export interface PlainCommand {
   readonly onSigterm: 'ignored' | number | undefined
   /** What it writes to /dev/termination-log. */
   readonly terminationMessage: string
+  /** What it prints, in its order. */
+  readonly output: readonly Output[]
+  /** What it does over and over behind that, as `while true; do echo x; sleep 1; done` does. */
+  readonly loop?: { readonly beginsAfterMs: number; readonly everyMs: number; readonly output: readonly Output[] }
+}
+
+export interface Output {
+  /** Milliseconds after its start; in a loop, after that of the round. */
+  readonly afterMs: number
+  readonly stream: 'stdout' | 'stderr'
+  readonly text: string
 }
 
 /** Timers reach no further. A container that sleeps longer runs on. */
 const LONGEST_MS = 2 ** 31 - 1
-const LONGEST_SCRIPT = 1000
+export const LONGEST_SCRIPT = 1000
+/** Characters of all words together. */
+const LONGEST_COMMAND = 10_000
 const TERMINATION_LOG = '/dev/termination-log'
-const SHELL = /^(\/bin\/|\/usr\/bin\/)?(ba|a|da)?sh$/
-const FOREVER = /\bwhile\s+(?:true|:)\s*;\s*do\s+sleep\s+[\d.]+[smh]?\s*;?\s*done\s*$/
+export const SHELL = /^(\/bin\/|\/usr\/bin\/)?(ba|a|da)?sh$/
+/** No part of it can take what the next one takes: scripts are others', and it must not try every way to divide them. */
+const LOOP_BEGINS = /\bwhile\s+(?:true|:)[^\S\n]*[;\n]\s*do\s/
 const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** What a script came to. */
+interface Run {
+  readonly plain: PlainCommand
+  /** By `exit`: what stands behind it is not reached. */
+  readonly exits: boolean
+}
 
 /** undefined: it is not understood. Without `command` the image runs `args`, as most images do. */
 export function plainCommand(command: readonly string[], args: readonly string[]): PlainCommand | undefined {
   const words = [...command, ...args]
   const [first = '', flag = '', script, ...rest] = words
   if (words.some((word) => word.length > LONGEST_SCRIPT)) return undefined
-  if (!SHELL.test(first)) return first === '' ? undefined : run([{ words, ifSucceeded: false }])
+  if (words.reduce((length, word) => length + word.length + 1, 0) > LONGEST_COMMAND) return undefined
+  if (!SHELL.test(first)) return first === '' ? undefined : run([{ words, ifSucceeded: false }])?.plain
   if (!/^-[eux]*c$/.test(flag) || script === undefined || rest.length > 0) return undefined
-  const forever = FOREVER.exec(script)
-  const statements = statementsOf(forever === null ? script : script.slice(0, forever.index))
-  if (statements === undefined) return undefined
-  if (forever !== null) statements.push({ words: ['sleep', 'infinity'], ifSucceeded: false })
-  return run(statements)
+  const forever = foreverOf(script)
+  if (forever === undefined) return runScript(script)?.plain
+  const before = runScript(forever.before)
+  const round = runScript(forever.round)
+  return before === undefined || round === undefined ? undefined : looped(before, round)
 }
 
-interface Statement {
-  readonly words: readonly string[]
-  /** It follows `&&`. */
-  readonly ifSucceeded: boolean
+/** What stands before and in the endless loop with which a script ends. Done by steps from its end, each over the text once. */
+function foreverOf(script: string): { readonly before: string; readonly round: string } | undefined {
+  const text = script.trimEnd()
+  const loop = (text.endsWith(';') ? text.slice(0, -1) : text).trimEnd()
+  if (!loop.endsWith('done')) return undefined
+  const body = loop.slice(0, -'done'.length)
+  const whole = body.trimEnd()
+  if (!whole.endsWith(';') && !body.slice(whole.length).includes('\n')) return undefined
+  const begins = LOOP_BEGINS.exec(body)
+  if (begins === null) return undefined
+  return { before: body.slice(0, begins.index), round: body.slice(begins.index + begins[0].length) }
 }
 
-/** A script's statements; undefined when it has more than words, quotes, `;`, `&&` and `>`. */
-function statementsOf(script: string): Statement[] | undefined {
-  const statements: Statement[] = []
-  let words: string[] = []
-  let ifSucceeded = false
-  for (const [token] of script.matchAll(/'[^']*'|"[^"$`\\]*"|&&|[;\n]|>|[\w./:=,+-]+|[^\S\n]+|./gs)) {
-    if (token === ';' || token === '\n' || token === '&&') {
-      if (words.length > 0) statements.push({ words, ifSucceeded })
-      words = []
-      ifSucceeded = token === '&&'
-    } else if (/^['"]./.test(token)) words.push(token.slice(1, -1))
-    else if (/^[\w./:=,+>-]/.test(token)) words.push(token)
-    else if (token.trim() !== '') return undefined
-  }
-  if (words.length > 0) statements.push({ words, ifSucceeded })
-  return statements
+function runScript(script: string): Run | undefined {
+  const statements = statementsOf(script)
+  return statements === undefined ? undefined : run(statements)
 }
 
-function run(statements: readonly Statement[]): PlainCommand | undefined {
+/** undefined for a round that ends the loop, or takes no time: that one would keep a machine busy. */
+function looped({ plain, exits }: Run, { plain: round, exits: ends }: Run): PlainCommand | undefined {
+  const { endsAfterMs: beginsAfterMs, output } = plain
+  const { endsAfterMs: everyMs } = round
+  if (beginsAfterMs === undefined || exits) return plain
+  if (ends || everyMs === 0 || round.terminationMessage !== '' || round.onSigterm !== undefined) return undefined
+  const forever = { ...plain, endsAfterMs: undefined, exitCode: 0 }
+  if (everyMs === undefined) return { ...forever, output: [...output, ...later(round.output, beginsAfterMs)] }
+  return round.output.length === 0 ? forever : { ...forever, loop: { beginsAfterMs, everyMs, output: round.output } }
+}
+
+const later = (output: readonly Output[], ms: number): readonly Output[] =>
+  output.map((one) => ({ ...one, afterMs: one.afterMs + ms }))
+
+function run(statements: readonly Statement[]): Run | undefined {
   let ms = 0
   let status = 0
   let onSigterm: PlainCommand['onSigterm']
   let terminationMessage = ''
-  const ended = (endsAfterMs: number | undefined, exitCode: number): PlainCommand => ({
-    endsAfterMs: endsAfterMs !== undefined && endsAfterMs <= LONGEST_MS ? endsAfterMs : undefined,
-    exitCode,
-    onSigterm,
-    terminationMessage,
+  const output: Output[] = []
+  const ended = (endsAfterMs: number | undefined, exitCode: number, exits = false): Run => ({
+    plain: { endsAfterMs, exitCode, onSigterm, terminationMessage, output },
+    exits,
   })
-  for (const { words, ifSucceeded } of statements) {
+  const print = (text: string, to: Statement['to']) => {
+    if (to === undefined || typeof to === 'string') output.push({ afterMs: ms, stream: to ?? 'stdout', text })
+    else if (to.file === TERMINATION_LOG) terminationMessage = (to.appends ? terminationMessage : '') + text
+  }
+  for (const { words, ifSucceeded, to } of statements) {
     if (ifSucceeded && status !== 0) continue
     const [name = '', ...operands] = words[0] === 'exec' ? words.slice(1) : words
     const [operand = ''] = operands
@@ -85,7 +121,7 @@ function run(statements: readonly Statement[]): PlainCommand | undefined {
         break
       case 'exit':
         if (!/^\d{0,3}$/.test(operand)) return undefined
-        return ended(ms, operand === '' ? status : Number(operand) & 0xff)
+        return ended(ms, operand === '' ? status : Number(operand) & 0xff, true)
       case 'sleep': {
         const length = sleepMs(operand)
         if (length === undefined || operands.length !== 1) return undefined
@@ -94,9 +130,14 @@ function run(statements: readonly Statement[]): PlainCommand | undefined {
         status = 0
         break
       }
-      case 'echo': {
-        const to = operands.indexOf('>')
-        if (to >= 0 && operands[to + 1] === TERMINATION_LOG) terminationMessage = `${operands.slice(0, to).join(' ')}\n`
+      case 'echo':
+        print(echoed(operands), to)
+        status = 0
+        break
+      case 'printf': {
+        const text = printfed(operands)
+        if (text === undefined) return undefined
+        print(text, to)
         status = 0
         break
       }

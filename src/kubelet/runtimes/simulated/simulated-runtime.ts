@@ -16,10 +16,14 @@ import {
   POD_UID_LABEL,
   type PodSandboxConfig,
   type PodSandboxStatus,
+  type ProbeAction,
   type RuntimeContainerStatus,
   RuntimeError,
 } from '../runtime.ts'
 import { type PlainCommand, plainCommand } from './container-command.ts'
+import type { AdoptedPod, ContainerManner } from './manner.ts'
+import { createAnswers, execAnswers, type SimulationResources } from './simulated-answers.ts'
+import { foreseen } from './simulated-command.ts'
 import {
   durationMs,
   simulatedDelay,
@@ -29,10 +33,14 @@ import {
   simulationOf,
 } from './simulation-annotations.ts'
 
+export const SIMULATED_VERSION = { runtimeName: 'simulated', runtimeVersion: '1.0.0' } as const
+
+/** Timers reach no further. */
+const LONGEST_MS = 2 ** 31 - 1
 const KILLED = 137
 const NOT_STARTED = 128
 
-interface Sandbox {
+export interface Sandbox {
   readonly id: string
   readonly config: PodSandboxConfig
   state: 'ready' | 'notReady'
@@ -41,7 +49,7 @@ interface Sandbox {
   readonly containers: Set<Container>
 }
 
-interface Container {
+export interface Container {
   readonly sandbox: Sandbox
   readonly config: ContainerConfig
   /** What its command says; annotations say it better. */
@@ -51,10 +59,26 @@ interface Container {
   /** Of a container that was asked to stop: when it is killed. */
   killAt?: number
   kill?: Timer
-  readonly ended: (() => void)[]
+  /** Called when it ends, or is forgotten. */
+  readonly ended: Set<() => void>
 }
 
-export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses): ContainerRuntime {
+/** What a runtime may begin with. */
+export interface SimulatedOptions {
+  /** Pods whose containers were made before. */
+  readonly adopted?: readonly AdoptedPod[]
+  readonly manner?: ContainerManner
+  /** What its containers may use of this machine. Default: nothing. */
+  readonly resources?: SimulationResources
+  /** What it says it is. Default: what it is. */
+  readonly version?: { readonly runtimeName: string; readonly runtimeVersion: string }
+}
+
+export function createSimulatedRuntime(
+  runtime: Runtime,
+  addresses: PodAddresses,
+  { adopted = [], manner, resources = {}, version = SIMULATED_VERSION }: SimulatedOptions = {},
+): ContainerRuntime {
   const { clock, scheduler } = runtime
   const sandboxes = new Map<string, Sandbox>()
   const containers = new Map<string, Container>()
@@ -88,7 +112,7 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       message: exitCode === KILLED ? '' : message,
     })
     tell('stopped', uidOf(container), status.id)
-    for (const resolve of container.ended.splice(0)) resolve()
+    endedNow(container)
   }
 
   function selected(filter: ListFilter): Iterable<Sandbox> {
@@ -107,7 +131,7 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
     container.kill?.cancel()
     containers.delete(container.status.id)
     container.sandbox.containers.delete(container)
-    for (const resolve of container.ended.splice(0)) resolve()
+    endedNow(container)
     tell('deleted', uidOf(container), container.status.id)
   }
 
@@ -123,6 +147,10 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
   /** What the container does with SIGTERM. */
   function terminate(container: Container): void {
     const { annotations, metadata } = container.config
+    if (manner !== undefined) {
+      if (manner.onSigterm === 'ends') end(container, 0)
+      return
+    }
     const onSigterm = container.plain?.onSigterm
     if (simulatedFlag(annotations, 'ignore-sigterm', metadata.name, onSigterm === 'ignored')) return
     const said = onSigterm === 'ignored' ? undefined : onSigterm
@@ -136,8 +164,30 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
     container.exit = clock.setTimer(delay, 'container ends', () => end(container, code))
   }
 
+  for (const { sandbox: config, sandboxId, createdAt, ips, containers: made } of adopted) {
+    const sandbox: Sandbox = { id: sandboxId, config, state: 'ready', createdAt, ips, containers: new Set() }
+    sandboxes.set(sandbox.id, sandbox)
+    byPod.set(config.metadata.uid, new Set([sandbox]))
+    for (const { config: own, status } of made) {
+      const container: Container = {
+        sandbox,
+        config: own,
+        plain: plainCommand(own.command, own.args),
+        ended: new Set(),
+        status: { ...status, podSandboxId: sandboxId },
+      }
+      containers.set(status.id, container)
+      sandbox.containers.add(container)
+    }
+  }
+
   return {
-    version: async () => ({ runtimeName: 'simulated', runtimeVersion: '1.0.0' }),
+    version: async () => version,
+    simulated: createAnswers(runtime, {
+      container: (id) => containers.get(id),
+      sandbox: (id) => sandboxes.get(id),
+      resources,
+    }),
 
     async runPodSandbox(config, signal) {
       await turn(scheduler, 'runtime')
@@ -195,7 +245,7 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
         sandbox,
         config,
         plain: plainCommand(config.command, config.args),
-        ended: [],
+        ended: new Set(),
         status: {
           id,
           podSandboxId,
@@ -239,7 +289,7 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       }
       change(container, { state: 'running', startedAt: clock.now() })
       tell('started', uidOf(container), id)
-      const ending = endingOf(container)
+      const ending = manner === undefined ? endingOf(container) : endingInManner(container)
       if (ending !== undefined)
         container.exit = clock.setTimer(ending.ms, 'container ends', () => end(container, ending.code))
     },
@@ -258,7 +308,7 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
         container.kill?.cancel()
         container.kill = clock.setTimer(timeoutSeconds * 1000, 'container is killed', () => end(container, KILLED))
       }
-      await new Promise<void>((resolve) => container.ended.push(resolve))
+      await new Promise<void>((resolve) => container.ended.add(() => resolve()))
     },
 
     async removeContainer(id) {
@@ -274,17 +324,32 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       return found
     },
 
-    async probe(containerId, { kind, timeoutSeconds }, signal) {
+    async probe(containerId, { kind, handler, timeoutSeconds }, signal) {
       await turn(scheduler, 'probe')
       const { config, status } = find(containerId)
       const name = config.metadata.name
       const key = kind === 'preStop' ? 'pre-stop' : kind === 'postStart' ? 'post-start' : kind
-      const takes = simulatedDelay(config.annotations, `${key}-duration`, name)
-      await wait(Math.min(takes, timeoutSeconds * 1000), signal)
+      if (manner !== undefined) {
+        if (kind === 'preStop' && manner.preStop === 'takes all its time') await wait(timeoutSeconds * 1000, signal)
+        return { success: true, output: '' }
+      }
+      const asked = (what: string) => simulationOf(config.annotations, what, name)
+      const isTold = asked(key) !== undefined || asked(`${key}-duration`) !== undefined
+      const command = isTold ? undefined : commandOf(handler)
+      const known = command === undefined ? undefined : foreseen(await execAnswers(config), command)
+      const takes =
+        known === undefined
+          ? simulatedDelay(config.annotations, `${key}-duration`, name)
+          : (known.endsAfterMs ?? Number.POSITIVE_INFINITY)
+      await wait(Math.min(takes, timeoutSeconds * 1000, LONGEST_MS), signal)
       const inTime = takes <= timeoutSeconds * 1000
       const age = clock.now() - status.startedAt
-      const success = inTime && simulatedOutcome(simulationOf(config.annotations, key, name), age)
-      return { success, output: success ? '' : (simulationOf(config.annotations, `${key}-output`, name) ?? '') }
+      const success = inTime && (known === undefined ? simulatedOutcome(asked(key), age) : known.exitCode === 0)
+      const said = inTime ? (known?.output ?? []).map(({ text }) => text).join('') : ''
+      return {
+        success,
+        output: asked(`${key}-output`) === undefined || success ? said : (asked(`${key}-output`) ?? ''),
+      }
     },
 
     containerEvents(listener, signal) {
@@ -314,6 +379,21 @@ export function createSimulatedRuntime(runtime: Runtime, addresses: PodAddresses
       return { id: imageId(image) }
     },
   }
+}
+
+/** The command of a probe or hook that runs one. */
+const commandOf = ({ exec }: ProbeAction['handler']): readonly string[] | undefined =>
+  (exec as { readonly command?: readonly string[] } | undefined)?.command
+
+function endedNow({ ended }: Container): void {
+  const waiting = [...ended]
+  ended.clear()
+  for (const resolve of waiting) resolve()
+}
+
+/** An init container that is to end does so at once; how long others would run nothing tells. */
+function endingInManner({ config }: Container): { readonly ms: number; readonly code: number } | undefined {
+  return config.isInit === true && config.runsToCompletion ? { ms: 0, code: 0 } : undefined
 }
 
 /**

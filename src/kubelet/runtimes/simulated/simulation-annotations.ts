@@ -12,6 +12,18 @@ export function simulationOf(annotations: Annotations, name: string, container =
   return own ?? annotations[`${DOMAIN}/${name}`]
 }
 
+/** All that are about this container, by their keys and their names. */
+export function annotationsOfSimulation(
+  annotations: Annotations,
+  container: string,
+): readonly { readonly key: string; readonly name: string; readonly value: string }[] {
+  const found = []
+  for (const prefix of [`${DOMAIN}/`, `${container}.${DOMAIN}/`])
+    for (const [key, value] of Object.entries(annotations))
+      if (key.startsWith(prefix)) found.push({ key, name: key.slice(prefix.length), value })
+  return found
+}
+
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** `1500ms`, `2s`, `1m30s`, or a number of seconds; undefined when it is none of these. */

@@ -4,6 +4,7 @@
  * it has been told: a dependent counts when the collector knew of it before it knew of its owner's end.
  */
 import type { KubeObject, OwnerReference } from '../../../../src/api/object.ts'
+import { StatusError } from '../../../../src/api/status.ts'
 import type { Life, Passing } from '../wire.ts'
 import { describe, isMarked, type Law, type LawParts } from './laws.ts'
 
@@ -26,8 +27,12 @@ interface Told {
 
 export function collectorLaw({ runtime, truth, failed }: LawParts): Law {
   const known = new WeakMap<Life, Knowledge>()
+  /** What the clock would show if nothing had been late: of what waits, another informer's news may be handled first. */
+  const clockNow = () => runtime.clock.now() - runtime.earlyMs
   /** Owners that once waited for their dependents: they are not solid, whatever becomes of them. */
   const waited = new Set<string>()
+  /** What would be wrong with a request when it came. */
+  const wrongs = new WeakMap<Passing, readonly string[]>()
 
   function knowledgeOf(life: Life): Knowledge {
     let knowledge = known.get(life)
@@ -45,36 +50,38 @@ export function collectorLaw({ runtime, truth, failed }: LawParts): Law {
     return sees && !waited.has(owner.uid)
   }
 
-  function checkDelete({ body }: Passing, target: KubeObject): void {
+  function wrongDelete({ body }: Passing, target: KubeObject): readonly string[] {
     const { uid, resourceVersion } = body['preconditions'] ?? {}
     // Refused by its preconditions it decides nothing.
-    if (uid !== target.metadata.uid) return
-    if (resourceVersion !== undefined && resourceVersion !== target.metadata.resourceVersion) return
+    if (uid !== target.metadata.uid) return []
+    if (resourceVersion !== undefined && resourceVersion !== target.metadata.resourceVersion) return []
     const owners = target.metadata.ownerReferences ?? []
-    if (owners.length === 0) failed(`${describe(target)} is collected, and never had an owner`)
-    for (const owner of owners)
-      if (isSolid(target, owner))
-        failed(`${describe(target)} is collected although ${owner.kind} ${owner.name} owns it`)
+    if (owners.length === 0) return [`${describe(target)} is collected, and never had an owner`]
+    return owners
+      .filter((owner) => isSolid(target, owner))
+      .map((owner) => `${describe(target)} is collected although ${owner.kind} ${owner.name} owns it`)
   }
 
-  function checkLetGo({ body, life }: Passing, target: KubeObject): void {
+  function wrongLetGo({ body, life }: Passing, target: KubeObject): readonly string[] {
+    const wrong: string[] = []
     const { uid = '', finalizers = [], resourceVersion } = target.metadata
-    if (body['metadata'].resourceVersion !== resourceVersion) return
+    if (body['metadata'].resourceVersion !== resourceVersion) return wrong
     const kept: readonly string[] = body['metadata'].finalizers ?? []
     const { references, ends } = knowledgeOf(life)
     for (const finalizer of [FOREGROUND, ORPHAN]) {
       if (!finalizers.includes(finalizer) || kept.includes(finalizer)) continue
       const end = ends.get(`${uid} ${finalizer}`)
       if (end === undefined) {
-        failed(`${describe(target)} is let go before the collector knows that it goes`)
+        wrong.push(`${describe(target)} is let go before the collector knows that it goes`)
         continue
       }
       for (const dependent of truth.dependentsOf(uid)) {
         const told = references.get(dependent.metadata.uid ?? '')?.get(uid)
         if (told === undefined || told.since >= end || (finalizer === FOREGROUND && !told.blocking)) continue
-        failed(`${describe(target)} goes (${finalizer}) before its dependent ${describe(dependent)}`)
+        wrong.push(`${describe(target)} goes (${finalizer}) before its dependent ${describe(dependent)}`)
       }
     }
+    return wrong
   }
 
   return {
@@ -86,13 +93,19 @@ export function collectorLaw({ runtime, truth, failed }: LawParts): Law {
       if (passing.user !== COLLECTOR) return
       const target = truth.find(passing.place)
       if (target === undefined) return
-      if (passing.method === 'DELETE') checkDelete(passing, target)
-      if (passing.method === 'PATCH' && 'finalizers' in (passing.body['metadata'] ?? {})) checkLetGo(passing, target)
+      if (passing.method === 'DELETE') wrongs.set(passing, wrongDelete(passing, target))
+      if (passing.method === 'PATCH' && 'finalizers' in (passing.body['metadata'] ?? {}))
+        wrongs.set(passing, wrongLetGo(passing, target))
+    },
+    done(passing, response) {
+      // What is refused, as by its preconditions, has decided nothing.
+      if (response instanceof StatusError) return
+      for (const wrong of wrongs.get(passing) ?? []) failed(wrong)
     },
     delivered(life, object, type) {
       if (!life.isController) return
       const { references, ends } = knowledgeOf(life)
-      const now = type === 'first list' ? 0 : runtime.clock.now()
+      const now = type === 'first list' ? 0 : clockNow()
       const { uid = '', ownerReferences = [], finalizers = [] } = object.metadata
       const before = references.get(uid)
       const told = ({ uid: owner, blockOwnerDeletion }: OwnerReference): Told => {

@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../../../src/api/object.ts'
 import { isControlledBy } from '../ownership.ts'
 import { isTracked } from '../rest/jobs.ts'
-import type { Passing } from '../wire.ts'
+import type { Life, Passing } from '../wire.ts'
 import { describe, isMarked, type Law, type LawParts } from './laws.ts'
 
 const CONTROLLER = 'system:serviceaccount:kube-system:job-controller'
@@ -23,6 +23,10 @@ interface Record {
 
 export function jobLaw({ runtime, truth, failed }: LawParts): Law {
   const records = new Map<string, Record>()
+  /** When a life of the controller was first told that a pod has ended, by the pod's uid. */
+  const ends = new WeakMap<Life, Map<string, number>>()
+  /** The last request of the controller to let a pod go, by the pod's namespace and name. */
+  const letGo = new Map<string, Passing>()
   /** What the clock would show if nothing had been late. */
   const now = () => runtime.clock.now() - runtime.earlyMs
 
@@ -94,8 +98,21 @@ export function jobLaw({ runtime, truth, failed }: LawParts): Law {
       const job = jobOf(after)
       if (job === undefined) return
       if (same === undefined) podMade(after, job)
-      else if (isTracked(same) && !isTracked(after) && hasEnded(after) && !isMarked(job) && !isNoted(job, after))
+      else if (isTracked(same) && !isTracked(after) && hasEnded(after) && !isMarked(job) && !isNoted(job, after)) {
+        if (tookForActive(after)) return
         failed(`${describe(after)} is let go before it was noted to be counted`)
+      }
+    },
+    arrives(passing) {
+      const { user, method, place } = passing
+      if (user === CONTROLLER && method === 'PATCH' && place.resource === 'pods')
+        letGo.set(`${place.namespace}/${place.name}`, passing)
+    },
+    delivered(life, object) {
+      if (!life.isController || object.kind !== 'Pod' || !hasEnded(object)) return
+      const told = ends.get(life) ?? new Map<string, number>()
+      const { uid = '' } = object.metadata
+      ends.set(life, told.set(uid, told.get(uid) ?? now()))
     },
     done(passing, response) {
       if (passing.user !== CONTROLLER || !makesPod(passing)) return
@@ -104,6 +121,17 @@ export function jobLaw({ runtime, truth, failed }: LawParts): Law {
       const job = owner && truth.ofUid(owner.uid)
       if (job !== undefined) recordOf(job).unheard++
     },
+  }
+
+  /**
+   * Pods that are too many (the job is suspended, or may have fewer) are let go and deleted, without preconditions, as a real
+   * job controller was seen to. Of one that ended before it heard of it, it does not know.
+   */
+  function tookForActive({ metadata: { namespace, name, uid = '' } }: KubeObject): boolean {
+    const passing = letGo.get(`${namespace}/${name}`)
+    if (passing === undefined) return false
+    const told = ends.get(passing.life)?.get(uid)
+    return told === undefined || told >= passing.sentAt
   }
 
   function isNoted(job: KubeObject, pod: KubeObject): boolean {

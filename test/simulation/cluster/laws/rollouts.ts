@@ -79,7 +79,9 @@ export function rolloutLaw({ runtime, truth, failed }: LawParts): Law {
     const had = available(set)
     if (to >= had) return
     // By the counts as told: that of a set may be from before it was last resized, and count what goes already.
-    const left = to - set['spec'].replicas + [set, ...others].reduce((sum, one) => sum + available(one), 0)
+    // Pods that it never got, as for a quota, are none of those that go.
+    const own = Math.max(0, to - set['spec'].replicas + had)
+    const left = own + others.reduce((sum, one) => sum + available(one), 0)
     const least = Math.min(...specs.map((one) => desired - unavailableOf(one)))
     if (left < least) failed(`${what} leaves ${left} available of at least ${least}`)
   }

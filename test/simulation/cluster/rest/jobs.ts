@@ -29,7 +29,11 @@ export function checkJob(truth: Truth, failed: (problem: string) => void, job: K
     failed(`${what} has come to an end, tells of ${status.active ?? 0} active pods and has ${active}`)
 }
 
-/** A pod is held for counting only while its job is there to count it. */
-export function checkTracking(failed: (problem: string) => void, pod: KubeObject): void {
-  if (isTracked(pod)) failed(`${describe(pod)} is still held by ${TRACKING}`)
+/** A pod is held for counting only until it has ended, and while its job is there, and has not ended, to count it. */
+export function checkTracking(truth: Truth, failed: (problem: string) => void, pod: KubeObject): void {
+  if (!isTracked(pod)) return
+  const job = truth.list('jobs').find((one) => isControlledBy(pod, one) && !isMarked(one))
+  const counts = job !== undefined && !ended(job, 'Complete') && !ended(job, 'Failed')
+  if (!counts || ['Succeeded', 'Failed'].includes(pod['status'].phase))
+    failed(`${describe(pod)} is still held by ${TRACKING}`)
 }

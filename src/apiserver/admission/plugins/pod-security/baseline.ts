@@ -3,10 +3,10 @@ import type { Fields } from '../../../../api/object.ts'
 import {
   type Check,
   type CheckedPod,
+  containerName,
   containersOf,
   hasOwnUsers,
   namedContainers,
-  nameOf,
   namesWhere,
   plural,
   quoted,
@@ -68,7 +68,7 @@ function capabilities({ spec }: CheckedPod): Violation | undefined {
   return found === undefined ? undefined : { reason: 'non-default capabilities', detail: found }
 }
 
-/** Who adds capabilities that are not allowed, in words. */
+/** The containers that add capabilities that are not allowed, in words. */
 export function addedCapabilities(spec: Fields, allowed: ReadonlySet<string>): string | undefined {
   const values: string[] = []
   const names = namesWhere(spec, (container) => {
@@ -88,7 +88,7 @@ function hostNamespaces({ spec }: CheckedPod): Violation | undefined {
 }
 
 function hostPath({ spec }: CheckedPod): Violation | undefined {
-  const names = ((spec['volumes'] ?? []) as readonly Fields[]).filter((volume) => volume['hostPath']).map(nameOf)
+  const names = ((spec['volumes'] ?? []) as readonly Fields[]).filter((volume) => volume['hostPath']).map(containerName)
   if (names.length === 0) return undefined
   return { reason: 'hostPath volumes', detail: `${plural('volume', 'volumes', names.length)} ${quoted(names)}` }
 }
@@ -195,7 +195,7 @@ const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
 function seccompAnnotations({ annotations, spec }: CheckedPod): Violation | undefined {
   const allowed = (value: string) =>
     value === 'runtime/default' || value === 'docker/default' || value.startsWith('localhost/')
-  const keys = [SECCOMP_POD, ...containersOf(spec).map((container) => SECCOMP_CONTAINER + nameOf(container))]
+  const keys = [SECCOMP_POD, ...containersOf(spec).map((container) => SECCOMP_CONTAINER + containerName(container))]
   const bad = keys.filter((key) => Object.hasOwn(annotations, key) && !allowed(annotations[key] as string))
   if (bad.length === 0) return undefined
   const values = bad.map((key) => `${key}="${annotations[key]}"`)
@@ -245,7 +245,7 @@ const sysctls =
   (allowed: readonly string[]) =>
   ({ spec }: CheckedPod): Violation | undefined => {
     const set: readonly Fields[] = spec['securityContext']?.sysctls ?? []
-    const bad = set.map(nameOf).filter((name) => !allowed.includes(name))
+    const bad = set.map(containerName).filter((name) => !allowed.includes(name))
     return bad.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: bad.join(', ') }
   }
 

@@ -7,7 +7,7 @@ export interface CheckedPod {
   readonly spec: Fields
 }
 
-/** `reason` names the check (`host namespaces`), `detail` who broke it. */
+/** `reason` names the check (`host namespaces`), `detail` what broke it. */
 export interface Violation {
   readonly reason: string
   readonly detail: string
@@ -30,7 +30,7 @@ export function containersOf(spec: Fields): readonly Fields[] {
 }
 
 export const isWindows = (spec: Fields): boolean => spec['os']?.name === 'windows'
-/** The pod's user namespace is its own: root in it is nobody outside (KEP-127). */
+/** The pod's user namespace is its own: root in it has no rights outside (KEP-127). */
 export const hasOwnUsers = (spec: Fields): boolean => spec['hostUsers'] === false
 
 export const quoted = (items: readonly string[]): string => `"${items.join('", "')}"`
@@ -41,11 +41,11 @@ export const sortedSet = (items: readonly string[]): readonly string[] => [...ne
 export const namedContainers = (names: readonly string[]): string =>
   `${plural('container', 'containers', names.length)} ${quoted(names)}`
 
-/** `pod and containers "a", "b"`: those who set something themselves. */
+/** `pod and containers "a", "b"`: those that set something themselves. */
 export function setters(pod: boolean, names: readonly string[]): readonly string[] {
   return [...(pod ? ['pod'] : []), ...(names.length > 0 ? [namedContainers(names)] : [])]
 }
 
-export const nameOf = (container: Fields): string => container['name'] ?? ''
+export const containerName = (container: Fields): string => container['name'] ?? ''
 export const namesWhere = (spec: Fields, bad: (container: Fields) => boolean): readonly string[] =>
-  containersOf(spec).filter(bad).map(nameOf)
+  containersOf(spec).filter(bad).map(containerName)

@@ -12,10 +12,10 @@ import type { AdmissionAttributes, AdmissionPluginFactory } from '../../plugin.t
 import {
   checkedPod,
   detailsOf,
-  evaluate,
+  evaluatePod,
   isPrivileged,
   type LevelVersion,
-  type Policy,
+  type PodSecurityLevels,
   policyOf,
   printLevel,
 } from './policy.ts'
@@ -69,7 +69,7 @@ function validatePod(attributes: AdmissionAttributes, reads: CacheReads): void {
   const { enforce, audit, warn } = found.policy
   attributes.annotate?.(ENFORCED, printLevel(enforce))
   const pod = checkedPod(object as never)
-  const refused = evaluate(enforce, pod)
+  const refused = evaluatePod(enforce, pod)
   if (refused.length > 0)
     throw forbidden(
       { group: row.group, resource: row.resource },
@@ -81,7 +81,7 @@ function validatePod(attributes: AdmissionAttributes, reads: CacheReads): void {
 }
 
 const audited = (attributes: AdmissionAttributes, audit: LevelVersion, pod: ReturnType<typeof checkedPod>): void => {
-  const broken = evaluate(audit, pod)
+  const broken = evaluatePod(audit, pod)
   if (broken.length > 0)
     attributes.annotate?.(
       'pod-security.kubernetes.io/audit-violations',
@@ -96,7 +96,7 @@ function warned(
   enforced?: LevelVersion,
 ): void {
   if (enforced !== undefined && enforced.level === warn.level && enforced.minor === warn.minor) return
-  const broken = evaluate(warn, pod)
+  const broken = evaluatePod(warn, pod)
   if (broken.length > 0)
     attributes.warn(`would violate PodSecurity ${JSON.stringify(printLevel(warn))}: ${detailsOf(broken)}`)
 }
@@ -158,7 +158,7 @@ const isStricter = (before: LevelVersion, now: LevelVersion): boolean =>
   before.level === 'privileged' || before.level !== 'restricted' || now.level === 'restricted'
 
 /** What the pods that are there already do against the new level, those with the same faults together. */
-function existingPods(namespace: string, enforce: Policy['enforce'], reads: CacheReads): readonly string[] {
+function existingPods(namespace: string, enforce: PodSecurityLevels['enforce'], reads: CacheReads): readonly string[] {
   const pods = reads.list('', 'pods', namespace).slice(0, MAX_PODS)
   const byFault = new Map<string, { first: string; count: number }>()
   const controllers = new Set<string>()
@@ -168,7 +168,7 @@ function existingPods(namespace: string, enforce: Policy['enforce'], reads: Cach
       if (controllers.has(controller)) continue
       controllers.add(controller)
     }
-    const faults = evaluate(enforce, checkedPod(pod as never))
+    const faults = evaluatePod(enforce, checkedPod(pod as never))
     if (faults.length === 0) continue
     const text = faults.map(({ reason }) => reason).join(', ')
     const name = pod.metadata.name ?? ''

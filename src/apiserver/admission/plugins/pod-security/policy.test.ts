@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkedPod, detailsOf, evaluate, type LevelVersion, policyOf, printLevel } from './policy.ts'
+import { checkedPod, detailsOf, evaluatePod, type LevelVersion, policyOf, printLevel } from './policy.ts'
 
 const latest = (level: LevelVersion['level']): LevelVersion => ({ level, minor: Number.POSITIVE_INFINITY })
 const pod = (spec: object) => checkedPod({ metadata: {}, spec: { containers: [{ name: 'c' }], ...spec } })
-const found = (policy: LevelVersion, spec: object) => detailsOf(evaluate(policy, pod(spec)))
+const found = (policy: LevelVersion, spec: object) => detailsOf(evaluatePod(policy, pod(spec)))
 
 test('labels make a policy, and what is wrong in them is told', () => {
   const label = (mode: string) => `pod-security.kubernetes.io/${mode}`

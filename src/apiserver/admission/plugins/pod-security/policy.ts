@@ -5,26 +5,26 @@ import { baselineChecks } from './baseline.ts'
 import type { Check, CheckedPod, CheckPod, Violation } from './check.ts'
 import { restrictedChecks } from './restricted.ts'
 
-export type Level = 'privileged' | 'baseline' | 'restricted'
+export type PodSecurityLevel = 'privileged' | 'baseline' | 'restricted'
 
 export interface LevelVersion {
-  readonly level: Level
+  readonly level: PodSecurityLevel
   /** Minor version of Kubernetes 1; Infinity for `latest`. */
   readonly minor: number
 }
 
-export interface Policy {
+export interface PodSecurityLevels {
   readonly enforce: LevelVersion
   readonly audit: LevelVersion
   readonly warn: LevelVersion
 }
 
-export type Mode = keyof Policy
-export const MODES: readonly Mode[] = ['enforce', 'audit', 'warn']
+export type PodSecurityMode = keyof PodSecurityLevels
+export const MODES: readonly PodSecurityMode[] = ['enforce', 'audit', 'warn']
 const PREFIX = 'pod-security.kubernetes.io/'
 const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
 const privileged: LevelVersion = { level: 'privileged', minor: Number.POSITIVE_INFINITY }
-const everything: Policy = { enforce: privileged, audit: privileged, warn: privileged }
+const everything: PodSecurityLevels = { enforce: privileged, audit: privileged, warn: privileged }
 
 /** `restricted:v1.25`, `baseline:latest`. */
 export const printLevel = ({ level, minor }: LevelVersion): string =>
@@ -42,19 +42,19 @@ const parseVersion = (text: string): number | undefined => {
  * what is enforced when its own label is missing.
  */
 export function policyOf(labels: Readonly<Record<string, string>> | undefined): {
-  readonly policy: Policy
+  readonly policy: PodSecurityLevels
   readonly errors: readonly FieldError[]
 } {
   if (labels === undefined || !Object.keys(labels).some((key) => key.startsWith(PREFIX)))
     return { policy: everything, errors: [] }
   const errors: FieldError[] = []
-  const read = (mode: Mode): LevelVersion => {
+  const read = (mode: PodSecurityMode): LevelVersion => {
     const levelLabel = PREFIX + mode
     const versionLabel = `${levelLabel}-version`
     let { level, minor } = privileged
     if (Object.hasOwn(labels, levelLabel)) {
       const text = labels[levelLabel] as string
-      if (LEVELS.includes(text)) level = text as Level
+      if (LEVELS.includes(text)) level = text as PodSecurityLevel
       else {
         level = mode === 'enforce' ? 'restricted' : 'privileged'
         errors.push(invalid(`metadata.labels[${levelLabel}]`, text, 'must be one of privileged, baseline, restricted'))
@@ -85,7 +85,7 @@ function warnAtLeast(
   return LEVELS.indexOf(enforce.level) > LEVELS.indexOf(warn.level) ? enforce : warn
 }
 
-export const isPrivileged = ({ enforce, audit, warn }: Policy): boolean =>
+export const isPrivileged = ({ enforce, audit, warn }: PodSecurityLevels): boolean =>
   enforce.level === 'privileged' && audit.level === 'privileged' && warn.level === 'privileged'
 
 const versionAt = (check: Check, minor: number): CheckPod | undefined =>
@@ -109,7 +109,7 @@ function checksOf(policy: LevelVersion): readonly CheckPod[] {
 }
 
 /** What the pod does against the level, in the order of the checks. */
-export function evaluate(policy: LevelVersion, pod: CheckedPod): readonly Violation[] {
+export function evaluatePod(policy: LevelVersion, pod: CheckedPod): readonly Violation[] {
   if (policy.level === 'privileged') return []
   return checksOf(policy).flatMap((check) => check(pod) ?? [])
 }

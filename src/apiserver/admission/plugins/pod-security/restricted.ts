@@ -5,10 +5,10 @@ import {
   type Check,
   type CheckedPod,
   type CheckPod,
+  containerName,
   hasOwnUsers,
   isWindows,
   namedContainers,
-  nameOf,
   namesWhere,
   plural,
   quoted,
@@ -75,7 +75,7 @@ function volumes({ spec }: CheckedPod): Violation | undefined {
   const distinct = sortedSet(types)
   return {
     reason: 'restricted volume types',
-    detail: `${plural('volume', 'volumes', bad.length)} ${quoted(bad.map(nameOf))} ${plural('uses', 'use', bad.length)} ${plural('restricted volume type', 'restricted volume types', distinct.length)} ${quoted(distinct)}`,
+    detail: `${plural('volume', 'volumes', bad.length)} ${quoted(bad.map(containerName))} ${plural('uses', 'use', bad.length)} ${plural('restricted volume type', 'restricted volume types', distinct.length)} ${quoted(distinct)}`,
   }
 }
 

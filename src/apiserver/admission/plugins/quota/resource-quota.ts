@@ -27,7 +27,7 @@ interface Waiting {
   refuse(error: unknown): void
 }
 
-/** As often a round is tried again when somebody else writes the quotas meanwhile. */
+/** As often a round is tried again when others write the quotas meanwhile. */
 const ATTEMPTS = 4
 
 export const resourceQuota: AdmissionPluginFactory = (reads, { loopback }) => {
@@ -117,7 +117,7 @@ async function writeChanged(
     try {
       await write(quota)
     } catch (error) {
-      // A quota that has gone limits nobody.
+      // A quota that is gone limits nothing.
       if (isNotFound(error)) continue
       if (!isConflict(error)) throw error
       stale = error

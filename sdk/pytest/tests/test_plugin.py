@@ -1,0 +1,119 @@
+"""The plugin on a real skiff, with the official client."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from kubernetes import client
+
+from skiff_pytest import Server, SkiffError
+
+DEPLOYMENT = {
+    "metadata": {"name": "web"},
+    "spec": {
+        "replicas": 3,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+        },
+    },
+}
+
+
+def test_a_deployment_is_rolled_out_and_collected(skiff):
+    with skiff.api_client() as api:
+        apps = client.AppsV1Api(api)
+        apps.create_namespaced_deployment("default", DEPLOYMENT)
+        skiff.clock.run_until_idle()
+        assert apps.read_namespaced_deployment("web", "default").status.ready_replicas == 3
+        apps.delete_namespaced_deployment("web", "default", propagation_policy="Foreground")
+        skiff.clock.advance("31s")
+        assert client.CoreV1Api(api).list_namespaced_pod("default").items == []
+
+
+def test_each_test_has_a_cluster_of_its_own(skiff):
+    with skiff.api_client() as api:
+        core = client.CoreV1Api(api)
+        assert core.list_namespaced_pod("default").items == []
+        core.create_namespaced_config_map("default", {"metadata": {"name": "mine"}})
+        other = skiff.fork()
+        with other.api_client() as theirs:
+            client.CoreV1Api(theirs).delete_namespaced_config_map("mine", "default")
+        assert core.read_namespaced_config_map("mine", "default").metadata.name == "mine"
+        other.end()
+        with pytest.raises(SkiffError, match="there is no cluster fork-"):
+            other.clock.now()
+
+
+def test_time_is_moved(skiff):
+    before = skiff.clock.now()
+    assert skiff.clock.advance("1h") > before
+    with pytest.raises(SkiffError, match="duration"):
+        skiff.clock.advance("soon")
+
+
+def test_things_go_wrong_on_purpose_and_the_same_again(skiff):
+    def met(cluster):
+        cluster.faults.set("refuse 500 40% on get", "cut before first 1 on create", seed=7)
+        answers = []
+        with cluster.api_client() as api:
+            core = client.CoreV1Api(api)
+            with pytest.raises(Exception, match="Connection aborted|Connection reset|closed connection"):
+                core.api_client.rest_client.pool_manager.connection_pool_kw["retries"] = False
+                core.create_namespaced_config_map("default", {"metadata": {"name": "a"}})
+            for _ in range(20):
+                try:
+                    answers.append(core.read_namespace("default").metadata.name)
+                except client.ApiException as error:
+                    answers.append(error.status)
+        return answers
+
+    first = met(skiff)
+    assert set(first) == {"default", 500}
+    other = skiff.fork()
+    assert met(other) == first
+    assert "faults, seed 7:" in other.report()
+    assert skiff.faults.add("watch drop 5%")["faults"][-1] == {"fault": "watch drop 5%", "met": 0, "struck": 0}
+    with pytest.raises(SkiffError, match="is none of drop, expire, reorder, delay"):
+        skiff.faults.add("watch lose 5%")
+    assert skiff.faults.clear()["faults"] == []
+    assert skiff.faults.status()["seed"] == 7
+
+
+def test_what_cannot_start_says_why():
+    with pytest.raises(SkiffError, match="missing.yaml"):
+        Server(crds=["missing.yaml"])
+
+
+def test_a_failed_test_tells_what_happened(pytester):
+    pytester.makepyfile(
+        """
+        from kubernetes import client
+
+        def test_fails(skiff):
+            with skiff.api_client() as api:
+                core = client.CoreV1Api(api)
+                core.create_namespaced_pod("default", {"metadata": {"name": "sad"},
+                    "spec": {"containers": [{"name": "c", "image": "there.invalid/i"}]}})
+                assert core.list_namespaced_pod("default").items == []
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Pod default/sad*", "*POST /api/v1/namespaces/default/pods*201*"])
+
+
+def test_nothing_is_left_when_the_tests_are_killed(tmp_path):
+    program = "import sys, time\nfrom skiff_pytest import Server\ns = Server()\nprint(s._process.pid, flush=True)\ntime.sleep(600)\n"
+    killed = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    pid = int(killed.stdout.readline())
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    deadline = time.monotonic() + 30
+    while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{pid}")

@@ -1,0 +1,106 @@
+/**
+ * The journal of deletions: what an API server of skiff keeps of the ends of objects (docs/timeline.md). A record is made of each write
+ * that marks an object, shortens its grace period, changes its finalizers or owner references, or removes it.
+ */
+import type { JsonObject, ObjectMeta, OwnerReference } from './object.ts'
+
+/** What of an object decides about its end. What it has none of is left out. */
+export interface Holds {
+  readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
+  /** Of a namespace those of its spec too. */
+  readonly finalizers?: readonly string[]
+  readonly ownerReferences?: readonly OwnerReference[]
+}
+
+export interface JournalRecord {
+  /** By the cluster's clock, in milliseconds since the epoch. */
+  readonly time: number
+  readonly group: string
+  readonly resource: string
+  readonly kind: string
+  /** '' where the kind has none. */
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  /** Of the request, as RBAC names it; its subresource, or ''. */
+  readonly verb: string
+  readonly subresource: string
+  /** The user that the request acted as. */
+  readonly user: string
+  readonly userAgent: string
+  /** Of updates and patches. */
+  readonly fieldManager?: string
+  /** Where the request has one: in the audit log it has the same. */
+  readonly auditId?: string
+  /** Of deletes: what was asked for. */
+  readonly options?: DeletionAsked
+  readonly before: Holds
+  /** One request marked it, or shortened its grace period, and removed it: how it stood in between. */
+  readonly between?: Holds
+  /** Absent: the write removed it. */
+  readonly after?: Holds
+}
+
+export interface DeletionAsked {
+  readonly propagationPolicy?: string
+  readonly gracePeriodSeconds?: number
+  readonly preconditions?: JsonObject
+}
+
+/** A record as it is served, with the revision of its write (of the removal, where that was two). */
+export interface KeptRecord extends JournalRecord {
+  readonly revision: number
+}
+
+/** What /skiff.dev/journal answers. */
+export interface Journal {
+  readonly apiVersion: 'timeline.skiff.dev/v1'
+  readonly kind: 'Journal'
+  /** The store's when it was read. */
+  readonly revision: number
+  /** In the order of their revisions. */
+  readonly records: readonly KeptRecord[]
+}
+
+export const JOURNAL_VERSION = { apiVersion: 'timeline.skiff.dev/v1', kind: 'Journal' } as const
+
+export const encodeRecord = (record: JournalRecord): Uint8Array => Buffer.from(JSON.stringify(record))
+
+/** undefined: it is no record of this version. */
+export function decodeRecord(value: Uint8Array, revision: number): KeptRecord | undefined {
+  try {
+    const record = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as JournalRecord
+    return typeof record.time === 'number' && typeof record.before === 'object' ? { ...record, revision } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Of what clients may make as long as they like so much is kept. */
+const LONGEST_LIST = 32
+const LONGEST_TEXT = 512
+
+export const clipped = (text: string): string => (text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text)
+
+function clippedOwner(owner: OwnerReference): OwnerReference {
+  const { apiVersion, kind, name, uid } = owner
+  if (apiVersion.length + kind.length + name.length + uid.length <= LONGEST_TEXT) return owner
+  return { ...owner, apiVersion: clipped(apiVersion), kind: clipped(kind), name: clipped(name), uid: clipped(uid) }
+}
+
+/** @param own finalizers that are none of its metadata's */
+export function holdsOf(
+  { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [], ownerReferences = [] }: ObjectMeta,
+  own: readonly string[] = [],
+): Holds {
+  const all = own.length === 0 ? finalizers : [...own, ...finalizers]
+  return {
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    ...(all.length === 0 ? {} : { finalizers: all.slice(0, LONGEST_LIST).map(clipped) }),
+    ...(ownerReferences.length === 0
+      ? {}
+      : { ownerReferences: ownerReferences.slice(0, LONGEST_LIST).map(clippedOwner) }),
+  }
+}

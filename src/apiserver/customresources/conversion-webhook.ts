@@ -1,0 +1,133 @@
+/**
+ * Conversion by webhook (API concept: versions in CustomResourceDefinitions): a batch of objects goes out as a
+ * ConversionReview and comes back in the version wanted. What the webhook may not touch is held to what it was.
+ */
+
+import { apiVersionOf, asKubeObject, type Fields, type KubeObject, parseApiVersion } from '../../api/object.ts'
+import type { ResourceRow } from '../../api/scheme/resource.ts'
+import { StatusError } from '../../api/status.ts'
+import type { FieldError } from '../../api/validation/errors.ts'
+import { validateLabels } from '../../api/validation/labels.ts'
+import { validateAnnotations } from '../../api/validation/meta.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { CacheReads } from '../reads.ts'
+import { createWebhookClient } from '../webhooks/client.ts'
+
+const TIMEOUT_SECONDS = 30
+
+/** @throws StatusError 500 without a reason, in Kubernetes' words, when the webhook fails */
+export type WebhookConversion = (
+  row: ResourceRow,
+  objects: readonly KubeObject[],
+  apiVersion: string,
+) => Promise<readonly KubeObject[]>
+
+/** In place of a webhook that is not asked: the object says the other version, and is the same. */
+export const renamedVersion: WebhookConversion = async (_row, objects, apiVersion) =>
+  objects.map((object) => (object.apiVersion === apiVersion ? object : { ...object, apiVersion }))
+
+export function createWebhookConversion(runtime: Runtime, reads: CacheReads): WebhookConversion {
+  const client = createWebhookClient(runtime, reads)
+  return async (row, objects, apiVersion) => {
+    const wanted = objects.filter((object) => object.apiVersion !== apiVersion)
+    if (wanted.length === 0) return objects
+    const from = (wanted[0] as KubeObject).apiVersion
+    const fail = (what: string, cause?: unknown) =>
+      new StatusError(500, '', `conversion webhook for ${from}, Kind=${row.kind} ${what}`, undefined, { cause })
+    const webhook = webhookOf(row, reads)
+    if (webhook === undefined) throw fail('failed: the definition names no webhook')
+    const uid = runtime.random.uuid()
+    let review: Fields
+    try {
+      review = await client.post({
+        clientConfig: webhook['clientConfig'] ?? {},
+        timeoutSeconds: TIMEOUT_SECONDS,
+        userAgent: 'kube-apiserver',
+        review: reviewOf(webhook, uid, wanted, apiVersion),
+      })
+    } catch (error) {
+      throw fail(`failed: ${(error as Error).message}`, error)
+    }
+    const converted = convertedObjects(review['response'], uid)
+    if (typeof converted === 'string') throw fail(`failed: ${converted}`)
+    if (converted.length !== wanted.length)
+      throw fail(`returned ${converted.length} objects, expected ${wanted.length}`)
+    converted.forEach((object, i) => {
+      if (object === null) throw new StatusError(500, '', 'unexpected end of JSON input')
+      const wrong = wrongVersion(object, apiVersion, row.kind)
+      if (wrong !== undefined) throw fail(`returned invalid object at index ${i}: ${wrong}`)
+    })
+    const next = converted.values()
+    return objects.map((object) => {
+      if (object.apiVersion === apiVersion) return object
+      const checked = restored(object, asKubeObject(next.next().value as Fields))
+      if (typeof checked === 'string') throw fail(`returned invalid ${checked}`)
+      return checked
+    })
+  }
+}
+
+function webhookOf({ group, resource }: ResourceRow, reads: CacheReads): Fields | undefined {
+  const definition = reads.get('apiextensions.k8s.io', 'customresourcedefinitions', '', `${resource}.${group}`)
+  return definition?.['spec']?.conversion?.webhook
+}
+
+function reviewOf(webhook: Fields, uid: string, objects: readonly KubeObject[], desiredAPIVersion: string): Fields {
+  const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
+  const version = versions.find((one) => one === 'v1' || one === 'v1beta1') ?? 'v1'
+  return {
+    kind: 'ConversionReview',
+    apiVersion: apiVersionOf('apiextensions.k8s.io', version),
+    request: { uid, desiredAPIVersion, objects: objects.map(asStored) },
+    response: { uid: '', convertedObjects: null, result: { metadata: {} } },
+  }
+}
+
+/** A stored object knows no resourceVersion. */
+function asStored(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** What came back, or why it counts for nothing. */
+function convertedObjects(response: Fields | undefined, uid: string): readonly (Fields | null)[] | string {
+  if (!response) return 'no response provided'
+  if (response['uid'] !== uid)
+    return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response['uid'] ?? '')}`
+  const { status = '', message = '' } = response['result'] ?? {}
+  if (status !== 'Success') return message || `response.result.status was '${status}', not 'Success'`
+  const objects: unknown = response['convertedObjects']
+  return Array.isArray(objects) ? (objects as readonly (Fields | null)[]) : []
+}
+
+function wrongVersion(object: Fields, apiVersion: string, kind: string): string | undefined {
+  const { apiVersion: given = '', kind: givenKind = '' } = object
+  const [want, got] = [parseApiVersion(apiVersion), parseApiVersion(String(given))]
+  if (want.group !== got.group || want.version !== got.version)
+    return `invalid groupVersion (expected ${apiVersion}, received ${given})`
+  return givenKind === kind ? undefined : `invalid kind (expected ${kind}, received ${givenKind})`
+}
+
+/** The converted object with the metadata that a conversion may not change; or what is wrong with it. */
+function restored(original: KubeObject, converted: KubeObject): KubeObject | string {
+  const { name, namespace, uid, labels, annotations } = converted.metadata ?? {}
+  const { metadata: before } = original
+  for (const [what, now = '', was = ''] of [
+    ['name', name, before.name],
+    ['namespace', namespace, before.namespace],
+    ['UID', uid, before.uid],
+  ])
+    if (now !== was) return `object: must have the same ${what}: ${was} != ${now}`
+  const errors: FieldError[] = []
+  validateLabels(labels, 'metadata.labels', errors)
+  validateAnnotations(annotations, 'metadata.annotations', errors)
+  const wrong = errors.map(({ field, message }) => `${field}: ${message}`)
+  if (wrong.length > 0) return `metadata: ${wrong.length === 1 ? wrong[0] : `[${wrong.join(', ')}]`}`
+  const { labels: _l, annotations: _a, ...kept } = before
+  const metadata = {
+    ...kept,
+    ...(labels === undefined || labels === null ? {} : { labels }),
+    ...(annotations === undefined || annotations === null ? {} : { annotations }),
+  }
+  return { ...converted, metadata }
+}

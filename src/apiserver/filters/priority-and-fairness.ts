@@ -1,0 +1,152 @@
+/**
+ * Overload (API concept: API priority and fairness): each priority level works on so many requests at once; one that comes then
+ * waits in a queue of its flow, and the queues take turns, so that one client cannot starve another. One that finds its queue
+ * full is answered with 429 and Retry-After. Logs, proxies and sessions do not count, watches only until they have begun;
+ * components of this process are not asked.
+ */
+
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Filter,
+  type RequestInfo,
+  type UserInfo,
+  whenAnswered,
+} from '../../api/request.ts'
+import { StatusError } from '../../api/status.ts'
+import { createDeadlines } from '../../base/deadlines.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { createFlows, type Flow } from '../flowcontrol/flows.ts'
+import { createFlowMetrics } from '../flowcontrol/metrics.ts'
+import { createPriorityLevels } from '../flowcontrol/priority-levels.ts'
+import type { ServerReads } from '../reads.ts'
+import { isLongRunning, isMutating } from '../request/info.ts'
+
+export interface FairnessOptions {
+  /** Requests worked on at once (`--max-requests-inflight` and `--max-mutating-requests-inflight` together). */
+  readonly inFlight: number
+  /** The longest time in a queue: a quarter of a request's own. */
+  readonly waitMs: number
+}
+
+/** kube-apiserver's: 400 and 200 requests, a quarter of a minute. */
+export const defaultFairness: FairnessOptions = { inFlight: 600, waitMs: 15_000 }
+
+const RETRY_SECONDS = '1'
+
+export function fairness(
+  runtime: Runtime,
+  reads: Pick<ServerReads, 'list' | 'generationOf'>,
+  options: FairnessOptions = defaultFairness,
+): Filter {
+  const { machineClock: clock } = runtime
+  const levels = createPriorityLevels(options.inFlight)
+  const flowOf = createFlows(reads, levels, createFlowMetrics(runtime.metrics, levels))
+  const deadlines = createDeadlines(clock, options.waitMs, 'fair queue')
+  const inQueue = runtime.metrics?.gauge('apiserver_current_inqueue_requests', 'Requests that wait.', ['request_kind'])
+
+  return (next) => {
+    /** Has a seat, and gives it back. */
+    const work = (request: ApiRequest, flow: Flow): ApiResponse | Promise<ApiResponse> => {
+      const { counts, level } = flow
+      const type = request.info?.verb === 'watch' ? 'watch' : 'regular'
+      const began = clock.monotonic()
+      counts.dispatched?.add()
+      counts.executing++
+      const ended = () => {
+        counts.executing--
+        counts.execution?.[type].observe((clock.monotonic() - began) / 1000)
+        level.release()
+      }
+      return whenAnswered(
+        next,
+        request,
+        (response) => {
+          ended()
+          // Most answers have no headers of their own.
+          const headers = response.headers === undefined ? flow.headers : { ...response.headers, ...flow.headers }
+          return { ...response, headers }
+        },
+        (error) => {
+          ended()
+          if (error instanceof StatusError) error.headers = { ...error.headers, ...flow.headers }
+          throw error
+        },
+      )
+    }
+
+    /** Resolves with the answer, or with a 429 when there is no place, or no seat in time. */
+    const wait = (request: ApiRequest, flow: Flow, distinguished: string): ApiResponse | Promise<ApiResponse> => {
+      // A client that has gone already would never be heard to go.
+      request.signal.throwIfAborted()
+      const { counts, level } = flow
+      let settle: ((start: boolean) => void) | undefined
+      const place = level.wait(`${flow.schema.name}/${distinguished}`, () => settle?.(true))
+      const joined = clock.monotonic()
+      const refused = (reason: Parameters<typeof counts.rejected>[0]) => {
+        counts.rejected(reason)
+        counts.waited?.rejected.observe((clock.monotonic() - joined) / 1000)
+        return tooMany(flow)
+      }
+      if (place === undefined) return refused(level.queues ? 'queue-full' : 'concurrency-limit')
+      counts.queueLength?.observe(place.length)
+      counts.waiting++
+      const kind = request.info !== undefined && isMutating(request.info) ? 'mutating' : 'readOnly'
+      inQueue?.child(kind).add(1)
+      return new Promise<ApiResponse>((resolve, reject) => {
+        const gone = () => {
+          settle?.(false)
+          counts.rejected('cancelled')
+          reject(request.signal.reason)
+        }
+        const late = deadlines.add(() => {
+          settle?.(false)
+          resolve(refused('time-out'))
+        })
+        settle = (start) => {
+          late.cancel()
+          counts.waiting--
+          inQueue?.child(kind).add(-1)
+          request.signal.removeEventListener('abort', gone)
+          if (!start) return place.leave()
+          counts.waited?.executed.observe((clock.monotonic() - joined) / 1000)
+          try {
+            resolve(work(request, flow))
+          } catch (error) {
+            reject(error)
+          }
+        }
+        request.signal.addEventListener('abort', gone, { once: true })
+      })
+    }
+
+    return (request) => {
+      const { info, user } = request
+      if (request.connection === undefined || info === undefined || user === undefined) return next(request)
+      if (info.verb !== 'watch' && isLongRunning(info)) return next(request)
+      const flow = flowOf(user, info)
+      if (!flow.level.enter()) return wait(request, flow, distinguisherOf(flow, user, info))
+      if (!flow.level.exempt) flow.counts.waited?.executed.observe(0)
+      return work(request, flow)
+    }
+  }
+}
+
+function distinguisherOf({ schema }: Flow, user: UserInfo, info: RequestInfo): string {
+  if (schema.distinguisher === 'ByUser') return user.name
+  return schema.distinguisher === 'ByNamespace' ? info.namespace : ''
+}
+
+/** In kube-apiserver's plain text. */
+export const TOO_MANY_REQUESTS = {
+  kind: 'bytes',
+  status: 429,
+  headers: { 'retry-after': RETRY_SECONDS, 'x-content-type-options': 'nosniff' },
+  contentType: 'text/plain; charset=utf-8',
+  bytes: [Buffer.from('Too many requests, please try again later.\n')],
+} as const satisfies ApiResponse
+
+const tooMany = ({ headers }: Flow): ApiResponse => ({
+  ...TOO_MANY_REQUESTS,
+  headers: { ...TOO_MANY_REQUESTS.headers, ...headers },
+})

@@ -1,0 +1,142 @@
+/**
+ * exec, attach and port-forward of a pod: the request goes on to the kubelet of the pod's node, and from then on this server joins
+ * the two connections. Clients speak SPDY/3.1 or WebSocket; kubelets are always asked by SPDY/3.1, which all of them speak, unless the
+ * client's own WebSocket subprotocol is one that they understand too (API concept: KEP-4006, from SPDY to WebSockets).
+ */
+import type { Duplex } from 'node:stream'
+import type { KubeObject } from '../../../api/object.ts'
+import type { ApiRequest, ApiResponse } from '../../../api/request.ts'
+import { badRequest, internalError, notFound, serviceUnavailable } from '../../../api/status.ts'
+import { subprotocolsOf } from '../../../http/channels.ts'
+import type { HttpsAnswer, Upgraded } from '../../../http/client.ts'
+import { passUpgrade } from '../../../http/join.ts'
+import { asksForWebSocket } from '../../../http/websocket.ts'
+import { type KubeletLocation, unanswered } from '../../nodes/kubelets.ts'
+import { asksForUpgrade, passedHeaders } from '../../nodes/passed-headers.ts'
+import { networkError } from '../../webhooks/network-error.ts'
+import type { ResourceHandler, ResourceRequest } from '../context.ts'
+import { containerOf, nodeOfPod } from './pod-location.ts'
+import {
+  admitConnect,
+  kubeletTarget,
+  optionsOfSession,
+  type SessionOptions,
+  sessionOptions,
+} from './session-options.ts'
+
+export type SessionKind = 'exec' | 'attach' | 'portforward'
+
+/** The subprotocols that this server turns into SPDY/3.1; kubelets themselves understand the older ones. */
+const TRANSLATED = 'v5.channel.k8s.io'
+const TUNNELED = 'SPDY/3.1+portforward.k8s.io'
+
+export const connectSession: ResourceHandler = async (resource) => {
+  const { context, request, info, subresource } = resource
+  const kind = subresource?.name as SessionKind
+  const options = sessionOptions(request.query)
+  await admitConnect(resource, optionsOfSession(kind, options))
+  const pod = context.reads.get('', 'pods', info.namespace, info.name)
+  if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, info.name)
+  const container = kind === 'portforward' ? '' : containerOf(pod, options.container)
+  const location = kubeletOf(resource, pod)
+  if (!asksForUpgrade(request)) throw badRequest('Upgrade request required')
+  const target = kubeletTarget(kind, { namespace: info.namespace, pod: info.name, container }, options)
+  const session: Session = { resource, location, target, options }
+  if (asksForWebSocket(request)) {
+    const protocols = subprotocolsOf(request)
+    if (kind === 'portforward' && protocols.includes(TUNNELED)) return tunneled(session)
+    if (kind !== 'portforward' && protocols.includes(TRANSLATED)) return translated(session)
+  }
+  return passed(session)
+}
+
+interface Session {
+  readonly resource: ResourceRequest
+  readonly location: KubeletLocation
+  readonly target: string
+  readonly options: SessionOptions
+}
+
+/** @throws StatusError 400, 404 and 500 for a node that is not known, 503 for one that has nothing to be reached */
+export function kubeletOf({ context }: ResourceRequest, pod: KubeObject, insecure = false): KubeletLocation {
+  const node = nodeOfPod(context.reads, pod)
+  const location = context.kubelets.locate(node, { insecure })
+  if (!context.kubelets.answers(node)) throw serviceUnavailable(unanswered(node))
+  return location
+}
+
+/** The kubelet speaks the client's own protocol. What it says instead of 101 is the answer. */
+async function passed(session: Session): Promise<ApiResponse> {
+  const { request, context } = session.resource
+  const upstream = await asked(session, request, passedHeaders(request, { upgrade: true }))
+  if (!('socket' in upstream)) return answered(upstream)
+  return {
+    kind: 'upgrade',
+    status: 101,
+    takeOver: (socket, head) => void passUpgrade(context.runtime.machineClock, socket as Duplex, head, upstream),
+  }
+}
+
+/** Bytes of SPDY in messages of a WebSocket: the kubelet gets them as they are. */
+async function tunneled(session: Session): Promise<ApiResponse> {
+  const { request } = session.resource
+  const upstream = await asked(session, request, spdyHeaders(request, 'portforward.k8s.io'))
+  if (!('socket' in upstream)) return answered(upstream)
+  return {
+    kind: 'upgrade',
+    status: 101,
+    takeOver: (socket, head) => {
+      void import('./session-websocket.ts').then(({ tunnel }) =>
+        tunnel(session.resource, { socket: socket as Duplex, head }, upstream, TUNNELED),
+      )
+    },
+  }
+}
+
+/** Channels of a WebSocket become streams of SPDY. The WebSocket comes first: what goes wrong after it is told on its error channel. */
+function translated(session: Session): ApiResponse {
+  const { resource, options } = session
+  const { request } = resource
+  return {
+    kind: 'upgrade',
+    status: 101,
+    takeOver: (socket, head) => {
+      void import('./session-websocket.ts').then(({ translate }) =>
+        translate(resource, { socket: socket as Duplex, head }, options, TRANSLATED, () =>
+          asked(session, request, spdyHeaders(request, 'v5.channel.k8s.io, v4.channel.k8s.io')),
+        ),
+      )
+    },
+  }
+}
+
+function spdyHeaders(request: ApiRequest, protocols: string): Record<string, string> {
+  const { 'sec-websocket-key': _key, ...headers } = passedHeaders(request, { upgrade: true })
+  for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name]
+  return { ...headers, upgrade: 'SPDY/3.1', 'x-stream-protocol-version': protocols }
+}
+
+/** @throws StatusError 500 when the kubelet cannot be reached */
+async function asked(
+  { location, target, resource }: Session,
+  { method, signal }: ApiRequest,
+  headers: Record<string, string>,
+): Promise<Upgraded | HttpsAnswer> {
+  try {
+    // The kubelet takes both methods alike, and a body is none of either.
+    return await location.client.upgrade({ method, path: target, headers, signal })
+  } catch (error) {
+    const attempt = {
+      endpoint: { server: location.server, serverName: location.host, ca: undefined },
+      nowMs: resource.context.runtime.clock.now(),
+      timeout: signal,
+    }
+    throw internalError(new Error(`error dialing backend: ${await networkError(error, attempt)}`))
+  }
+}
+
+/** What the kubelet says instead of changing protocols. */
+function answered({ status, headers, chunks }: HttpsAnswer): ApiResponse {
+  const contentType = String(headers['content-type'] ?? 'text/plain; charset=utf-8')
+  return { kind: 'stream', status, contentType, chunks: chunks() }
+}

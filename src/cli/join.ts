@@ -1,0 +1,115 @@
+/** skiff join: this machine becomes a node of a cluster, by a bootstrap token (API concept: TLS bootstrapping). */
+import { existsSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join as pathOf } from 'node:path'
+import type { Node } from '../api/generated/types.ts'
+import { isNotFound } from '../api/status.ts'
+import { liveRuntime } from '../base/live.ts'
+import { holdProcess, liveClock } from '../base/live-clock.ts'
+import { httpsTransport } from '../client/https-transport.ts'
+import { createClient } from '../client/transport.ts'
+import { clusterDirectory, hold } from '../cluster/directory.ts'
+import { StartError } from '../cluster/errors.ts'
+import { type BootstrapToken, readToken, tokenText } from '../cluster/join/bootstrap-token.ts'
+import { type Discovered, discover, readHash } from '../cluster/join/discovery.ts'
+import { write } from '../cluster/pki.ts'
+import { runComponentCommand } from '../components/commands.ts'
+import { certificateFile, usableUntil } from '../components/kubelet-certificate.ts'
+
+export interface JoinOptions {
+  readonly dataDir: string
+  readonly token?: string
+  readonly discoveryTokenCaCertHash?: string
+  readonly nodeName?: string
+  readonly nodeIp?: string
+  readonly maxPods?: number
+  readonly verbosity: number
+}
+
+/** Runs until a signal. A directory that has joined before goes on without a token, as long as its certificate lasts. */
+export async function join(server: string | undefined, options: JoinOptions): Promise<void> {
+  const nodeName = (options.nodeName ?? hostname()).trim().toLowerCase()
+  const directory = clusterDirectory(options.dataDir)
+  if (existsSync(directory.store))
+    throw new StartError(`${directory.path} holds a cluster: give the node a --data-dir of its own`)
+  const file = (name: string) => pathOf(directory.path, name)
+  const [kubeconfig, bootstrap] = [file('kubelet.conf'), file('bootstrap-kubelet.conf')]
+  const hasJoined =
+    existsSync(kubeconfig) && usableUntil(certificateFile(directory.pki), nodeName, liveClock()) !== undefined
+  const found = hasJoined ? undefined : await meet(server, options, nodeName)
+  const release = hold(directory)
+  process.on('exit', release)
+  if (found !== undefined) write(bootstrap, bootstrapKubeconfig(found.cluster, found.token), 0o600)
+  await runComponentCommand('kubelet', [
+    ...['--kubeconfig', kubeconfig, '--cert-dir', directory.pki, '--rotate-certificates'],
+    ...(found === undefined ? [] : ['--bootstrap-kubeconfig', bootstrap]),
+    ...['--hostname-override', nodeName, '--v', String(options.verbosity)],
+    ...(options.nodeIp === undefined ? [] : ['--node-ip', options.nodeIp]),
+    ...(options.maxPods === undefined ? [] : ['--max-pods', String(options.maxPods)]),
+  ])
+  // The node has a certificate now: the token is of no use to it any more.
+  rmSync(bootstrap, { force: true })
+}
+
+/** @throws StartError when something is missing or not to be trusted, or a node of that name is there */
+async function meet(
+  server: string | undefined,
+  { token: text, discoveryTokenCaCertHash: hash }: JoinOptions,
+  nodeName: string,
+): Promise<{ readonly cluster: Discovered; readonly token: BootstrapToken }> {
+  if (server === undefined || text === undefined || hash === undefined)
+    throw new StartError(
+      'join needs the server, --token and --discovery-token-ca-cert-hash: skiff token create prints the whole command on the machine of the cluster',
+    )
+  const token = readToken(text)
+  const [at, wanted] = [urlOf(server), readHash(hash)]
+  // No timer of ours keeps a process alive.
+  const release = holdProcess()
+  try {
+    const cluster = await discover(liveClock(), at, token, wanted)
+    await refuseTaken(cluster, token, nodeName)
+    return { cluster, token }
+  } finally {
+    release()
+  }
+}
+
+/** `host:port` or a URL. @throws StartError */
+function urlOf(server: string): string {
+  const url = server.includes('://') ? server : `https://${server}`
+  if (!URL.canParse(url) || new URL(url).protocol !== 'https:' || new URL(url).pathname !== '/')
+    throw new StartError(`${server} is no server: write https://host:port`)
+  return url.replace(/\/$/, '')
+}
+
+/** A token may name any node: the pods and Secrets of one that lives must not become another machine's by mistake. */
+async function refuseTaken({ server, ca }: Discovered, token: BootstrapToken, nodeName: string): Promise<void> {
+  const transport = httpsTransport({ server, ca, token: tokenText(token) })
+  try {
+    const nodes = createClient(liveRuntime(), transport, { userAgent: 'skiff' }).resource<Node>({
+      group: '',
+      version: 'v1',
+      resource: 'nodes',
+    })
+    const { status } = await nodes.get(nodeName)
+    if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true)
+      throw new StartError(`a node ${nodeName} is there and ready: give this one another --node-name`)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  } finally {
+    transport.close()
+  }
+}
+
+/** JSON is YAML. */
+function bootstrapKubeconfig({ server, ca }: Discovered, token: BootstrapToken): string {
+  const cluster = { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
+  return `${JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'cluster', cluster }],
+    users: [{ name: 'bootstrap', user: { token: tokenText(token) } }],
+    contexts: [{ name: 'bootstrap', context: { cluster: 'cluster', user: 'bootstrap' } }],
+    'current-context': 'bootstrap',
+  })}\n`
+}

@@ -1,0 +1,183 @@
+/** skiff plan: what would come of a delete, a drain, an uninstall or an apply, in any cluster; nothing is done there (docs/plan.md). */
+import { liveRuntime } from '../base/live.ts'
+import { plainLine } from '../base/plain-text.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { StartError } from '../cluster/errors.ts'
+import { manifestsOf } from '../cluster/initial-objects.ts'
+import { SKIFF_VERSION } from '../cluster/version.ts'
+import type { Kinds } from '../inspect/kinds.ts'
+import type { Deed } from '../inspect/plan/deed.ts'
+import { type DeleteRequest, type DeleteTarget, deleteDeed } from '../inspect/plan/delete-deed.ts'
+import { type DrainRequest, drainDeed } from '../inspect/plan/drain-deed.ts'
+import { applyDeed, type ManifestFile, uninstallDeed } from '../inspect/plan/manifest-deeds.ts'
+import { type Plan, planIn, readModel } from '../inspect/plan/plan.ts'
+import { type PlanForm, planAs } from '../inspect/plan/report.ts'
+import { resourceOf } from '../inspect/question.ts'
+import type { ReadCluster, TwinSource } from '../inspect/twin/read-cluster.ts'
+import { type ClusterFlags, chosenCluster, told } from './any-cluster.ts'
+
+export interface PlanFlags extends ClusterFlags {
+  readonly namespace?: string
+  readonly output: PlanForm
+  readonly secrets?: boolean
+  /** Kinds as kubectl takes them. */
+  readonly expectNone: readonly string[]
+  readonly max?: number
+}
+
+export interface DeleteFlags extends PlanFlags {
+  readonly filename: readonly string[]
+  readonly selector?: string
+  readonly fieldSelector?: string
+  readonly all?: boolean
+  readonly allNamespaces?: boolean
+  readonly cascade: NonNullable<DeleteRequest['cascade']>
+  readonly gracePeriod?: number
+  readonly now?: boolean
+  readonly force?: boolean
+  readonly ignoreNotFound?: boolean
+}
+
+/** What a gate says: nothing was refused, but more would go than may. */
+const GATE_CLOSED = 20
+/** A part of the deed is refused, or something would stay for ever. */
+const INCOMPLETE = 21
+
+/** `ask`: what is wrong with the question is said before the cluster is asked. */
+async function planned(flags: PlanFlags, ask: (namespace: string) => (read: ReadCluster) => Deed): Promise<void> {
+  const runtime: Runtime = liveRuntime()
+  const { transport, namespace } = chosenCluster(runtime, flags)
+  const source: TwinSource = { runtime, transport, userAgent: `skiff/${SKIFF_VERSION} plan` }
+  try {
+    const deedOf = ask(flags.namespace ?? namespace)
+    const { plan, kinds } = await told(transport, async () => {
+      const model = await readModel(source, { secrets: flags.secrets === true })
+      // What cannot be asked is said before anything is rehearsed.
+      for (const kind of flags.expectNone) resourceOf(model.read.kinds, kind)
+      return { plan: await planIn(source, model, deedOf(model.read)), kinds: model.read.kinds }
+    })
+    process.stdout.write(planAs(flags.output, plan))
+    const closed = gates(plan, kinds, flags)
+    for (const line of closed) process.stderr.write(`skiff: ${plainLine(line)}\n`)
+    process.exitCode = closed.length > 0 ? GATE_CLOSED : plan.refused.length + plan.stays.length > 0 ? INCOMPLETE : 0
+  } finally {
+    transport.close()
+  }
+}
+
+/** What may go counts, whatever it depends on. */
+function gates({ goes }: Plan, kinds: Kinds, { expectNone, max }: PlanFlags): readonly string[] {
+  const closed = expectNone.flatMap((kind) => {
+    const { group, resource } = resourceOf(kinds, kind)
+    const count = goes.filter(({ object }) => object.group === group && object.resource === resource).length
+    return count === 0 ? [] : [`${count} ${resource} would go, and none may (--expect-none ${kind})`]
+  })
+  const tooMany = max !== undefined && goes.length > max
+  return tooMany ? [...closed, `${goes.length} objects would go, and at most ${max} may (--max)`] : closed
+}
+
+export async function planDelete(words: readonly string[], flags: DeleteFlags): Promise<void> {
+  const { filename, cascade, ignoreNotFound = flags.all === true, now, force } = flags
+  if (now === true && flags.gracePeriod !== undefined)
+    throw new StartError('--now and --grace-period cannot be given together')
+  const gracePeriodSeconds = now === true ? 1 : flags.gracePeriod
+  if (gracePeriodSeconds === 0 && force !== true)
+    throw new StartError('--grace-period 0 deletes by force: kubectl wants --force with it')
+  const seconds = force === true && gracePeriodSeconds === undefined ? 0 : gracePeriodSeconds
+  const files = filename.map(manifestFile)
+  await planned(flags, (namespace) => {
+    const request: DeleteRequest = {
+      targets: files.length > 0 ? targetsOfFiles(words, files, namespace) : targetsOf(words, flags, namespace),
+      cascade,
+      ignoreNotFound,
+      ...(seconds === undefined || seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
+    }
+    return (read) => deleteDeed(read, request)
+  })
+}
+
+function targetsOfFiles(words: readonly string[], files: readonly ManifestFile[], namespace: string): DeleteTarget[] {
+  if (words.length > 0) throw new StartError('with -f no kinds or names are given')
+  return files.flatMap(({ objects }) => objects.map((object) => ({ object, namespace })))
+}
+
+/** `TYPE NAME…`, `TYPE/NAME…`, `TYPE[,TYPE] -l …`, `TYPE --all`. @throws StartError */
+function targetsOf(words: readonly string[], flags: DeleteFlags, own: string): DeleteTarget[] {
+  const { selector, fieldSelector, all = false, allNamespaces = false } = flags
+  const namespace = allNamespaces ? '' : own
+  const [first = '', ...names] = words
+  if (first === '') throw new StartError('say what is to be deleted: TYPE NAME, TYPE/NAME, TYPE -l SELECTOR or -f FILE')
+  const isChoice = selector !== undefined || fieldSelector !== undefined || all
+  if (all && selector !== undefined) throw new StartError('--all and a selector cannot be given together')
+  if (first.includes('/')) {
+    if (isChoice) throw new StartError('with TYPE/NAME no selector is given')
+    return words.map((word) => {
+      const [kind = '', name = '', ...more] = word.split('/')
+      if (kind === '' || name === '' || more.length > 0)
+        throw new StartError(`say TYPE/NAME: not ${JSON.stringify(plainLine(word, 200))}`)
+      return { kind, namespace: own, name: checked(name) }
+    })
+  }
+  const kinds = first.split(',').filter((kind) => kind !== '')
+  if (names.length > 0) {
+    if (isChoice) throw new StartError('a name and a selector cannot be given together')
+    if (allNamespaces) throw new StartError('a name cannot be looked for in all namespaces')
+    return kinds.flatMap((kind) => names.map((name) => ({ kind, namespace: own, name: checked(name) })))
+  }
+  if (!isChoice) throw new StartError('say which: a name, -l SELECTOR, --field-selector or --all')
+  return kinds.map((kind) => ({
+    kind,
+    namespace,
+    ...(selector === undefined ? {} : { labelSelector: selector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  }))
+}
+
+function checked(name: string): string {
+  if (name.length > 512 || /[/%]/.test(name) || name === '.' || name === '..')
+    throw new StartError(`no object can have the name ${JSON.stringify(plainLine(name, 200))}`)
+  return name
+}
+
+/** `-` is standard input. @throws StartError */
+function manifestFile(name: string): ManifestFile {
+  const objects = manifestsOf(name === '-' ? '/dev/stdin' : name).map(({ object, from }) => {
+    if (!object.metadata.name) throw new StartError(`${from}: an object in it has no name`)
+    checked(object.metadata.name)
+    return object
+  })
+  if (objects.length === 0) throw new StartError(`${name}: there is no object in it`)
+  return { name, objects }
+}
+
+export async function planDrain(
+  node: string,
+  flags: PlanFlags & Omit<DrainRequest, 'node'> & { readonly gracePeriod?: number },
+) {
+  const { gracePeriod, ignoreDaemonsets, deleteEmptydirData, force, disableEviction, podSelector } = flags
+  const request: DrainRequest = {
+    node: checked(node),
+    ignoreDaemonsets: ignoreDaemonsets === true,
+    deleteEmptydirData: deleteEmptydirData === true,
+    force: force === true,
+    disableEviction: disableEviction === true,
+    ...(podSelector === undefined ? {} : { podSelector }),
+    ...(gracePeriod === undefined || gracePeriod < 0 ? {} : { gracePeriodSeconds: gracePeriod }),
+  }
+  await planned(flags, () => () => drainDeed(request))
+}
+
+export async function planUninstall(
+  names: readonly string[],
+  flags: PlanFlags & Pick<DeleteFlags, 'cascade' | 'ignoreNotFound'>,
+) {
+  const files = names.map(manifestFile)
+  const { cascade, ignoreNotFound = false } = flags
+  await planned(flags, (namespace) => (read) => uninstallDeed(read, files, namespace, { cascade, ignoreNotFound }))
+}
+
+export async function planApply(flags: PlanFlags & Pick<DeleteFlags, 'filename'>): Promise<void> {
+  if (flags.filename.length === 0) throw new StartError('say what is to be applied: -f FILE')
+  const files = flags.filename.map(manifestFile)
+  await planned(flags, (namespace) => (read) => applyDeed(read, files, namespace))
+}

@@ -1,0 +1,40 @@
+/** skiff why: what a deletion waits for, in any cluster. The exit code tells the verdict (docs/why.md). */
+import { liveRuntime } from '../base/live.ts'
+import { createClient } from '../client/transport.ts'
+import { SKIFF_VERSION } from '../cluster/version.ts'
+import { askWhy, type WhyOptions } from '../inspect/why/ask.ts'
+import { followTarget } from '../inspect/why/follow.ts'
+import { type ClusterFlags, chosenCluster, targetOf, told } from './any-cluster.ts'
+
+export interface WhyFlags extends ClusterFlags {
+  readonly namespace?: string
+  readonly output?: 'json' | 'text'
+  readonly watch?: boolean
+  readonly dryRun: boolean
+}
+
+export async function why(words: readonly string[], flags: WhyFlags): Promise<void> {
+  const runtime = liveRuntime()
+  const { transport, namespace } = chosenCluster(runtime, flags)
+  const target = targetOf('why', words, flags.namespace ?? namespace)
+  const userAgent = `skiff/${SKIFF_VERSION} why`
+  const say = (text: string) => void process.stdout.write(text)
+  const options: WhyOptions = {
+    clock: runtime.clock,
+    transport,
+    userAgent,
+    dryRun: flags.dryRun,
+    output: flags.output ?? 'text',
+  }
+  try {
+    process.exitCode = await told(transport, async () => {
+      if (flags.watch === true && target !== undefined)
+        return followTarget(options, createClient(runtime, transport, { userAgent }), target, say)
+      const { text, exitCode } = await askWhy(options, target)
+      say(text)
+      return exitCode
+    })
+  } finally {
+    transport.close()
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * How a machine that joins comes to trust the cluster: it reads kube-public/cluster-info without trusting the server, finds it signed with
+ * the token that it was given (KEP-130), finds the authority in it to be the one whose key's hash it was given, and reads it once
+ * more from a server whose certificate that authority vouches for.
+ */
+import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
+import { parse } from 'yaml'
+import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+import { createHttpsClient, type HttpsEndpoint } from '../../http/client.ts'
+import { limitedText } from '../../http/fetch.ts'
+import { StartError } from '../errors.ts'
+import type { BootstrapToken } from './bootstrap-token.ts'
+
+export interface Discovered {
+  /** A URL. */
+  readonly server: string
+  /** PEM. */
+  readonly ca: string
+}
+
+const PATH = '/api/v1/namespaces/kube-public/configmaps/cluster-info'
+const HASH = /^sha256:([0-9a-f]{64})$/i
+const MAX_BYTES = 1_000_000
+const PATIENCE_MS = 30_000
+
+/** `sha256:` and the hash of the authority's public key (SubjectPublicKeyInfo, DER), in hex. */
+export function authorityHash(ca: string): string {
+  const key = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' })
+  return `sha256:${createHash('sha256').update(key).digest('hex')}`
+}
+
+/** @throws StartError for what is none */
+export function readHash(text: string): string {
+  if (!HASH.test(text))
+    throw new StartError(
+      `--discovery-token-ca-cert-hash ${text} is no hash: it has the form sha256:<64 hexadecimal digits>`,
+    )
+  return text.toLowerCase()
+}
+
+/** `server`: a URL; `hash`: as readHash gives it. @throws StartError in one line */
+export async function discover(clock: Clock, server: string, token: BootstrapToken, hash: string): Promise<Discovered> {
+  const found = await clusterInfoAt(clock, { server, insecureSkipTlsVerify: true }, token)
+  const named = authorityHash(found.ca)
+  if (named !== hash)
+    throw new StartError(
+      `the authority of ${server} has the hash ${named}, not the one that was given: this may be another cluster, or an attacker`,
+    )
+  const again = await clusterInfoAt(clock, { server: found.server, ca: found.ca }, token)
+  if (again.ca !== found.ca || again.server !== found.server)
+    throw new StartError(`${found.server} tells another cluster-info than ${server} did`)
+  return found
+}
+
+async function clusterInfoAt(clock: Clock, endpoint: HttpsEndpoint, token: BootstrapToken): Promise<Discovered> {
+  const { server } = endpoint
+  const data = await dataOf(clock, endpoint)
+  const text = data['kubeconfig'] ?? ''
+  const signature = data[`jws-kubeconfig-${token.id}`]
+  if (signature === undefined)
+    throw new StartError(
+      `${server} does not know the token ${token.id}: it may have expired; make one by skiff token create`,
+    )
+  if (!isSigned(text, signature, token))
+    throw new StartError(
+      `cluster-info of ${server} is not signed with the token ${token.id}: the token is wrong, or the server`,
+    )
+  return readClusterInfo(text, server)
+}
+
+async function dataOf(clock: Clock, endpoint: HttpsEndpoint): Promise<Readonly<Record<string, string>>> {
+  const { server } = endpoint
+  const client = createHttpsClient(endpoint)
+  const late = new AbortController()
+  const timer = clock.setTimer(PATIENCE_MS, 'cluster-info', () => late.abort(new Error('it does not answer')))
+  try {
+    const headers = { accept: 'application/json' }
+    const answer = await client.send({ method: 'GET', path: PATH, headers, signal: late.signal })
+    const text = await limitedText(answer.chunks(), MAX_BYTES)
+    if (answer.status === 403 || answer.status === 404)
+      throw new StartError(`${server} lets no machine join: run skiff token create there first`)
+    if (answer.status !== 200) throw new Error(`it answers ${answer.status}`)
+    const data: unknown = jsonOf(text)['data']
+    return typeof data === 'object' && data !== null ? (data as Record<string, string>) : {}
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`cannot read cluster-info of ${server}: ${messageOf(error)}`, { cause: error })
+  } finally {
+    timer.cancel()
+    client.close()
+  }
+}
+
+/** Whether the compact JWS, whose payload is left out, is over this text, with this token. */
+function isSigned(text: string, signature: string, { id, secret }: BootstrapToken): boolean {
+  const [header = '', payload, mac = '', ...more] = String(signature).split('.')
+  if (payload !== '' || more.length > 0) return false
+  const { alg, kid } = jsonOf(Buffer.from(header, 'base64url').toString())
+  if (alg !== 'HS256' || kid !== id) return false
+  const signed = `${header}.${Buffer.from(text).toString('base64url')}`
+  const wanted = createHmac('sha256', secret).update(signed).digest()
+  const given = Buffer.from(mac, 'base64url')
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}
+
+/** An object without fields for what is none. */
+function jsonOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const json: unknown = JSON.parse(text)
+    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function readClusterInfo(text: string, from: string): Discovered {
+  const config: unknown = parse(text)
+  const cluster = (config as { clusters?: { cluster?: Record<string, unknown> }[] } | null)?.clusters?.[0]?.cluster
+  const server = cluster?.['server']
+  const ca = Buffer.from(String(cluster?.['certificate-authority-data'] ?? ''), 'base64').toString()
+  if (typeof server !== 'string' || !/^https:\/\//.test(server) || !URL.canParse(server) || ca === '')
+    throw new StartError(`cluster-info of ${from} names no server (https://…) and its authority`)
+  return { server, ca }
+}

@@ -1,0 +1,99 @@
+/** skiff migrate: a cluster's objects from one store to another, of a data directory that does not run, or an etcd. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { builtinScheme } from '../api/scheme/scheme.ts'
+import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
+import { liveRuntime } from '../base/live.ts'
+import { holdProcess } from '../base/live-clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { openEtcd } from '../storage/etcd/etcd.ts'
+import type { EtcdOptions } from '../storage/etcd/servers.ts'
+import { openLmdbTables } from '../storage/lmdb/tables.ts'
+import {
+  changed,
+  copyTo,
+  fillTables,
+  type Migrated,
+  type MigrationSource,
+  readSource,
+  verify,
+} from '../storage/migrate.ts'
+import { openStorage } from '../storage/open.ts'
+import { type Storage, StoreError } from '../storage/storage.ts'
+import { clusterDirectory, hold } from './directory.ts'
+
+export interface MigrateOptions {
+  /** A data directory, or the URLs of etcd's members. */
+  readonly from: string
+  readonly to: string
+  /** How the etcd among them is reached. */
+  readonly etcd: Omit<EtcdOptions, 'servers'>
+}
+
+const isEtcd = (place: string) => /^https?:\/\//.test(place)
+/** @throws StoreError, StartError */
+export async function migrate(options: MigrateOptions): Promise<Migrated> {
+  const runtime = liveRuntime()
+  const { from, to } = options
+  if (from === to) throw new StoreError('--from and --to are the same')
+  if (isEtcd(from) && isEtcd(to)) throw new StoreError('from etcd to etcd etcdctl copies: snapshot save and restore')
+  const release = holdProcess()
+  const undo: (() => void | Promise<void>)[] = [release]
+  try {
+    // Neither directory is made before there is something to copy.
+    if (!isEtcd(from)) {
+      if (!existsSync(clusterDirectory(from).store)) throw new StoreError(`there is no store in ${from}`)
+      undo.push(hold(clusterDirectory(from)))
+    }
+    const source = await sourceOf(runtime, options)
+    if (!isEtcd(to)) undo.push(hold(clusterDirectory(to)))
+    const name = `${from} at revision ${source.revision}`
+    return isEtcd(to) ? await toEtcd(runtime, options, source, name) : await toDirectory(runtime, to, source, name)
+  } finally {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+  }
+}
+
+async function sourceOf(runtime: Runtime, { from, etcd }: MigrateOptions): Promise<MigrationSource> {
+  if (!isEtcd(from)) {
+    const { store } = clusterDirectory(from)
+    return reading(await openStorage({ runtime, driver: 'lmdb', dir: store }), (storage) =>
+      readSource(storage, (_key, value) => value),
+    )
+  }
+  const { decode } = readingKubernetes(builtinScheme())
+  return reading(await openEtcd(runtime, { ...etcd, servers: from, compactEveryMs: 0 }), (storage) =>
+    readSource(storage, decode),
+  )
+}
+
+async function reading<T>(storage: Storage, task: (storage: Storage) => Promise<T>): Promise<T> {
+  try {
+    return await task(storage)
+  } finally {
+    await storage.close()
+  }
+}
+
+const toEtcd = async (runtime: Runtime, { to, etcd }: MigrateOptions, source: MigrationSource, name: string) =>
+  reading(await openEtcd(runtime, { ...etcd, servers: to, compactEveryMs: 0 }), (target) =>
+    copyTo(target, source, name),
+  )
+
+async function toDirectory(runtime: Runtime, to: string, source: MigrationSource, name: string): Promise<Migrated> {
+  const { migration: file, store } = clusterDirectory(to)
+  const begun = existsSync(file)
+  if (begun && readFileSync(file, 'utf8') !== name) throw changed(readFileSync(file), Buffer.from(name))
+  const tables = openLmdbTables(runtime, store)
+  let migrated: Migrated
+  try {
+    if (!begun && tables.initial.revision === 1) writeFileSync(file, name, { mode: 0o600 })
+    migrated = await fillTables(runtime, tables, source, begun)
+  } finally {
+    await tables.close()
+  }
+  await reading(await openStorage({ runtime, driver: 'lmdb', dir: store }), async (storage) =>
+    verify(source.items, (await storage.range('/registry/', '/registry0')).items, true),
+  )
+  rmSync(file)
+  return migrated
+}

@@ -1,0 +1,117 @@
+/**
+ * Snapshots: all objects of a cluster at one revision, without history, in memory or in a file. Taken while the cluster works; keys
+ * and certificates are no part of it, so what is made from one has its own, and believes no token of the other.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { formatMicroTime } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
+import { liveRuntime } from '../base/live.ts'
+import { fill, imageOf, type StoreImage } from '../storage/image.ts'
+import { type AboutImage, decodeImage, encodeImage } from '../storage/image-file.ts'
+import { openClockFile, readClock } from './clock.ts'
+import { type ClusterDirectory, hold } from './directory.ts'
+import { StartError } from './errors.ts'
+import { makeDirectory } from './make-directory.ts'
+import { KUBERNETES_VERSION } from './version.ts'
+
+export interface Snapshot {
+  /** The cluster's resourceVersion that it shows. */
+  readonly revision: number
+  /** The cluster's time. */
+  readonly time: Date
+  /** Whether the cluster's clock was moved by hand: then what begins with it goes on at that time. */
+  readonly isManual: boolean
+  readonly image: StoreImage
+  /** As a file has it. */
+  bytes(): Uint8Array[]
+  /** Writes a file that only its owner may read, whole or not at all. @throws StartError */
+  save(file: string): void
+}
+
+export function snapshotOf(image: StoreImage, timeMs: number, isManual: boolean): Snapshot {
+  const about: AboutImage = {
+    version: KUBERNETES_VERSION,
+    time: formatMicroTime(timeMs),
+    ...(isManual ? { clock: 'manual' } : {}),
+  }
+  const bytes = () => encodeImage(image, about)
+  return {
+    revision: image.revision,
+    time: new Date(timeMs),
+    isManual,
+    image,
+    bytes,
+    save: (file) => writeWhole(file, bytes()),
+  }
+}
+
+function writeWhole(file: string, pieces: readonly Uint8Array[]): void {
+  const part = `${file}.part`
+  try {
+    const descriptor = openSync(part, 'w', 0o600)
+    try {
+      for (const piece of pieces) for (let at = 0; at < piece.length; ) at += writeSync(descriptor, piece, at)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(part, file)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw new StartError(`cannot write the snapshot ${file}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** @throws StartError, StoreError in one line */
+export function readSnapshot(file: string): Snapshot {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch (error) {
+    throw new StartError(`cannot read the snapshot ${file}: ${messageOf(error)}`, { cause: error })
+  }
+  return snapshotIn(bytes, file)
+}
+
+/** @throws StoreError */
+export function snapshotIn(bytes: Buffer, name: string): Snapshot {
+  const { header, image } = decodeImage(bytes, name)
+  return snapshotOf(image, Date.parse(header.time), header.clock === 'manual')
+}
+
+/** Of a cluster that does not run. @throws StartError, StoreError */
+export async function stoppedSnapshot(directory: ClusterDirectory): Promise<Snapshot> {
+  const { openLmdbTables } = await import('../storage/lmdb/tables.ts')
+  const runtime = liveRuntime({ log: { write() {} } })
+  const release = hold(directory)
+  try {
+    const tables = openLmdbTables(runtime, directory.store)
+    try {
+      const stoodAt = readClock(directory.clock)
+      return snapshotOf(imageOf(tables, tables.initial.revision), stoodAt ?? runtime.clock.now(), stoodAt !== undefined)
+    } finally {
+      await tables.close()
+    }
+  } finally {
+    release()
+  }
+}
+
+/** Makes the store of a directory that has none. @throws StartError when it has one */
+export async function restore(snapshot: Snapshot, directory: ClusterDirectory): Promise<void> {
+  if (existsSync(directory.store))
+    throw new StartError(`there is a cluster in ${directory.path} already: restore into another directory`)
+  const { openLmdbTables } = await import('../storage/lmdb/tables.ts')
+  makeDirectory(directory.path)
+  // Under another name until it is whole: a restore that was killed left no store.
+  const part = `${directory.store}.part`
+  rmSync(part, { recursive: true, force: true })
+  const tables = openLmdbTables(liveRuntime({ log: { write() {} } }), part)
+  try {
+    await fill(tables, snapshot.image)
+  } finally {
+    await tables.close()
+  }
+  if (snapshot.isManual) openClockFile(directory.clock, snapshot.time.getTime()).close()
+  renameSync(part, directory.store)
+}

@@ -1,0 +1,102 @@
+/**
+ * A cluster in memory that begins with objects that were read from another one. They are put into the store as they are, past
+ * admission: names, uids, times, finalizers, statuses and marks stay. It opens no connection to anything that its objects name, and its
+ * keys are its own.
+ */
+import { encodeJson } from '../api/codec/json.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { SharedEntries } from '../apiserver/cache/entry.ts'
+import type { StoreImage } from '../storage/image.ts'
+import { startFork } from './cluster.ts'
+import type { Fork } from './fork.ts'
+import type { SimulatedNode } from './nodes.ts'
+import type { ClockKind } from './options.ts'
+import { snapshotOf } from './snapshot.ts'
+
+/** Objects of one resource, in the version in which the store has them. */
+export interface StoredObjects {
+  /** As the scheme's row says: /registry/<storagePrefix>/[namespace/]name. */
+  readonly storagePrefix: string
+  readonly apiVersion: string
+  readonly kind: string
+  readonly items: readonly KubeObject[]
+}
+
+export interface TwinImage {
+  readonly image: StoreImage
+  /** What clusters that begin with this image share of its objects. */
+  readonly entries: SharedEntries
+}
+
+export interface TwinStart {
+  /** Milliseconds since the epoch. */
+  readonly time: number
+  readonly clock: ClockKind
+  readonly nodes: readonly SimulatedNode[]
+  /** From which Services have their addresses; default: skiff's own range. */
+  readonly serviceRange?: string
+  readonly port?: number
+}
+
+/** resourceVersions stay where they are numbers that no other object has; the others follow the one before. */
+export function twinImage(stored: readonly StoredObjects[]): TwinImage {
+  const objects = stored.flatMap(({ storagePrefix, apiVersion, kind, items }) =>
+    items.map((item) => {
+      const { namespace, name = '' } = item.metadata
+      const key = `/registry/${storagePrefix}/${namespace === undefined ? '' : `${namespace}/`}${name}`
+      return { key, wanted: Number(item.metadata.resourceVersion), object: { ...item, apiVersion, kind } }
+    }),
+  )
+  let revision = 1
+  const items = objects
+    .toSorted((a, b) => (a.wanted || 0) - (b.wanted || 0))
+    .map(({ key, wanted, object }) => {
+      revision = Number.isSafeInteger(wanted) && wanted > revision ? wanted : revision + 1
+      return { key, value: encodeJson(withoutRevision(object)), modRevision: revision, createRevision: revision }
+    })
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return { image: { revision, items, expiries: [] }, entries: new WeakMap() }
+}
+
+function withoutRevision({ metadata, ...object }: KubeObject) {
+  const { resourceVersion: _, ...stored } = metadata
+  return { ...object, metadata: stored }
+}
+
+/** Resolves when its controllers, scheduler and nodes run. The caller stops it. @throws StartError */
+export async function startTwin({ image, entries }: TwinImage, start: TwinStart): Promise<Fork> {
+  const { time, clock, nodes, serviceRange, port } = start
+  const twin = await startFork(
+    {
+      storage: 'memory',
+      from: snapshotOf(image, time, clock === 'manual'),
+      clock,
+      // Their servers are the source's: they are not asked.
+      disableAdmissionPlugins: ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook'],
+      ...(serviceRange === undefined ? {} : { security: { serviceClusterIpRange: serviceRange } }),
+      ...(port === undefined ? {} : { port }),
+    },
+    { entries, nodes, isolated: true },
+  )
+  try {
+    await twin.running
+  } catch (error) {
+    await twin.stop()
+    throw error
+  }
+  return twin
+}
+
+/** What the store has, in the order of keys. Values are the same bytes as long as they have not been written. */
+export interface StoredEntry {
+  readonly key: string
+  readonly revision: number
+  object(): KubeObject
+}
+
+export const storedEntries = (twin: Fork): readonly StoredEntry[] =>
+  twin.snapshot().image.items.map(({ key, value, modRevision }) => ({
+    key,
+    revision: modRevision,
+    object: () => JSON.parse(Buffer.from(value).toString()) as KubeObject,
+  }))

@@ -1,0 +1,89 @@
+/** How a component reaches its API server: by --kubeconfig (or as a pod does), patiently, and saying why it cannot. */
+
+import { sleep } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { limitedTransport, timedTransport } from '../client/held-transports.ts'
+import { inClusterTransport, type KubeconfigTransport, kubeconfigTransport } from '../client/kubeconfig-transport.ts'
+import { createClient, type Transport } from '../client/transport.ts'
+import { FlagError, type ReadFlags } from './flags.ts'
+import type { ComponentProcess } from './process.ts'
+
+/** Longer than any server works at one request that is not a watch. */
+const PATIENCE_MS = 90_000
+const ASK_AGAIN_MS = 1000
+const ASK_MS = 5000
+/** The same is said again after so long. */
+const SAY_AGAIN_MS = 30_000
+
+/** Both transports end a request that is never answered. `master`: in place of the kubeconfig's server. @throws Error in one line */
+export function accessOf(runtime: Runtime, kubeconfig: string | undefined, master?: string): KubeconfigTransport {
+  if (master !== undefined && !URL.canParse(master)) throw new FlagError(`--master ${master} is no URL`)
+  if (master !== undefined && kubeconfig === undefined) throw new FlagError('--master needs --kubeconfig')
+  const access =
+    kubeconfig === undefined
+      ? inClusterTransport(runtime, process.env)
+      : kubeconfigTransport(runtime, kubeconfig, master)
+  const patient = <T extends Transport>(transport: T): T => ({
+    ...transport,
+    ...timedTransport(runtime, transport, PATIENCE_MS, false),
+  })
+  return { ...access, transport: patient(access.transport), anonymous: patient(access.anonymous) }
+}
+
+/** @throws FlagError, Error in one line */
+export function accessOfFlags(flags: ReadFlags, { runtime, onStop }: ComponentProcess): KubeconfigTransport {
+  const access = accessOf(runtime, flags.text('kubeconfig'), flags.text('master'))
+  onStop(() => access.transport.close())
+  return access
+}
+
+/** As client-go: a negative rate is none, and nothing waits. */
+export const limitedBy = (
+  runtime: Runtime,
+  transport: Transport,
+  limits: { readonly qps: number; readonly burst: number },
+): Transport => (limits.qps < 0 ? transport : limitedTransport(runtime, transport, limits))
+
+/** A line when something is wrong, again when it is something else, or after a while. */
+export function complaints({ runtime, say }: Pick<ComponentProcess, 'runtime' | 'say'>): (line: string) => void {
+  let last = ''
+  let at = 0
+  return (line) => {
+    const now = runtime.clock.monotonic()
+    if (line === last && now - at < SAY_AGAIN_MS) return
+    last = line
+    at = now
+    say(line)
+  }
+}
+
+/** What no waiting mends. */
+const WRONG_CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_)/
+
+/** Resolves when the API server answers and believes the credentials. @throws Error for a certificate that is not to be trusted */
+export async function untilAnswered(
+  { transport, server }: KubeconfigTransport,
+  process: ComponentProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runtime } = process
+  const complain = complaints(process)
+  const client = createClient(runtime, timedTransport(runtime, transport, ASK_MS, false), { userAgent: 'skiff' })
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      const { status } = await client.raw('GET', '/version')
+      if (status < 400) return
+      if (status === 401) complain(`the API server ${server} does not know who asks (401 Unauthorized); trying again`)
+      else if (status === 403) return
+      else complain(`the API server ${server} answers ${status}; trying again`)
+    } catch (error) {
+      const code = String((error as NodeJS.ErrnoException).code ?? '')
+      if (WRONG_CERTIFICATE.test(code))
+        throw new Error(`the certificate of ${server} is not to be trusted: ${messageOf(error)}`, { cause: error })
+      complain(`the API server ${server} does not answer: ${messageOf(error)}; trying again`)
+    }
+    await sleep(runtime.clock, ASK_AGAIN_MS, signal)
+  }
+}

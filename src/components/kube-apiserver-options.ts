@@ -1,0 +1,99 @@
+/** What kube-apiserver's flags ask for, as options of a cluster. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { builtinGroups, knownApiVersions } from '../api/scheme/scheme.ts'
+import type { ClusterOptions } from '../cluster/cluster.ts'
+import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
+import { judgeFeatureGates } from './feature-gates.ts'
+import { asBoolean, FlagError, type FlagValues } from './flags.ts'
+import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.ts'
+import { judgeRuntimeConfig, type Versions } from './runtime-config.ts'
+
+export interface ApiServerOptions {
+  readonly cluster: ClusterOptions
+  readonly certDir: string
+  /** Lines for whoever started it. */
+  readonly warnings: readonly string[]
+}
+
+const DEFAULT_CERT_DIR = '/var/run/kubernetes'
+
+/** Where the objects are is for the caller to say. @throws FlagError */
+export function apiServerOptions(values: FlagValues): ApiServerOptions {
+  const last = (name: string): string | undefined => values.get(name)?.at(-1)
+  const all = (name: string): readonly string[] => values.get(name) ?? []
+  const warnings = [
+    ...judgeFeatureGates(all('feature-gates')),
+    ...judgeRuntimeConfig(all('runtime-config'), versions()),
+  ]
+  const certDir = last('cert-dir') ?? DEFAULT_CERT_DIR
+  const port = Number(last('secure-port') ?? 6443)
+  if (port < 1 || port > 65535)
+    throw new FlagError(
+      `--secure-port ${last('secure-port')} must be between 1 and 65535, inclusive. It cannot be turned off with 0`,
+    )
+  return {
+    certDir,
+    warnings,
+    cluster: {
+      host: last('bind-address') ?? '0.0.0.0',
+      port,
+      components: ['apiserver'],
+      allowPrivileged: asBoolean(last('allow-privileged') ?? 'false') ?? false,
+      ...admissionOf(values),
+      security: { ...servingPair(certDir), ...securityOf(values) },
+      logLevel: Math.min(Math.max(Number(last('v') ?? 0), 0), 10),
+    },
+  }
+}
+
+const versions = (): Versions => ({
+  served: new Set(['v1', ...builtinGroups().flatMap((group) => group.versions.map((one) => one.groupVersion))]),
+  known: new Set(knownApiVersions()),
+})
+
+/** Those of kube-apiserver's flags that any cluster of skiff takes, under the names of its options. */
+function securityOf(values: FlagValues): SecurityOptions {
+  const options: [string, unknown][] = []
+  for (const option of SECURITY_OPTIONS) {
+    const name = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    const found = values.get(name)
+    const text = found?.at(-1)
+    const type = KUBE_APISERVER_FLAGS.get(name)?.type
+    if (type === 'strings' || type === 'array') {
+      if (found !== undefined) options.push([option, found])
+    } else if (text !== undefined && text !== '') {
+      // Given empty it is as if it were not given.
+      options.push([option, type === 'bool' ? asBoolean(text) : type === 'int' ? Number(text) : text])
+    }
+  }
+  return Object.fromEntries(options) as SecurityOptions
+}
+
+/** As kube-apiserver finds its serving certificate when no flag names it. */
+function servingPair(certDir: string): SecurityOptions {
+  const [tlsCertFile, tlsPrivateKeyFile] = [join(certDir, 'apiserver.crt'), join(certDir, 'apiserver.key')]
+  return existsSync(tlsCertFile) && existsSync(tlsPrivateKeyFile) ? { tlsCertFile, tlsPrivateKeyFile } : {}
+}
+
+/** Off by default in kube-apiserver, on in clusters of skiff. */
+const OFF_THERE = ['NodeRestriction']
+/** Names that kube-apiserver knows, whose rules are part of the resources here, or which skiff does not have. */
+const WITHOUT_PLUGIN = ['NodeDeclaredFeatureValidator', 'PodResizeValidator', 'PodGroupProtection']
+const LACKING = ['EventRateLimit', 'ImagePolicyWebhook', 'NamespaceAutoProvision', 'PodTolerationRestriction']
+
+function admissionOf(values: FlagValues): Pick<ClusterOptions, 'enableAdmissionPlugins' | 'disableAdmissionPlugins'> {
+  const named = (name: string) => (values.get(name) ?? []).filter((plugin) => !WITHOUT_PLUGIN.includes(plugin))
+  const only = named('admission-control')
+  const enabled = [...named('enable-admission-plugins'), ...only]
+  const lacking = enabled.find((plugin) => LACKING.includes(plugin))
+  if (lacking !== undefined) throw new FlagError(`admission plugin ${lacking}: skiff does not have it`)
+  const disabled = named('disable-admission-plugins').filter((plugin) => !LACKING.includes(plugin))
+  const both = enabled.find((plugin) => disabled.includes(plugin))
+  if (both !== undefined)
+    throw new FlagError(`[${both}] in enable-admission-plugins and disable-admission-plugins overlapped`)
+  return {
+    enableAdmissionPlugins: enabled,
+    disableAdmissionPlugins: [...disabled, ...OFF_THERE.filter((plugin) => !enabled.includes(plugin))],
+  }
+}

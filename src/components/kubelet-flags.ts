@@ -1,0 +1,55 @@
+/** kubelet's flags (v1.37), as far as a node without containers of its own has a use for them, in the form of flags.ts. */
+import { LOG_FLAGS } from './common-flags.ts'
+import { flagTable } from './flags.ts'
+
+export const KUBELET_FLAGS = flagTable(`
+${LOG_FLAGS}
+address ip ignored 0.0.0.0
+anonymous-auth bool ignored true
+authentication-token-webhook bool ignored
+authorization-mode string ignored AlwaysAllow
+bootstrap-kubeconfig string used
+cert-dir string used /var/lib/kubelet/pki
+cgroup-driver string ignored cgroupfs
+cgroups-per-qos bool ignored true
+client-ca-file string ignored
+cloud-provider string lacking
+cluster-dns strings ignored
+cluster-domain string ignored
+config string lacking
+config-dir string lacking
+container-runtime-endpoint string lacking
+enable-server bool ignored true
+event-burst int ignored 100
+event-qps int ignored 50
+fail-swap-on bool ignored true
+feature-gates strings used
+healthz-bind-address ip ignored 127.0.0.1
+healthz-port int ignored 10248
+hostname-override string used
+kube-api-burst int used 100
+kube-api-content-type string ignored application/vnd.kubernetes.protobuf
+kube-api-qps int used 50
+kubeconfig string used
+max-pods int used 2000
+node-ip string used
+node-labels strings lacking
+node-status-update-frequency duration ignored 10s
+pod-cidr string used
+pod-manifest-path string lacking
+port int ignored 10250
+provider-id string lacking
+read-only-port int ignored 0
+register-node bool lacking true
+register-with-taints strings lacking
+resolv-conf string ignored
+root-dir string ignored /var/lib/kubelet
+rotate-certificates bool used
+rotate-server-certificates bool ignored
+runtime-cgroups string ignored
+serialize-image-pulls bool ignored true
+tls-cert-file string ignored
+tls-cipher-suites strings ignored
+tls-min-version string ignored
+tls-private-key-file string ignored
+`)

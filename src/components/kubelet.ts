@@ -1,0 +1,126 @@
+/** skiff kubelet: a simulated node of any cluster, under kubelet's flags. A node of real containers is skiff up --runtime cri. */
+import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { readKubeconfig } from '../client/read-kubeconfig.ts'
+import { createClient } from '../client/transport.ts'
+import { write } from '../cluster/pki.ts'
+import { startKubelet } from '../kubelet/kubelet.ts'
+import { nodeIPOf } from '../kubelet/pod-addresses.ts'
+import { accessOf, limitedBy, untilAnswered } from './access.ts'
+import { FlagError, type ReadFlags } from './flags.ts'
+import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
+import { KUBELET_FLAGS } from './kubelet-flags.ts'
+import type { ComponentCommand, ComponentProcess } from './process.ts'
+
+/** So many nodes have ranges of their own; of more, two may share one. */
+const RANGES = 2048
+/** kubelet's own default. */
+const CERTIFICATES = '/var/lib/kubelet/pki'
+const QPS = 50
+const BURST = 100
+
+export const kubelet: ComponentCommand = {
+  name: 'kubelet',
+  counterpart: 'kubelet',
+  flags: KUBELET_FLAGS,
+  introduction:
+    'A simulated node of any Kubernetes cluster, under the flags of kubelet: its pods run no real containers.',
+  start,
+}
+
+async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
+  const { runtime, onStop, say } = process
+  const nodeName = (flags.text('hostname-override') ?? hostname()).trim().toLowerCase()
+  const limits = { qps: flags.number('kube-api-qps') || QPS, burst: flags.number('kube-api-burst') || BURST }
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  onStop(() => stopping.abort())
+  const certificates = flags.text('cert-dir') ?? CERTIFICATES
+  if (flags.text('bootstrap-kubeconfig') !== undefined)
+    await bootstrap(flags, process, nodeName, certificates, stopping.signal)
+  const access = accessOf(runtime, flags.text('kubeconfig'))
+  onStop(() => access.transport.close())
+  await untilAnswered(access, process, stopping.signal)
+  const index = numberOf(nodeName)
+  const maxPods = flags.number('max-pods')
+  await startKubelet({
+    runtime: { ...runtime, log: runtime.log.named('kubelet') },
+    client: createClient(runtime, limitedBy(runtime, access.transport, limits), { userAgent: 'kubelet' }),
+    nodeName,
+    nodeIP: flags.text('node-ip') ?? nodeIPOf(index),
+    podCIDR: flags.text('pod-cidr') ?? rangeOf(index),
+    capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
+    signal: stopping.signal,
+  })
+  if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))
+    void keepCertificate({
+      runtime,
+      client: createClient(runtime, access.transport, { userAgent: 'kubelet' }),
+      nodeName,
+      directory: certificates,
+      signal: stopping.signal,
+      complain: say,
+    })
+  say(`node ${nodeName} is ready`)
+}
+
+/** Without a certificate of the node's own it is asked for with the bootstrap kubeconfig's credentials; --kubeconfig is then written. */
+async function bootstrap(
+  flags: ReadFlags,
+  process: ComponentProcess,
+  nodeName: string,
+  directory: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runtime, say } = process
+  const file = flags.text('bootstrap-kubeconfig') ?? ''
+  const kubeconfig = flags.text('kubeconfig')
+  if (kubeconfig === undefined) throw new FlagError('--bootstrap-kubeconfig needs --kubeconfig: where to write it')
+  const certificate = certificateFile(directory)
+  if (usableUntil(certificate, nodeName, runtime.clock) !== undefined && existsSync(kubeconfig)) return
+  const access = accessOf(runtime, file)
+  try {
+    await untilAnswered(access, process, signal)
+    say(`asking for a certificate of node ${nodeName}`)
+    const client = createClient(runtime, access.transport, { userAgent: 'kubelet' })
+    await obtainCertificate(runtime, client, nodeName, directory, signal)
+  } finally {
+    access.transport.close()
+  }
+  write(kubeconfig, nodeKubeconfig(readFileSync(file, 'utf8'), file, certificate), 0o600)
+}
+
+/** The cluster of the bootstrap kubeconfig, and the certificate's file as the user. JSON is YAML. */
+function nodeKubeconfig(text: string, file: string, certificate: string): string {
+  const { server, ca } = readKubeconfig(text, file)
+  const authority =
+    ca === undefined
+      ? {}
+      : 'file' in ca
+        ? { 'certificate-authority': ca.file }
+        : { 'certificate-authority-data': Buffer.from(ca.text).toString('base64') }
+  const cluster = {
+    server: server.server,
+    ...authority,
+    ...(server.insecureSkipTlsVerify === true ? { 'insecure-skip-tls-verify': true } : {}),
+    ...(server.serverName === undefined ? {} : { 'tls-server-name': server.serverName }),
+  }
+  const path = resolve(certificate)
+  return `${JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'cluster', cluster }],
+    users: [{ name: 'node', user: { 'client-certificate': path, 'client-key': path } }],
+    contexts: [{ name: 'node', context: { cluster: 'cluster', user: 'node' } }],
+    'current-context': 'node',
+  })}\n`
+}
+
+/** Nodes that do not know of each other choose their addresses by their names. */
+const numberOf = (name: string): number => createHash('sha256').update(name).digest().readUInt32BE(0) % RANGES
+
+/** One of the ranges of 100.64.0.0/10, which no network of a site uses. */
+const rangeOf = (index: number): string => `100.${64 + (index >> 5)}.${(index & 31) * 8}.0/21`

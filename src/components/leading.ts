@@ -1,0 +1,109 @@
+/** --leader-elect*: of several processes of a component one works, the others wait for its Lease. */
+import { hostname } from 'node:os'
+import type { HealthCheck } from '../apiserver/handlers/health.ts'
+import { messageOf } from '../base/errors.ts'
+import { limitedTransport, timedTransport } from '../client/held-transports.ts'
+import {
+  acquireLeadership,
+  checkTimes,
+  type LeaderElectionTimes,
+  type Leadership,
+  LeaseLostError,
+} from '../client/leader-election.ts'
+import { createClient, type Transport } from '../client/transport.ts'
+import { complaints } from './access.ts'
+import { FlagError, type ReadFlags } from './flags.ts'
+import type { ComponentProcess } from './process.ts'
+
+export interface ElectionSettings extends LeaderElectionTimes {
+  readonly enabled: boolean
+  readonly namespace: string
+  readonly name: string
+}
+
+/** @throws FlagError in the words of client-go */
+export function electionOfFlags(flags: ReadFlags, name: string): ElectionSettings {
+  const settings = {
+    enabled: flags.bool('leader-elect'),
+    namespace: flags.text('leader-elect-resource-namespace') ?? 'kube-system',
+    name: flags.text('leader-elect-resource-name') ?? name,
+    leaseDurationMs: flags.ms('leader-elect-lease-duration'),
+    renewDeadlineMs: flags.ms('leader-elect-renew-deadline'),
+    retryPeriodMs: flags.ms('leader-elect-retry-period'),
+  }
+  try {
+    if (settings.enabled) checkTimes(settings)
+  } catch (error) {
+    throw new FlagError(messageOf(error))
+  }
+  return settings
+}
+
+export interface Election {
+  readonly check: HealthCheck
+  /**
+   * Resolves when this process may work; undefined where nothing has to be won for that. The Lease is given back when the process is asked to
+   * stop, and the process ends when it is lost.
+   */
+  won(): Promise<Leadership | undefined>
+}
+
+/** `events`: the component that tells of the new leader. */
+export function election(
+  settings: ElectionSettings,
+  process: ComponentProcess,
+  transport: Transport,
+  events: { readonly component: string; readonly userAgent: string },
+): Election {
+  const { runtime, say, onStop, fail } = process
+  const { namespace, name } = settings
+  let leadership: Leadership | undefined
+  const lease = `${namespace}/${name}`
+  return {
+    check: {
+      name: 'leaderElection',
+      endpoints: ['healthz', 'readyz'],
+      check: () => {
+        if (leadership !== undefined && !leadership.mayWrite())
+          throw new Error(`failed election to renew leadership on lease ${name}`)
+      },
+    },
+    async won() {
+      if (!settings.enabled) return undefined
+      const waiting = new AbortController()
+      const complain = complaints(process)
+      const timed = timedTransport(runtime, transport, Math.max(1000, settings.renewDeadlineMs / 2))
+      const { userAgent } = events
+      const acquired = acquireLeadership(
+        {
+          ...settings,
+          runtime,
+          client: createClient(runtime, timed, { userAgent }),
+          events: {
+            client: createClient(runtime, limitedTransport(runtime, transport, { qps: 5, burst: 10 }), { userAgent }),
+            component: events.component,
+          },
+          identity: `${hostname()}_${runtime.random.uuid()}`,
+          onHolder: (holder) => runtime.log.info(0, 'The lease has a holder', { lease, holder }),
+          onFailure: (error) => complain(`the lease ${lease} cannot be had: ${messageOf(error)}; trying again`),
+        },
+        waiting.signal,
+      )
+      onStop(async () => {
+        waiting.abort(new Error('stopping'))
+        await acquired.then(
+          (held) => held.release(),
+          () => {},
+        )
+      })
+      runtime.log.info(0, 'Attempting to acquire leader lease', { lease })
+      const held = await acquired
+      leadership = held
+      say(`leads: it has the lease ${lease}`)
+      held.ended.addEventListener('abort', () => {
+        if (held.ended.reason instanceof LeaseLostError) fail(`${held.ended.reason.message}; another may lead now`)
+      })
+      return held
+    },
+  }
+}

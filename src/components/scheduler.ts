@@ -1,0 +1,72 @@
+/** skiff scheduler: the scheduler against any Kubernetes API server, under kube-scheduler's flags. */
+import { setMaxListeners } from 'node:events'
+import type { HealthCheck } from '../apiserver/handlers/health.ts'
+import { messageOf } from '../base/errors.ts'
+import { fencedTransport } from '../client/held-transports.ts'
+import { createClient } from '../client/transport.ts'
+import { startScheduler } from '../scheduler/scheduler.ts'
+import { accessOf, limitedBy, untilAnswered } from './access.ts'
+import type { ReadFlags } from './flags.ts'
+import { KUBE_SCHEDULER_FLAGS } from './kube-scheduler-flags.ts'
+import { election } from './leading.ts'
+import type { ComponentCommand, ComponentProcess } from './process.ts'
+import { schedulerSettings } from './scheduler-configuration.ts'
+import { serve } from './serving.ts'
+
+const NAME = 'kube-scheduler'
+const PORT = 10259
+
+export const scheduler: ComponentCommand = {
+  name: 'scheduler',
+  counterpart: NAME,
+  flags: KUBE_SCHEDULER_FLAGS,
+  introduction: `The scheduler of skiff against any Kubernetes API server, under the flags of ${NAME}.`,
+  start,
+}
+
+async function start(flags: ReadFlags, process: ComponentProcess): Promise<void> {
+  const { runtime, onStop, fail } = process
+  const settings = schedulerSettings(flags)
+  const access = accessOf(runtime, settings.kubeconfig, flags.text('master'))
+  onStop(() => access.transport.close())
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  const { schedulerName } = settings
+  const elected = election(settings.election, process, access.transport, { component: schedulerName, userAgent: NAME })
+  let syncing = false
+  const checks: HealthCheck[] = [
+    elected.check,
+    { name: 'ping', endpoints: ['livez'], check: () => {} },
+    { name: 'shutdown', endpoints: ['readyz'], check: () => stopping.signal.throwIfAborted() },
+    {
+      name: 'sched-handler-sync',
+      endpoints: ['readyz'],
+      check: () => {
+        if (syncing) throw new Error('handlers are not synced')
+      },
+    },
+  ]
+  await serve(flags, process, { port: PORT, name: NAME, checks })
+  onStop(() => stopping.abort())
+  await untilAnswered(access, process, stopping.signal)
+  const leadership = await elected.won()
+  // Stopped before the Lease is given back: the one that takes it works alone.
+  onStop(() => stopping.abort())
+  leadership?.ended.addEventListener('abort', () => stopping.abort())
+  const transport = leadership === undefined ? access.transport : fencedTransport(access.transport, leadership)
+  const client = createClient(runtime, limitedBy(runtime, transport, settings.limits), { userAgent: NAME })
+  syncing = true
+  try {
+    await startScheduler({
+      runtime: { ...runtime, log: runtime.log.named('scheduler') },
+      client,
+      schedulerName,
+      signal: stopping.signal,
+    })
+  } catch (error) {
+    if (!stopping.signal.aborted) fail(`the scheduler cannot start: ${messageOf(error)}`)
+    return
+  }
+  syncing = false
+  runtime.log.info(0, 'The scheduler runs')
+}

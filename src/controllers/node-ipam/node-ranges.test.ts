@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nodeRanges } from './node-ranges.ts'
+
+test('each gets a piece of its own, past those that are taken, and what is given back comes last', () => {
+  const ranges = nodeRanges('10.244.7.0/22', 24)
+  ranges.occupy('10.244.5.128/25')
+  ranges.occupy('192.168.0.0/16')
+  assert.deepEqual([ranges.next(), ranges.next()], ['10.244.4.0/24', '10.244.6.0/24'])
+  ranges.release('10.244.4.0/24')
+  assert.deepEqual([ranges.next(), ranges.next(), ranges.next()], ['10.244.7.0/24', '10.244.4.0/24', undefined])
+})
+
+test('a network that covers the whole range leaves none', () => {
+  const ranges = nodeRanges('10.244.0.0/30', 32)
+  ranges.occupy('10.0.0.0/8')
+  assert.equal(ranges.next(), undefined)
+})
+
+test('what does not fit is refused', () => {
+  assert.throws(() => nodeRanges('10.244.0.0/24', 23), /ranges of \/23 do not fit into 10\.244\.0\.0\/24/)
+  assert.throws(() => nodeRanges('fd00::/64', 80), /fd00::\/64 is no IPv4 range/)
+})

@@ -1,0 +1,259 @@
+/**
+ * How inspect looks at a cluster: each thing is asked for once, no more is asked than a budget allows, and what may not be seen,
+ * is not there or fails is an answer, not an error. Nothing here changes anything: the only writes are dry runs and reviews (which
+ * are sent as dry runs too).
+ */
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import type { ApiRequest, ApiResponse, RequestBody, UserInfo } from '../api/request.ts'
+import { StatusError } from '../api/status.ts'
+import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
+import type { GroupVersionResource } from '../client/client.ts'
+import { responseList, responseObject, responseText } from '../client/response.ts'
+import type { Transport } from '../client/transport.ts'
+
+/** What became of a question. */
+export type Read<T> =
+  | { readonly state: 'found'; readonly value: T }
+  | { readonly state: 'missing'; readonly message: string }
+  | { readonly state: 'forbidden'; readonly message: string }
+  /** The server answered with an error, or (code 0) did not answer. */
+  | { readonly state: 'failed'; readonly code: number; readonly message: string }
+  /** It was not asked, since the budget of requests or of time is spent. */
+  | { readonly state: 'not-asked'; readonly message: string }
+
+export interface ListQuestion {
+  /** '' or absent: all namespaces. */
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly metadataOnly?: boolean
+}
+
+export interface AccessQuestion {
+  readonly user: string
+  readonly groups: readonly string[]
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+  readonly namespace: string
+  readonly name?: string
+}
+
+export interface ClusterReader {
+  get<T extends KubeObject = KubeObject>(gvr: GroupVersionResource, namespace: string, name: string): Promise<Read<T>>
+  list<T extends KubeObject = KubeObject>(
+    gvr: GroupVersionResource,
+    question?: ListQuestion,
+  ): Promise<Read<readonly T[]>>
+  /** A path that is no resource, as text. */
+  text(path: string, query?: Readonly<Record<string, string>>): Promise<Read<string>>
+  /** A path as JSON, with an Accept header. */
+  document(path: string, accept: string): Promise<Read<KubeObject>>
+  /** Whether that user may do it, by the cluster's own authorizers. */
+  mayDo(question: AccessQuestion): Promise<Read<boolean>>
+  /** What a JSON patch would be answered with. Only for objects that are being deleted already. */
+  tryPatch(
+    gvr: GroupVersionResource,
+    namespace: string,
+    name: string,
+    patch: readonly JsonObject[],
+  ): Promise<Read<KubeObject>>
+  /** What was asked and not answered, in the order in which it was asked. */
+  readonly unseen: readonly Unseen[]
+  readonly requests: number
+  readonly dryRuns: number
+}
+
+export interface Unseen {
+  readonly what: string
+  readonly why: string
+}
+
+export interface ReaderOptions {
+  /** Requests that it may make. */
+  readonly budget: number
+  /** How long one of them may take. */
+  readonly requestMs: number
+  /** How long all of them may take: what has no answer by then is not asked. */
+  readonly totalMs: number
+  readonly userAgent: string
+  /** The user of its requests, for a transport within this process. */
+  readonly user?: UserInfo
+}
+
+/** Requests under way at once. */
+const PARALLEL = 16
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
+
+export function createClusterReader(clock: Clock, transport: Transport, options: ReaderOptions): ClusterReader {
+  const asked = new Map<string, Promise<Read<unknown>>>()
+  const unseen: Unseen[] = []
+  const waiting: (() => void)[] = []
+  const began = clock.monotonic()
+  let requests = 0
+  let dryRuns = 0
+  let underWay = 0
+
+  interface Parts {
+    readonly method: string
+    readonly path: string
+    readonly query?: URLSearchParams
+    readonly accept?: string
+    readonly body?: RequestBody
+  }
+
+  async function send<T>(parts: Parts, take: (response: ApiResponse) => T): Promise<Read<T>> {
+    const left = began + options.totalMs - clock.monotonic()
+    if (requests >= options.budget || left <= 0) {
+      const message =
+        left <= 0 ? 'the time for looking was over' : `${options.budget} requests had been made, which is the limit`
+      return { state: 'not-asked', message }
+    }
+    requests++
+    const query = parts.query ?? new URLSearchParams()
+    if (query.get('dryRun') === 'All') dryRuns++
+    const stop = new AbortController()
+    if (underWay >= PARALLEL) await new Promise<void>((resolve) => waiting.push(resolve))
+    underWay++
+    const ms = Math.min(options.requestMs, Math.max(left, 1))
+    const timer = clock.setTimer(ms, 'inspect request', () =>
+      stop.abort(new Error(`no answer within ${Math.round(ms)} ms`)),
+    )
+    try {
+      const request: ApiRequest = {
+        method: parts.method,
+        path: parts.path,
+        query,
+        headers: {
+          'user-agent': options.userAgent,
+          ...(parts.accept === undefined || transport.inProcess ? {} : { accept: parts.accept }),
+        },
+        signal: stop.signal,
+        ...(parts.body === undefined ? {} : { body: parts.body }),
+        ...(options.user !== undefined && transport.inProcess ? { user: options.user } : {}),
+      }
+      return { state: 'found', value: take(await transport.send(request)) }
+    } catch (error) {
+      return refusal(error)
+    } finally {
+      timer.cancel()
+      underWay--
+      waiting.shift()?.()
+    }
+  }
+
+  /** The same question is asked once. What is not answered is noted under `what`; undefined: it is not worth a note. */
+  function once<T>(key: string, what: string | undefined, ask: () => Promise<Read<T>>): Promise<Read<T>> {
+    const before = asked.get(key)
+    if (before !== undefined) return before as Promise<Read<T>>
+    const answer = ask().then((read) => {
+      if (what !== undefined && read.state !== 'found' && read.state !== 'missing')
+        unseen.push({ what, why: read.message })
+      return read
+    })
+    asked.set(key, answer)
+    return answer
+  }
+
+  const named = (gvr: GroupVersionResource) => (gvr.group === '' ? gvr.resource : `${gvr.resource}.${gvr.group}`)
+
+  return {
+    get: (gvr, namespace, name) =>
+      once(`get ${pathOf(gvr, namespace, name)}`, `${named(gvr)}/${name}${within(namespace)}`, () =>
+        send({ method: 'GET', path: pathOf(gvr, namespace, name) }, (response) => responseObject(response) as never),
+      ),
+    list(gvr, question = {}) {
+      const { namespace = '', labelSelector, fieldSelector, metadataOnly = false } = question
+      const query = new URLSearchParams()
+      if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
+      if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+      const path = pathOf(gvr, namespace)
+      const key = `list ${path}?${query} ${metadataOnly}`
+      const everywhere = metadataOnly && query.size === 0 ? asked.get(`list ${pathOf(gvr, '')}? true`) : undefined
+      if (everywhere !== undefined && namespace !== '') return fromEverywhere(everywhere as never, namespace)
+      return once(key, `${named(gvr)}${within(namespace)}`, () =>
+        send(
+          { method: 'GET', path, query, ...(metadataOnly ? { accept: METADATA_LIST } : {}) },
+          (response) => responseList(response).items as never,
+        ),
+      )
+    },
+    text(path, query = {}) {
+      const parameters = new URLSearchParams(query)
+      return once(`text ${path}?${parameters}`, path, () =>
+        send({ method: 'GET', path, query: parameters, accept: '*/*' }, responseText),
+      )
+    },
+    document: (path, accept) =>
+      once(`document ${path}`, path, () => send({ method: 'GET', path, accept }, responseObject)),
+    mayDo({ user, groups, ...attributes }) {
+      const object = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        metadata: {},
+        spec: { user, groups, resourceAttributes: attributes },
+      }
+      const what = `whether ${user} may ${attributes.verb} ${attributes.resource}`
+      return once(`may ${JSON.stringify(object.spec)}`, what, () =>
+        send(
+          {
+            method: 'POST',
+            path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+            query: new URLSearchParams({ dryRun: 'All' }),
+            body: { kind: 'object', object, contentType: 'application/json' },
+          },
+          (response) => (responseObject(response)['status'] as { allowed?: boolean } | undefined)?.allowed === true,
+        ),
+      )
+    },
+    tryPatch: (gvr, namespace, name, patch) =>
+      once(`try ${pathOf(gvr, namespace, name)} ${JSON.stringify(patch)}`, undefined, () =>
+        send(
+          {
+            method: 'PATCH',
+            path: pathOf(gvr, namespace, name),
+            query: new URLSearchParams({ dryRun: 'All' }),
+            body: { kind: 'object', object: patch as never, contentType: 'application/json-patch+json' },
+          },
+          responseObject,
+        ),
+      ),
+    unseen,
+    get requests() {
+      return requests
+    },
+    get dryRuns() {
+      return dryRuns
+    },
+  }
+}
+
+const within = (namespace: string) => (namespace === '' ? '' : ` in namespace ${namespace}`)
+
+async function fromEverywhere(all: Promise<Read<readonly KubeObject[]>>, namespace: string): Promise<Read<never>> {
+  const read = await all
+  if (read.state !== 'found') return read
+  return {
+    state: 'found',
+    value: read.value.filter(({ metadata }) => metadata.namespace === namespace) as never,
+  }
+}
+
+function pathOf(gvr: GroupVersionResource, namespace: string, name?: string): string {
+  const root = gvr.group === '' ? `/api/${gvr.version}` : `/apis/${gvr.group}/${gvr.version}`
+  const scope = namespace === '' ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return `${root}${scope}/${gvr.resource}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+}
+
+function refusal(error: unknown): Exclude<Read<never>, { state: 'found' }> {
+  if (!(error instanceof StatusError)) return { state: 'failed', code: 0, message: messageOf(error) }
+  const { code, message } = error
+  if (code === 404) return { state: 'missing', message }
+  if (code === 401 || (code === 403 && isAuthorization(error))) return { state: 'forbidden', message }
+  return { state: 'failed', code, message }
+}
+
+/** Admission answers 403 as well, in other words. */
+const isAuthorization = ({ message }: StatusError) => /: User "|cannot \S+ (resource|path) "/.test(message)

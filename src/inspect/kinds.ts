@@ -1,0 +1,114 @@
+/** What a cluster serves, and what a user means by `deploy`, `Pod`, `deployments.apps` or `deployments.v1.apps`. */
+import type { Fields } from '../api/object.ts'
+import { AGGREGATED_ACCEPT, type NamedResource, readAggregatedDiscovery } from '../client/aggregated-discovery.ts'
+import type { ClusterReader } from './cluster-reader.ts'
+
+export interface Kinds {
+  /** Each resource once, in the version that its group prefers. */
+  readonly resources: readonly NamedResource[]
+  /** Each in all its versions. */
+  readonly everyVersion: readonly NamedResource[]
+  /** `group/version` of each whose server does not answer. */
+  readonly stale: readonly string[]
+  /** What KIND means, as kubectl takes it; undefined: nothing that is served. */
+  find(kind: string): NamedResource | undefined
+  /** The resource of a kind in a group, in any version. */
+  ofKind(group: string, kind: string): NamedResource | undefined
+  ofResource(group: string, resource: string): NamedResource | undefined
+}
+
+/** @throws Error when the cluster cannot be asked what it serves */
+export async function readKinds(reader: ClusterReader): Promise<Kinds> {
+  const answers = await Promise.all(['/api', '/apis'].map((path) => reader.document(path, AGGREGATED_ACCEPT)))
+  const everyVersion: NamedResource[] = []
+  const stale: string[] = []
+  for (const [index, answer] of answers.entries()) {
+    if (answer.state !== 'found') throw new Error(answer.message)
+    const aggregated = readAggregatedDiscovery(answer.value)
+    const part = aggregated ?? (await readEachVersion(reader, answer.value, index === 0))
+    everyVersion.push(...part.resources)
+    stale.push(...part.stale)
+  }
+  const preferred = new Map<string, NamedResource>()
+  for (const resource of everyVersion) {
+    const key = `${resource.resource}.${resource.group}`
+    if (!preferred.has(key)) preferred.set(key, resource)
+  }
+  const resources = [...preferred.values()]
+  return {
+    resources,
+    everyVersion,
+    stale,
+    find: (kind) => findKind(kind, resources, everyVersion),
+    ofKind: (group, kind) => resources.find((one) => one.group === group && one.kind === kind),
+    ofResource: (group, resource) => preferred.get(`${resource}.${group}`),
+  }
+}
+
+/** The form of servers without aggregated discovery: a document for each group version. */
+async function readEachVersion(reader: ClusterReader, list: Fields, isCore: boolean) {
+  const versions: { group: string; version: string }[] = isCore
+    ? ((list['versions'] as readonly string[] | undefined) ?? ['v1']).map((version) => ({ group: '', version }))
+    : ((list['groups'] as readonly Fields[] | undefined) ?? []).flatMap(({ name, versions, preferredVersion }) => {
+        const first: string | undefined = preferredVersion?.version
+        const all = (versions as readonly Fields[]).map(({ version }) => version as string)
+        return [...all.filter((version) => version === first), ...all.filter((version) => version !== first)].map(
+          (version) => ({ group: name, version }),
+        )
+      })
+  const stale: string[] = []
+  const lists = await Promise.all(
+    versions.map(async ({ group, version }): Promise<NamedResource[]> => {
+      const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+      const read = await reader.document(path, 'application/json')
+      if (read.state !== 'found') {
+        stale.push(group === '' ? version : `${group}/${version}`)
+        return []
+      }
+      return ((read.value['resources'] as readonly Fields[] | undefined) ?? [])
+        .filter(({ name }) => !name.includes('/'))
+        .map((entry) => ({
+          group,
+          version,
+          resource: entry['name'],
+          kind: entry['kind'],
+          namespaced: entry['namespaced'] === true,
+          verbs: entry['verbs'] ?? [],
+          singular: entry['singularName'] ?? '',
+          shortNames: entry['shortNames'] ?? [],
+          categories: entry['categories'] ?? [],
+        }))
+    }),
+  )
+  return { resources: lists.flat(), stale }
+}
+
+/** `KIND`, `KIND.GROUP` or `KIND.VERSION.GROUP`, in any case; a plural, a singular, a short name or a kind. */
+function findKind(
+  text: string,
+  resources: readonly NamedResource[],
+  everyVersion: readonly NamedResource[],
+): NamedResource | undefined {
+  const wanted = text.toLowerCase()
+  const isNamed = (one: NamedResource, name: string) =>
+    one.resource === name ||
+    one.singular === name ||
+    one.kind.toLowerCase() === name ||
+    one.shortNames.some((short) => short.toLowerCase() === name)
+  const best = (name: string, among: readonly NamedResource[]) =>
+    among.find(({ resource }) => resource === name) ?? among.find((one) => isNamed(one, name))
+  const dot = wanted.indexOf('.')
+  if (dot < 0) return best(wanted, resources)
+  const [name, rest] = [wanted.slice(0, dot), wanted.slice(dot + 1)]
+  const inGroup = best(
+    name,
+    resources.filter(({ group }) => group === rest || (group !== '' && group.startsWith(`${rest}.`))),
+  )
+  if (inGroup !== undefined) return inGroup
+  const at = rest.indexOf('.')
+  const [version, group] = at < 0 ? [rest, ''] : [rest.slice(0, at), rest.slice(at + 1)]
+  return best(
+    name,
+    everyVersion.filter((one) => one.version === version && one.group === group),
+  )
+}

@@ -1,0 +1,30 @@
+/** A deed: what is planned, as it is done in a twin. */
+import type { Client } from '../../client/client.ts'
+import type { ClusterClock } from '../../cluster/clock.ts'
+import type { Kinds } from '../kinds.ts'
+import type { Refused } from './plan.ts'
+
+export interface Doing {
+  /** Asks the twin as its administrator. */
+  readonly client: Client
+  readonly clock: ClusterClock
+  readonly kinds: Kinds
+  /** An object that the deed deletes itself: its stage has ended when all of these are gone. */
+  named(uid: string): void
+  /** A request was answered with an error; the deed goes on with the next. */
+  refused(refused: Refused): void
+  /** Whether anything has been marked, removed or released since the last time it was asked. */
+  progress(): Promise<boolean>
+}
+
+export interface DeedStage {
+  /** In words: `kubectl delete -f app.yaml`. */
+  readonly what: string
+  run(doing: Doing): Promise<void>
+}
+
+export interface Deed {
+  readonly what: string
+  /** Each begins when what the one before began has ended, as `kubectl` waits for it. */
+  readonly stages: readonly [DeedStage, ...DeedStage[]]
+}

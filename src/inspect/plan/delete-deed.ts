@@ -1,0 +1,121 @@
+/** What `kubectl delete` does: which objects its arguments name, and one DELETE for each, in order. */
+import type { KubeObject } from '../../api/object.ts'
+import { isNotFound } from '../../api/status.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import type { ClientDeleteOptions, ListOptions } from '../../client/client.ts'
+import { QuestionError, resourceOf } from '../question.ts'
+import type { ReadCluster } from '../twin/read-cluster.ts'
+import type { Deed, DeedStage, Doing } from './deed.ts'
+
+export interface DeleteRequest {
+  readonly targets: readonly DeleteTarget[]
+  /** kubectl's --cascade. Default: background. */
+  readonly cascade?: 'background' | 'foreground' | 'orphan'
+  /** Seconds; 0 is kubectl's --force --grace-period=0, 1 its --now. Default: each object's own. */
+  readonly gracePeriodSeconds?: number
+  /** What is not there is no failure. */
+  readonly ignoreNotFound?: boolean
+}
+
+export type DeleteTarget =
+  | { readonly kind: string; readonly namespace: string; readonly name: string }
+  | ({
+      readonly kind: string
+      /** '': all namespaces. */
+      readonly namespace: string
+    } & Pick<ListOptions, 'labelSelector' | 'fieldSelector'>)
+  /** As a manifest has it. */
+  | { readonly object: KubeObject; readonly namespace: string }
+
+/** @throws QuestionError for a kind that is not served */
+export function deleteDeed(read: ReadCluster, request: DeleteRequest): Deed {
+  const what = `delete ${request.targets.map(wordsOf).join(', ')}`
+  return { what, stages: [deleteStage(read, what, request)] }
+}
+
+/** @throws QuestionError */
+export function deleteStage(read: ReadCluster, what: string, request: DeleteRequest): DeedStage {
+  const targets = request.targets.map((target) => ({ target, resource: targetResource(read, target) }))
+  return {
+    what,
+    async run(doing) {
+      // kubectl looks all of them up before it deletes the first.
+      const found: Found[] = []
+      for (const { target, resource } of targets)
+        found.push(...(await objectsOf(doing, target, resource, request.ignoreNotFound === true)))
+      for (const one of found) await deleteOne(doing, one, request)
+    },
+  }
+}
+
+const wordsOf = (target: DeleteTarget): string => {
+  if ('object' in target) return `${target.object.kind}/${target.object.metadata?.name ?? ''}`
+  if ('name' in target) return `${target.kind}/${target.name}`
+  return `${target.kind}${target.labelSelector === undefined ? ' (all)' : ` -l ${target.labelSelector}`}`
+}
+
+function targetResource({ kinds }: ReadCluster, target: DeleteTarget): NamedResource {
+  if (!('object' in target)) return resourceOf(kinds, target.kind)
+  const { apiVersion = '', kind } = target.object
+  const at = apiVersion.indexOf('/')
+  const resource = kinds.ofKind(at < 0 ? '' : apiVersion.slice(0, at), kind)
+  if (resource === undefined)
+    throw new QuestionError(`the server serves no ${kind} of ${apiVersion}: kubectl api-resources lists what it serves`)
+  return resource
+}
+
+interface Found {
+  readonly resource: NamedResource
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+async function objectsOf(
+  { client, refused }: Doing,
+  target: DeleteTarget,
+  resource: NamedResource,
+  ignoreNotFound: boolean,
+): Promise<readonly Found[]> {
+  if ('object' in target || 'name' in target) {
+    const name = 'object' in target ? (target.object.metadata.name ?? '') : target.name
+    const own = 'object' in target ? target.object.metadata.namespace : undefined
+    const namespace = resource.namespaced ? (own ?? target.namespace) : ''
+    try {
+      const { metadata } = await client.resource(resource).namespace(namespace).get(name)
+      return [{ resource, namespace, name, uid: metadata.uid ?? '' }]
+    } catch (error) {
+      if (!(ignoreNotFound && isNotFound(error)))
+        refused({ what: `${resource.resource}/${name}`, message: messageOf(error) })
+      return []
+    }
+  }
+  const { labelSelector, fieldSelector } = target
+  const { items } = await client
+    .resource(resource)
+    .namespace(resource.namespaced ? target.namespace : '')
+    .list({
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    })
+  return items.map(({ metadata: { name = '', namespace = '', uid = '' } }) => ({ resource, namespace, name, uid }))
+}
+
+const POLICIES = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const
+
+async function deleteOne(doing: Doing, { resource, namespace, name, uid }: Found, request: DeleteRequest) {
+  const { client, refused, named } = doing
+  const { cascade = 'background', gracePeriodSeconds } = request
+  const options: ClientDeleteOptions = {
+    propagationPolicy: POLICIES[cascade],
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+  }
+  try {
+    await client.resource(resource).namespace(namespace).delete(name, options)
+    named(uid)
+  } catch (error) {
+    // An owner that was named as well may have taken it already.
+    if (!isNotFound(error)) refused({ what: `${resource.resource}/${name}`, message: messageOf(error) })
+  }
+}

@@ -1,0 +1,323 @@
+/** A plan out of rehearsals: one with programs that end when they are asked to, and one with programs that do not. */
+import type { Node, PersistentVolume, Pod } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { formatTime } from '../../base/clock.ts'
+import type { StoredEntry } from '../../cluster/twin.ts'
+import type { Step } from '../timeline/timeline.ts'
+import { writerWords } from '../timeline/writers.ts'
+import { isAskedOnDelete, outsideOf } from '../twin/outside.ts'
+import type { ReadCluster, TwinSource } from '../twin/read-cluster.ts'
+import { itemsOf, natureOf, type TwinModel } from '../twin/twin.ts'
+import { objectWords } from '../why/words.ts'
+import type { Deed } from './deed.ts'
+import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Span, Stage, Staying } from './plan.ts'
+import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
+
+export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): Promise<Plan> {
+  const { read } = model
+  const quick = await rehearse(source, model, deed, 'obeys')
+  const slow = dependsOnPrograms(read) ? await rehearse(source, model, deed, 'ignores') : quick
+  const names = namesOf(read)
+  const known = new Set(read.resources.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid ?? '')))
+  const goes = goingOf(quick, slow, known)
+  const gone = new Set(goes.map(({ object }) => object.uid))
+  return {
+    apiVersion: 'plan.skiff.dev/v1',
+    kind: 'Plan',
+    deed: deed.what,
+    at: formatTime(read.time),
+    goes,
+    stays: stayingOf(slow, goes),
+    orphaned: orphanedOf(quick, names, gone),
+    appears: appearingOf(slow, names),
+    refused: slow.refused,
+    stages: quick.stages.map((stage, at) => stageOf(stage, slow.stages[at] ?? stage)),
+    outside: outsideEffects(read, goes, slow.held),
+    unread: read.unread,
+    assumed: assumptions(read, [quick, slow]),
+  }
+}
+
+/** Whether a pod runs of which nothing tells how long it takes to end. */
+function dependsOnPrograms(read: ReadCluster): boolean {
+  const natures = new Map(itemsOf<Node>(read, '', 'nodes').map((node) => [node.metadata.name, natureOf(node)]))
+  return itemsOf<Pod>(read, '', 'pods').some(({ spec }) => natures.get(spec?.nodeName) === 'real')
+}
+
+interface Removal {
+  readonly object: PlannedObject
+  readonly markedMs: number | undefined
+  readonly removedMs: number
+  readonly place: number
+  readonly first: Step
+  readonly isLate: boolean
+}
+
+/** Controllers that delete by their own time, whatever is done: not by the deed. */
+const BY_THEMSELVES = new Set(['ttl-after-finished-controller', 'cronjob-controller'])
+
+/** `known`: uids of the source's objects. */
+function removalsOf({ steps, msOf, restedAt }: Rehearsal, known: ReadonlySet<string>): ReadonlyMap<string, Removal> {
+  const byId = new Map(steps.map((step) => [step.id, step]))
+  const first = new Map<string, Step>()
+  const removals = new Map<string, Removal>()
+  for (const [place, step] of steps.entries()) {
+    const { uid } = step.object
+    const isMark = step.changes.some(({ type }) => type === 'marked')
+    const isRemoval = step.changes.some(({ type }) => type === 'removed')
+    if ((isMark || isRemoval) && !first.has(uid)) first.set(uid, step)
+    if (!isRemoval || !known.has(uid)) continue
+    const mark = first.get(uid) as Step
+    if (BY_THEMSELVES.has(rootOf(mark, byId).by.component)) continue
+    removals.set(uid, {
+      object: objectOf(step),
+      markedMs: mark === step ? undefined : msOf(mark),
+      removedMs: msOf(step),
+      place,
+      first: mark,
+      isLate: step.revision > restedAt,
+    })
+  }
+  return removals
+}
+
+function rootOf(step: Step, byId: ReadonlyMap<string, Step>): Step {
+  let at = step
+  for (let deep = 0; deep < 1000; deep++) {
+    const above = at.cause.step === undefined ? undefined : byId.get(at.cause.step)
+    if (above === undefined) return at
+    at = above
+  }
+  return at
+}
+
+const objectOf = ({ object: { group, resource, kind, namespace, name, uid } }: Step): PlannedObject => ({
+  group,
+  resource,
+  kind,
+  namespace,
+  name,
+  uid,
+})
+
+function goingOf(quick: Rehearsal, slow: Rehearsal, known: ReadonlySet<string>): readonly Going[] {
+  const [fast, late] = [removalsOf(quick, known), quick === slow ? undefined : removalsOf(slow, known)]
+  const byId = new Map(quick.steps.map((step) => [step.id, step]))
+  const slowById = new Map(slow.steps.map((step) => [step.id, step]))
+  const uids = new Set([...fast.keys(), ...(late?.keys() ?? [])])
+  const all = [...uids].map((uid) => {
+    const [one, other] = [fast.get(uid), late === undefined ? fast.get(uid) : late.get(uid)]
+    const shown = (one ?? other) as Removal
+    const cause = (one === undefined ? slowById : byId).get(shown.first.cause.step ?? '')?.object.uid
+    const isEither = one === undefined || other === undefined || one.isLate !== other.isLate
+    return {
+      place: shown.place,
+      removedMs: shown.removedMs,
+      going: {
+        object: shown.object,
+        order: 0,
+        marked: spanOf(one?.markedMs ?? other?.markedMs, other?.markedMs ?? one?.markedMs),
+        removed: spanOf(one?.removedMs ?? other?.removedMs, other?.removedMs ?? one?.removedMs) as Span,
+        by: shown.first.by.component,
+        why: `${writerWords(shown.first.by)}: ${shown.first.cause.why}`,
+        ...(cause === undefined || cause === uid ? {} : { cause }),
+        certainty: isEither ? 'either' : one.isLate ? 'if others act' : 'goes',
+      } satisfies Going,
+    }
+  })
+  return all
+    .toSorted((a, b) => a.removedMs - b.removedMs || a.place - b.place)
+    .map(({ going }, order) => ({ ...going, order }))
+}
+
+function spanOf(a: number | undefined, b: number | undefined): Span | undefined {
+  return a === undefined || b === undefined ? undefined : { least: Math.min(a, b), most: Math.max(a, b) }
+}
+
+function stayingOf({ held }: Rehearsal, goes: readonly Going[]): readonly Staying[] {
+  const late = new Set(goes.filter(({ certainty }) => certainty === 'if others act').map(({ object }) => object.uid))
+  return held.map(({ uid, record, object, explanation }) => ({
+    object: plannedOf(record),
+    finalizers: [...specFinalizers(object), ...(object.metadata.finalizers ?? [])],
+    verdict: explanation.verdict,
+    why: explanation.sentence,
+    responsible: explanation.responsible,
+    goesIfOthersAct: late.has(uid),
+  }))
+}
+
+const specFinalizers = (object: KubeObject): readonly string[] =>
+  object.kind === 'Namespace' ? ((object as Namespaced).spec?.finalizers ?? []) : []
+interface Namespaced extends KubeObject {
+  readonly spec?: { readonly finalizers?: readonly string[] }
+}
+
+const plannedOf = ({ group, resource, kind, namespace, name, uid }: PlannedObject): PlannedObject => ({
+  group,
+  resource,
+  kind,
+  namespace,
+  name,
+  uid,
+})
+
+/** Names of resources by where they are stored. */
+type Names = (key: string) => { readonly group: string; readonly resource: string; readonly kind: string } | undefined
+
+function namesOf({ resources }: ReadCluster): Names {
+  const byPrefix = new Map(
+    resources.map(({ storagePrefix, resource }) => [
+      storagePrefix,
+      { group: resource.group, resource: resource.resource, kind: resource.kind },
+    ]),
+  )
+  return (key) => {
+    const parts = key.split('/').slice(2)
+    return byPrefix.get(parts.slice(0, 2).join('/')) ?? byPrefix.get(parts[0] ?? '')
+  }
+}
+
+/** Of what was written since: how it was, and how it is. */
+function changedIn(before: readonly StoredEntry[], after: readonly StoredEntry[]) {
+  const old = new Map(before.map((entry) => [entry.key, entry]))
+  return after
+    .filter(({ key, revision }) => old.get(key)?.revision !== revision)
+    .map((now) => ({ was: old.get(now.key), now }))
+}
+
+function orphanedOf({ before, rest }: Rehearsal, names: Names, gone: ReadonlySet<string>): readonly Orphaned[] {
+  const orphaned: Orphaned[] = []
+  for (const { was, now } of changedIn(before, rest)) {
+    const [old, object] = [was?.object(), now.object()]
+    if (old === undefined || old.metadata.uid !== object.metadata.uid || gone.has(object.metadata.uid ?? '')) continue
+    const left = new Set(object.metadata.ownerReferences?.map(({ uid }) => uid))
+    const lost = (old.metadata.ownerReferences ?? []).filter(({ uid }) => !left.has(uid) && gone.has(uid))
+    const made = plannedFrom(names, now.key, object)
+    if (lost.length > 0 && made !== undefined)
+      orphaned.push({ object: made, owners: lost.map(({ kind, name }) => `${kind}/${name}`) })
+  }
+  return orphaned
+}
+
+function plannedFrom(names: Names, key: string, { metadata }: KubeObject): PlannedObject | undefined {
+  const named = names(key)
+  if (named === undefined) return undefined
+  return { ...named, namespace: metadata.namespace ?? '', name: metadata.name ?? '', uid: metadata.uid ?? '' }
+}
+
+/** They are made and go without anything being deleted. */
+const PASSING = new Set(['leases', 'events', 'endpoints', 'endpointslices'])
+
+function appearingOf({ before, rest }: Rehearsal, names: Names): readonly PlannedObject[] {
+  const old = new Set(before.map(({ key }) => key))
+  return rest
+    .filter(({ key }) => !old.has(key))
+    .flatMap((entry) => plannedFrom(names, entry.key, entry.object()) ?? [])
+    .filter(({ resource }) => !PASSING.has(resource))
+}
+
+function stageOf(quick: Rehearsal['stages'][number], slow: Rehearsal['stages'][number]): Stage {
+  const ended = spanOf(quick.endedMs, slow.endedMs)
+  return {
+    what: quick.what,
+    ended,
+    heldBy: slow.held.map(({ explanation }) => `${objectWords(explanation.object)}: ${explanation.sentence}`),
+  }
+}
+
+function outsideEffects(read: ReadCluster, goes: readonly Going[], held: readonly Held[]): readonly OutsideEffect[] {
+  return [...webhookEffects(read, goes), ...finalizerEffects(held), ...driverEffects(read, goes)]
+}
+
+function webhookEffects(read: ReadCluster, goes: readonly Going[]): readonly OutsideEffect[] {
+  const kinds = new Map(goes.map(({ object }) => [`${object.group}/${object.resource}`, object]))
+  const spaces = goes.some(({ object }) => object.group === '' && object.resource === 'namespaces')
+  return outsideOf(read).flatMap((server): readonly OutsideEffect[] => {
+    const effect = { kind: server.kind, name: server.name || server.object, controller: server.server }
+    if (server.kind === 'aggregated API')
+      return spaces
+        ? [
+            {
+              ...effect,
+              ifItActs: 'what it holds in the namespace is deleted too, and is not in this plan',
+              ifNot: 'no namespace ends before it answers',
+            },
+          ]
+        : []
+    if (server.kind === 'conversion webhook') {
+      const [plural = ''] = server.object.split('.')
+      const isAsked = goes.some(({ object }) => `${object.resource}.${object.group}` === server.object) || spaces
+      return isAsked
+        ? [
+            {
+              ...effect,
+              ifItActs: 'as planned',
+              ifNot: `${plural} cannot be read: none goes, and what waits for them stays`,
+            },
+          ]
+        : []
+    }
+    const asked = [...kinds.values()].filter(({ group, resource }) => isAskedOnDelete(server, group, resource))
+    return asked.length === 0
+      ? []
+      : [
+          {
+            ...effect,
+            ifItActs: `as planned where it allows; what it refuses of ${asked.map(({ resource }) => resource).join(', ')} stays`,
+            ifNot: server.mustAnswer
+              ? `every delete of ${asked.map(({ resource }) => resource).join(', ')} is refused`
+              : 'as planned: its failures are ignored',
+          },
+        ]
+  })
+}
+
+function finalizerEffects(held: readonly Held[]): readonly OutsideEffect[] {
+  const byName = Map.groupBy(
+    held.flatMap((one) => one.foreign.map((finalizer) => ({ finalizer, one }))),
+    ({ finalizer }) => finalizer,
+  )
+  return [...byName].map(([finalizer, all]) => {
+    const objects = all.map(({ one }) => objectWords(one.explanation.object))
+    const first = all[0]?.one.explanation
+    const some =
+      objects.length > 3 ? `${objects.slice(0, 3).join(', ')} and ${objects.length - 3} more` : objects.join(', ')
+    return {
+      kind: 'finalizer' as const,
+      name: finalizer,
+      controller: first?.responsible || first?.sentence || '',
+      ifItActs: `${some} ${objects.length === 1 ? 'goes' : 'go'}, and what waits for ${objects.length === 1 ? 'it' : 'them'}`,
+      ifNot: `${some} ${objects.length === 1 ? 'stays' : 'stay'}: ${first?.sentence ?? ''}`,
+    }
+  })
+}
+
+/** Volumes whose claims go, and whose disks are their drivers'. */
+function driverEffects(read: ReadCluster, goes: readonly Going[]): readonly OutsideEffect[] {
+  const claims = new Set(
+    goes.filter(({ object }) => object.resource === 'persistentvolumeclaims').map(({ object }) => object.uid),
+  )
+  return itemsOf<PersistentVolume>(read, '', 'persistentvolumes')
+    .filter(({ spec }) => spec?.persistentVolumeReclaimPolicy === 'Delete' && claims.has(spec.claimRef?.uid ?? ''))
+    .map(({ metadata, spec }) => ({
+      kind: 'driver' as const,
+      name: spec?.csi?.driver ?? metadata.annotations?.['pv.kubernetes.io/provisioned-by'] ?? 'the volume plugin',
+      controller: 'its provisioner',
+      ifItActs: `deletes persistentvolumes/${metadata.name}, and the disk with its data`,
+      ifNot: `persistentvolumes/${metadata.name} stays Released, and so does the disk`,
+    }))
+}
+
+function assumptions(read: ReadCluster, rehearsals: readonly Rehearsal[]): readonly string[] {
+  const natures = new Set(itemsOf<Node>(read, '', 'nodes').map(natureOf))
+  return [
+    'controllers ask the API server as often as the defaults of kube-controller-manager v1.37 let them',
+    ...(natures.has('kwok') ? ['nodes of KWOK end pods at once, as its default stages do'] : []),
+    ...(natures.has('real')
+      ? ['programs end between SIGTERM and the end of their grace periods; sleep hooks take what they say']
+      : []),
+    ...(rehearsals.some(({ isCut }) => isCut)
+      ? ['so much goes that not every step of it was kept: the order is not whole']
+      : []),
+  ]
+}

@@ -1,0 +1,133 @@
+/**
+ * plan: what would come of a deed (a delete, a drain, an uninstall, an apply) in a cluster. The deed is done in a twin of it (twin/), in
+ * simulated time, by skiff's own controllers, scheduler and kubelets; nothing is written to the source. Called by the command and by the
+ * page. A plan is JSON as it stands.
+ */
+import type { Unseen } from '../cluster-reader.ts'
+import type { OutsideServer } from '../twin/outside.ts'
+import { readCluster, type TwinSource } from '../twin/read-cluster.ts'
+import { modelOf, type TwinModel } from '../twin/twin.ts'
+import type { Deed } from './deed.ts'
+import { type DeleteRequest, deleteDeed } from './delete-deed.ts'
+import { planOf } from './plan-of.ts'
+
+/** An object of the source, or one that would be made. */
+export interface PlannedObject {
+  readonly group: string
+  /** Plural. */
+  readonly resource: string
+  readonly kind: string
+  /** '' for what is in no namespace. */
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+/**
+ * Milliseconds after the deed began: from programs that end as soon as they are asked to, to those that use all of their grace periods.
+ * Of what does not depend on that the two are equal.
+ */
+export interface Span {
+  readonly least: number
+  readonly most: number
+}
+
+/** An object that is removed. */
+export interface Going {
+  readonly object: PlannedObject
+  /** Place in the order of removals; smaller goes first. */
+  readonly order: number
+  readonly marked: Span | undefined
+  readonly removed: Span
+  /** The component, or `user` for the deed itself, that asked for its removal first. */
+  readonly by: string
+  readonly why: string
+  /** By whose step it goes: the uid of another object that goes or stays. Absent: the deed itself named it. */
+  readonly cause?: string
+  /** `either`: it depends on how long programs take to end. `if others act`: on what controllers outside of skiff's do. */
+  readonly certainty: 'goes' | 'either' | 'if others act'
+}
+
+/** An object that is marked as deleted and does not go. */
+export interface Staying {
+  readonly object: PlannedObject
+  readonly finalizers: readonly string[]
+  /** As `skiff why` would say in the twin: the last cause. */
+  readonly verdict: string
+  readonly why: string
+  readonly responsible: string
+  /** Whether it goes when controllers outside of skiff's take their finalizers off. */
+  readonly goesIfOthersAct: boolean
+}
+
+/** An object that lives on without an owner that goes. */
+export interface Orphaned {
+  readonly object: PlannedObject
+  readonly owners: readonly string[]
+}
+
+/** A request of the deed that is answered with an error. */
+export interface Refused {
+  /** `pods/web-1`, or the file. */
+  readonly what: string
+  readonly message: string
+}
+
+/** What the plan does not know: each with both outcomes. */
+export interface OutsideEffect {
+  readonly kind: OutsideServer['kind'] | 'finalizer' | 'driver'
+  /** The webhook, APIService, finalizer or driver. */
+  readonly name: string
+  readonly controller: string
+  readonly ifItActs: string
+  readonly ifNot: string
+}
+
+/** A part of the deed that begins only when the one before has ended. */
+export interface Stage {
+  readonly what: string
+  /** When it ended; undefined: something holds it, and whoever waits for it waits for ever. */
+  readonly ended: Span | undefined
+  readonly heldBy: readonly string[]
+}
+
+export interface Plan {
+  readonly apiVersion: 'plan.skiff.dev/v1'
+  readonly kind: 'Plan'
+  readonly deed: string
+  /** The source's time when it was read, as metav1.Time. */
+  readonly at: string
+  /** In the order in which they go. */
+  readonly goes: readonly Going[]
+  readonly stays: readonly Staying[]
+  readonly orphaned: readonly Orphaned[]
+  /** Made in place of what goes (pods of controllers that live on). */
+  readonly appears: readonly PlannedObject[]
+  readonly refused: readonly Refused[]
+  readonly stages: readonly Stage[]
+  readonly outside: readonly OutsideEffect[]
+  /** Of the source: what could not be read. */
+  readonly unread: readonly Unseen[]
+  /** What was taken for granted. */
+  readonly assumed: readonly string[]
+}
+
+export interface PlanOptions {
+  /** Read Secrets with their values. */
+  readonly secrets?: boolean
+}
+
+/**
+ * What `kubectl delete` with this request would take with it. Reads the source whole, by GETs alone, then works in memory.
+ * @throws QuestionError for kinds and names that cannot be; Error when the source cannot be asked what it serves
+ */
+export async function planDelete(source: TwinSource, request: DeleteRequest, options: PlanOptions = {}): Promise<Plan> {
+  const model = await readModel(source, options)
+  return planIn(source, model, deleteDeed(model.read, request))
+}
+
+export const readModel = async (source: TwinSource, options: PlanOptions = {}): Promise<TwinModel> =>
+  modelOf(await readCluster(source, options))
+
+/** Several plans of one reading: each begins with the cluster as it was read. */
+export const planIn = (source: TwinSource, model: TwinModel, deed: Deed): Promise<Plan> => planOf(source, model, deed)

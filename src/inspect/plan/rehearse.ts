@@ -1,0 +1,267 @@
+/** Does a deed in a twin and waits until nothing comes of it any more; what was written meanwhile is read from the twin's journal. */
+import type { Journal, KeptRecord } from '../../api/journal.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Fork } from '../../cluster/fork.ts'
+import type { StoredEntry } from '../../cluster/twin.ts'
+import { storedEntries } from '../../cluster/twin.ts'
+import { createClusterReader } from '../cluster-reader.ts'
+import { withCauses } from '../timeline/causes.ts'
+import { stepsOf } from '../timeline/steps.ts'
+import type { Step } from '../timeline/timeline.ts'
+import type { TwinSource } from '../twin/read-cluster.ts'
+import { type Programs, startTwinOf, type TwinModel } from '../twin/twin.ts'
+import { knownFinalizer } from '../why/known-finalizers.ts'
+import { type Explanation, explainObject, startLook } from '../why/why.ts'
+import type { Deed, DeedStage } from './deed.ts'
+import type { Refused } from './plan.ts'
+
+/** An object that was marked in the rehearsal and is left. */
+export interface Held {
+  readonly uid: string
+  readonly record: KeptRecord
+  readonly object: KubeObject
+  readonly explanation: Explanation
+  /** Finalizers of it that no controller of a twin takes off. */
+  readonly foreign: readonly string[]
+}
+
+export interface StageOutcome {
+  readonly what: string
+  /** Milliseconds after the deed began; undefined: it does not end. */
+  readonly endedMs: number | undefined
+  readonly held: readonly Held[]
+}
+
+export interface Rehearsal {
+  /** Milliseconds from the beginning of the deed to a step, without the pauses in which it was only seen that nothing comes any more. */
+  msOf(step: Step): number
+  readonly stages: readonly StageOutcome[]
+  readonly steps: readonly Step[]
+  /** The last revision before controllers outside were taken to act. */
+  readonly restedAt: number
+  readonly held: readonly Held[]
+  readonly refused: readonly Refused[]
+  readonly before: readonly StoredEntry[]
+  /** At rest, before others act. */
+  readonly rest: readonly StoredEntry[]
+  /** At rest, after others have acted. */
+  readonly after: readonly StoredEntry[]
+  /** Its journal did not hold all of it. */
+  readonly isCut: boolean
+}
+
+/** What a controller does again after a failure, or after some time, comes within this; in a twin it costs nothing to wait. */
+const QUIET_MS = 100_000
+const HELD_QUIET_MS = 400_000
+const MOST_ROUNDS = 60
+/** So many held objects are explained. */
+const MOST_EXPLAINED = 40
+const MOST_ACTS = 30
+const LOOKS = { budget: 2000, requestMs: 20_000, totalMs: 120_000 }
+
+export async function rehearse(
+  { runtime, userAgent }: TwinSource,
+  model: TwinModel,
+  deed: Deed,
+  programs: Programs,
+): Promise<Rehearsal> {
+  const twin = await startTwinOf(model, { clock: 'manual', programs })
+  try {
+    await twin.clock.advance(1000)
+    const before = storedEntries(twin)
+    const course = follow(twin)
+    await course.read()
+    const refused: Refused[] = []
+    const beganMs = twin.clock.now.getTime()
+    const pauses: Pause[] = []
+    const pause = () =>
+      void pauses.push({ after: course.revision, ms: twin.clock.now.getTime() - Math.max(course.lastAt, beganMs) })
+    const elapsed = (time: number, revision: number) =>
+      Math.max(
+        0,
+        Math.round(time - beganMs - pauses.reduce((sum, { after, ms }) => (after < revision ? sum + ms : sum), 0)),
+      )
+    const began = course.revision
+    const look = async () => {
+      const options = { ...LOOKS, userAgent, user: { name: 'kubernetes-admin', groups: ['system:masters'] } }
+      return startLook(
+        createClusterReader(runtime.machineClock, twin.transport, options),
+        twin.clock.now.getTime(),
+        true,
+      )
+    }
+    const held = async () => explainHeld(course.pending(), await look(), model)
+    const doStage = async (stage: DeedStage, named: Set<string>) => {
+      await stage.run({
+        client: twin.client,
+        clock: twin.clock,
+        kinds: model.read.kinds,
+        named: (uid) => void named.add(uid),
+        refused: (one) => void refused.push(one),
+        progress: course.read,
+      })
+      await untilRest(twin, course)
+    }
+    const stages: StageOutcome[] = []
+    for (const [at, stage] of deed.stages.entries()) {
+      if (at > 0) pause()
+      const named = new Set<string>()
+      await doStage(stage, named)
+      const isLast = at === deed.stages.length - 1
+      // Controllers that are there do their work before the next stage is begun.
+      if (!isLast)
+        await act(twin, course, { held, pause }, (one) => one.foreign.length > 0 && one.explanation.verdict === 'slow')
+      const own = (course.pending().some(({ uid }) => named.has(uid)) ? await held() : []).filter(({ uid }) =>
+        named.has(uid),
+      )
+      stages.push({ what: stage.what, endedMs: own.length > 0 ? undefined : course.endMs(named, elapsed), held: own })
+    }
+    const restedAt = course.revision
+    const rest = storedEntries(twin)
+    const left = course.pending().length === 0 ? [] : await held()
+    await act(twin, course, { held, pause }, (one) => one.foreign.length > 0)
+    return {
+      msOf: ({ time, revision }) => elapsed(Date.parse(time), revision),
+      stages,
+      steps: withCauses(stepsOf(course.records.filter(({ revision }) => revision > began))),
+      restedAt,
+      held: left,
+      refused,
+      before,
+      rest,
+      after: left.length === 0 ? rest : storedEntries(twin),
+      isCut: course.isCut,
+    }
+  } finally {
+    await twin.stop()
+  }
+}
+
+/** Time in which nothing happened, after a revision. */
+interface Pause {
+  readonly after: number
+  readonly ms: number
+}
+
+interface Course {
+  /** Whether there is anything new. */
+  read(): Promise<boolean>
+  readonly records: readonly KeptRecord[]
+  readonly revision: number
+  /** The time of the last record. */
+  readonly lastAt: number
+  readonly isCut: boolean
+  /** When the last of these was removed; 0 where none was. */
+  endMs(uids: ReadonlySet<string>, elapsed: (time: number, revision: number) => number): number
+  /** What is marked and not removed, of what was marked or changed since it is followed. */
+  pending(): readonly KeptRecord[]
+}
+
+function follow(twin: Fork): Course {
+  const records: KeptRecord[] = []
+  const marked = new Map<string, KeptRecord>()
+  let revision = 0
+  let isCut = false
+  return {
+    records,
+    get revision() {
+      return revision
+    },
+    get isCut() {
+      return isCut
+    },
+    get lastAt() {
+      return records.at(-1)?.time ?? 0
+    },
+    endMs(uids, elapsed) {
+      const last = records.findLast(({ uid, after }) => after === undefined && uids.has(uid))
+      return last === undefined ? 0 : elapsed(last.time, last.revision)
+    },
+    pending: () => [...marked.values()],
+    async read() {
+      const { body } = await twin.client.raw('GET', `/skiff.dev/journal?after=${revision}`)
+      const journal = JSON.parse(body) as Journal
+      revision = journal.revision
+      for (const record of journal.records) {
+        records.push(record)
+        if (record.after?.deletionTimestamp !== undefined) marked.set(record.uid, record)
+        else marked.delete(record.uid)
+      }
+      isCut ||= journal.records.length >= MOST_RECORDS
+      return journal.records.length > 0
+    },
+  }
+}
+
+/** A journal holds some 50,000: with so many at once others may have been dropped. */
+const MOST_RECORDS = 48_000
+
+async function untilRest(twin: Fork, course: Course): Promise<void> {
+  await course.read()
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const now = twin.clock.now.getTime()
+    const pending = course.pending()
+    const graceMs = pending.reduce(
+      (most, { after }) => Math.max(most, Date.parse(after?.deletionTimestamp ?? '') - now),
+      0,
+    )
+    await twin.clock.advance(graceMs + (pending.length > 0 && graceMs === 0 ? HELD_QUIET_MS : QUIET_MS))
+    if (!(await course.read()) && graceMs === 0) return
+  }
+}
+
+/** Finalizers that a twin's own controllers take off. */
+function isForeign(finalizer: string, resource: string): boolean {
+  const known = knownFinalizer(finalizer, resource)
+  const own = known?.runsIn === 'kube-controller-manager' || known?.runsIn === 'kube-apiserver'
+  return !own || finalizer === 'kubernetes.io/pv-controller'
+}
+
+async function explainHeld(
+  pending: readonly KeptRecord[],
+  look: Awaited<ReturnType<typeof startLook>>,
+  { read: { kinds } }: TwinModel,
+): Promise<readonly Held[]> {
+  const held: Held[] = []
+  const alike = new Map<string, Explanation>()
+  for (const record of pending) {
+    const { group, resource, namespace, name, uid } = record
+    const row = kinds.ofResource(group, resource)
+    if (row === undefined) continue
+    const finalizers = record.after?.finalizers ?? []
+    const kind = JSON.stringify([group, resource, finalizers])
+    const found = await look.reader.get(row, namespace, name)
+    if (found.state !== 'found' || found.value.metadata.uid !== uid) continue
+    const same = held.length < MOST_EXPLAINED ? undefined : alike.get(kind)
+    const explanation = same ?? (await explainObject(look, row, found.value))
+    alike.set(kind, explanation)
+    const foreign = (found.value.metadata.finalizers ?? []).filter((one) => isForeign(one, resource))
+    held.push({ uid, record, object: found.value, explanation, foreign })
+  }
+  return held
+}
+
+/** Takes off the finalizers of controllers outside, as long as that leads to anything. */
+async function act(
+  twin: Fork,
+  course: Course,
+  { held, pause }: { readonly held: () => Promise<readonly Held[]>; readonly pause: () => void },
+  acts: (one: Held) => boolean,
+): Promise<void> {
+  for (let round = 0; round < MOST_ACTS; round++) {
+    const now = (course.pending().length === 0 ? [] : await held()).filter(acts)
+    if (now.length === 0) return
+    pause()
+    for (const { record, object, foreign } of now) {
+      const finalizers = (object.metadata.finalizers ?? []).filter((one) => !foreign.includes(one))
+      const { group, resource, namespace, name } = record
+      const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1)
+      await twin.client
+        .resource({ group, version, resource })
+        .namespace(namespace)
+        .patch(name, 'merge', { metadata: { finalizers } })
+        .catch(() => {})
+    }
+    await untilRest(twin, course)
+  }
+}

@@ -1,0 +1,142 @@
+/** Plans as text for a terminal: a tree of what leads to what, or a table in the order in which objects go. */
+import { plainJson, plainLine } from '../../base/plain-text.ts'
+import { objectWords, placeWords, waitWords } from '../timeline/words.ts'
+import { planDot, planSvg } from './picture.ts'
+import type { Going, Plan, PlannedObject, Span } from './plan.ts'
+
+export const PLAN_FORMS = ['tree', 'table', 'json', 'svg', 'dot'] as const
+export type PlanForm = (typeof PLAN_FORMS)[number]
+
+const LONG = 300
+
+export function planAs(form: PlanForm, plan: Plan): string {
+  switch (form) {
+    case 'json':
+      return `${plainJson(plan)}\n`
+    case 'svg':
+      return planSvg(plan)
+    case 'dot':
+      return planDot(plan)
+    case 'tree':
+      return text(plan, treeOf(plan))
+    case 'table':
+      return text(plan, tableOf(plan))
+  }
+}
+
+export const nameWords = (object: PlannedObject): string => `${objectWords(object)}${placeWords(object)}`
+
+/** `after 2 s`, `after 2 s to 32 s` */
+export function spanWords({ least, most }: Span): string {
+  const [from, to] = [waitWords(least), waitWords(most)]
+  return from === to ? from : `${from} to ${to}`
+}
+
+function certaintyWords({ certainty }: Going): string {
+  switch (certainty) {
+    case 'goes':
+      return ''
+    case 'either':
+      return ' (or not: it depends on how long programs take to end)'
+    case 'if others act':
+      return ' (only if controllers that skiff does not know act)'
+  }
+}
+
+const goingWords = (going: Going) =>
+  `${nameWords(going.object)}: after ${spanWords(going.removed)}${certaintyWords(going)}`
+
+/** Each object under the one by whose step it goes. */
+function treeOf({ goes, stays }: Plan): readonly string[] {
+  const held = new Set(stays.map(({ object }) => object.uid))
+  const known = new Set(goes.map(({ object }) => object.uid))
+  const roots = goes.filter(({ cause }) => cause === undefined || !known.has(cause))
+  const below = Map.groupBy(goes, ({ cause }) => cause ?? '')
+  const lines: string[] = []
+  const seen = new Set<string>()
+  const add = (going: Going, depth: number) => {
+    const { uid } = going.object
+    if (seen.has(uid)) return
+    seen.add(uid)
+    lines.push(`${'  '.repeat(depth + 1)}${goingWords(going)}${held.has(uid) ? ', held until then' : ''}`)
+    for (const next of below.get(uid) ?? []) add(next, depth + 1)
+  }
+  for (const root of roots) add(root, 0)
+  for (const rest of goes) add(rest, 0)
+  return lines
+}
+
+function tableOf({ goes }: Plan): readonly string[] {
+  const rows = goes.map((going) => [
+    `${going.order + 1}`,
+    plainLine(nameWords(going.object), LONG),
+    spanWords(going.removed),
+    going.by === 'user' ? 'the deed' : going.by,
+    going.certainty,
+  ])
+  const all = [['', 'OBJECT', 'AFTER', 'BY', ''], ...rows]
+  const widths = all[0]?.map((_, at) => Math.min(90, Math.max(...all.map((row) => row[at]?.length ?? 0)))) ?? []
+  return all.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd())
+}
+
+function text(plan: Plan, goes: readonly string[]): string {
+  const { deed, stays, orphaned, appears, refused, stages, outside, unread, assumed } = plan
+  const part = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ['', title, ...lines])
+  const certain = plan.goes.filter(({ certainty }) => certainty === 'goes').length
+  const lines = [
+    `${deed}: ${certain} objects go, ${stays.length} stay marked, ${orphaned.length} are orphaned (nothing was done)`,
+    ...part(
+      'refused:',
+      refused.map(({ what, message }) => `  ${what}: ${message}`),
+    ),
+    ...part(
+      'in this order:',
+      stages.length < 2
+        ? []
+        : stages.map(({ what, ended }) =>
+            ended === undefined
+              ? `  ${what}: never ends; what follows is as if the wait for it were broken off`
+              : `  ${what}: has ended after ${spanWords(ended)}`,
+          ),
+    ),
+    ...part(
+      'a deadlock:',
+      stages.length < 2
+        ? []
+        : stages.flatMap(({ what, heldBy }) => heldBy.slice(0, 5).map((held) => `  ${what} waits for ever: ${held}`)),
+    ),
+    ...part('goes:', goes),
+    ...part(
+      'stays, marked as deleted:',
+      stays.flatMap(({ object, finalizers, why }) => [
+        `  ${nameWords(object)}${finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`}`,
+        `    ${why}`,
+      ]),
+    ),
+    ...part(
+      'orphaned:',
+      orphaned.map(({ object, owners }) => `  ${nameWords(object)}, until now of ${owners.join(', ')}`),
+    ),
+    ...part(
+      'made meanwhile:',
+      appears.map((object) => `  ${nameWords(object)}`),
+    ),
+    ...part(
+      'outside of what skiff knows:',
+      outside.flatMap(({ kind, name, controller, ifItActs, ifNot }) => [
+        `  ${kind} ${name}${controller === '' ? '' : ` (${controller})`}`,
+        `    if it acts: ${ifItActs}`,
+        `    if not: ${ifNot}`,
+      ]),
+    ),
+    ...part(
+      'could not be read:',
+      unread.map(({ what, why }) => `  ${what}: ${why}`),
+    ),
+    ...part(
+      'taken for granted:',
+      assumed.map((one) => `  ${one}`),
+    ),
+  ]
+  return `${lines.map((line) => plainLine(line)).join('\n')}\n`
+}

@@ -1,0 +1,26 @@
+/** What a user may ask about, and that it cannot be asked. */
+import type { NamedResource } from '../client/aggregated-discovery.ts'
+import type { Kinds } from './kinds.ts'
+
+export interface Target {
+  /** As kubectl takes it. */
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+}
+
+/** A question that cannot be asked: a kind that is not served, a name that cannot be one. */
+export class QuestionError extends Error {}
+
+/** @throws QuestionError for a kind that is not served */
+export function resourceOf(kinds: Kinds, kind: string): NamedResource {
+  const resource = kinds.find(kind)
+  if (resource !== undefined) return resource
+  const group = kind.slice(kind.indexOf('.') + 1)
+  const down = kinds.stale.filter((version) => kind.includes('.') && version.startsWith(`${group}/`))
+  throw new QuestionError(
+    down.length > 0
+      ? `the API ${down.join(', ')} does not answer, so "${kind}" is not known: skiff why apiservice/v1.${group}`
+      : `the server serves no kind "${kind}": kubectl api-resources lists what it serves`,
+  )
+}

@@ -1,0 +1,258 @@
+/**
+ * What led to each step: the write before it without which its writer would not have written. Each component of the control plane has its
+ * rules (docs/deletion.md), and a step is looked at by those of its writer. A cause is known where the records of both writes prove it: two
+ * writes of one request, a kubelet's last delete of a marked pod, a collector's write about owners and dependents that are all in the
+ * journal. All else is inferred: from what the writer is known to wait for, and what came last before it.
+ */
+import { createHistory, type History, isForegroundMark } from './history.ts'
+import type { Written } from './steps.ts'
+import type { Cause, Certainty, Step } from './timeline.ts'
+import { writerWords } from './writers.ts'
+
+/** `written` in the order of revisions. */
+export function withCauses(written: readonly Written[]): Step[] {
+  const history = createHistory()
+  return written.map((step) => {
+    const { before, after, at, follows, ...shown } = step
+    const cause = causeOf(step, history)
+    history.add(step)
+    return { ...shown, cause }
+  })
+}
+
+/** What a rule finds: the step that led to this one, or that there is none. */
+interface Found {
+  readonly step: Written | undefined
+  readonly certainty: Certainty
+  readonly why: string
+}
+
+type Rule = (step: Written, history: History) => Found | undefined
+
+function causeOf(step: Written, history: History): Cause {
+  const rules = RULES[step.by.component] ?? OF_OTHERS
+  for (const rule of [sameRequest, ...rules]) {
+    const found = rule(step, history)
+    if (found === undefined) continue
+    const { step: led, certainty, why } = found
+    return led === undefined
+      ? { certainty, why }
+      : { step: led.id, certainty, why, waitedMs: Math.max(0, Math.round((step.at - led.at) * 1000) / 1000) }
+  }
+  return { certainty: 'inferred', why: 'what led to it is not in the journal' }
+}
+
+const sameRequest: Rule = (step, history) =>
+  step.follows
+    ? { step: history.last(step.object.uid), certainty: sureOf(step), why: 'both are of one request' }
+    : undefined
+
+const takesOff = ({ changes }: Written, finalizer: string) =>
+  changes.some((change) => change.type === 'finalizer-removed' && change.finalizer === finalizer)
+
+const isDelete = ({ request: { verb } }: Written) => verb === 'delete' || verb === 'deletecollection'
+
+const latest = (steps: readonly (Written | undefined)[]): Written | undefined =>
+  steps.reduce(
+    (newest, step) => (step !== undefined && (newest?.revision ?? 0) <= step.revision ? step : newest),
+    undefined,
+  )
+
+/** A pod's end: the node has ended its containers. */
+const endsMarkedPod: Rule = (step, history) => {
+  const { resource, group, uid } = step.object
+  const mark = history.mark(uid)
+  if (group !== '' || resource !== 'pods' || !isDelete(step) || step.before.deletionTimestamp === undefined)
+    return undefined
+  if (mark === undefined)
+    return { step: undefined, certainty: 'inferred', why: 'the mark of the pod is older than the journal' }
+  const isKubelet = step.by.component === 'kubelet' && step.by.certainty === 'known'
+  return {
+    step: mark,
+    certainty: isKubelet ? 'known' : 'inferred',
+    why: 'the pod was marked, and its containers have ended',
+  }
+}
+
+/** The last of what foregroundDeletion waits for. */
+const endsForeground: Rule = (step, history) => {
+  if (!takesOff(step, 'foregroundDeletion')) return undefined
+  const mark = history.foregroundMark(step.object.uid)
+  const release = history.release(step.object.uid)
+  if (release !== undefined && (mark === undefined || release.revision > mark.revision))
+    return { step: release, certainty: sureOf(step), why: 'the last dependent that held it back no longer does' }
+  if (mark !== undefined) return { step: mark, certainty: sureOf(step), why: 'no dependent holds it back' }
+  return { step: undefined, certainty: 'inferred', why: 'its mark is older than the journal' }
+}
+
+const endsOrphaning: Rule = (step, history) => {
+  if (!takesOff(step, 'orphan')) return undefined
+  const mark = history.mark(step.object.uid)
+  const orphaned = history.lostReference(step.object.uid)
+  if (orphaned !== undefined && (mark === undefined || orphaned.revision > mark.revision))
+    return { step: orphaned, certainty: sureOf(step), why: 'the last dependent has lost its reference' }
+  if (mark === undefined) return { step: undefined, certainty: 'inferred', why: 'its mark is older than the journal' }
+  return { step: mark, certainty: sureOf(step), why: 'it has no dependents' }
+}
+
+/** The collector's own rules are certain where the journal names the writer. */
+const sureOf = ({ by }: Written): Certainty => by.certainty
+
+/** An owner that goes, or is gone, and what of the dependent's own references made it depend on that alone. */
+const followsOwners: Rule = (step, history) => {
+  if (!isDelete(step)) return undefined
+  const owners = step.before.ownerReferences ?? []
+  if (owners.length === 0) return undefined
+  const ends = owners.map(({ uid }) => history.ownerEnd(uid))
+  const led = latest([...ends, history.ownersChanged(step.object.uid)])
+  if (led === undefined)
+    return {
+      step: undefined,
+      certainty: 'inferred',
+      why: 'its owners are not in the journal: they were gone before it, or never there',
+    }
+  const isWhole = ends.every((end) => end !== undefined)
+  // It may have been looked at after the mark or only after the removal.
+  const isClear = owners.every(({ uid }) => !history.wentAfterForegroundMark(uid))
+  const certainty = isWhole && isClear ? sureOf(step) : 'inferred'
+  return { step: led, certainty, why: ownerWords(step, led) }
+}
+
+function ownerWords(step: Written, led: Written): string {
+  if (led.object.uid === step.object.uid) return 'its owner references were changed, and no owner is left'
+  const which = (step.before.ownerReferences ?? []).length === 1 ? 'its owner' : 'the last of its owners'
+  return isForegroundMark(led) ? `${which} is deleted in the foreground` : `${which} is gone`
+}
+
+/** References that are taken off, or let go of the owner. */
+const losesReferences: Rule = (step, history) => {
+  const removed = step.changes.flatMap((change) => (change.type === 'owner-removed' ? [change.owner] : []))
+  if (removed.length > 0) {
+    const ends = removed.map(({ uid }) => history.ownerEnd(uid))
+    const led = latest(ends)
+    if (led === undefined)
+      return { step: undefined, certainty: 'inferred', why: 'the owner that it loses is not in the journal' }
+    const why = led.after?.finalizers?.includes('orphan')
+      ? 'its owner is deleted and leaves its dependents behind'
+      : 'that owner goes, another stays'
+    return { step: led, certainty: sureOf(step), why }
+  }
+  const unblocked = step.changes.flatMap((change) => (change.type === 'owner-changed' ? [change.owner] : []))
+  if (unblocked.length === 0) return undefined
+  const led = latest(unblocked.map(({ uid }) => history.ownerEnd(uid)))
+  return { step: led, certainty: 'inferred', why: 'owner and dependent wait for each other: it no longer blocks' }
+}
+
+/** A namespace's content, pods first. */
+const emptiesNamespace: Rule = (step, history) => {
+  const { namespace, resource, group } = step.object
+  if (!isDelete(step) || namespace === '') return undefined
+  const mark = history.namespaceMark(namespace)
+  if (mark === undefined)
+    return { step: undefined, certainty: 'inferred', why: 'the mark of its namespace is older than the journal' }
+  const pod = group === '' && resource === 'pods' ? undefined : history.lastRemoval(namespace, '/pods')
+  if (pod !== undefined && pod.revision > mark.revision)
+    return { step: pod, certainty: 'inferred', why: 'the namespace goes, and its last pod is gone' }
+  return { step: mark, certainty: sureOf(step), why: 'its namespace is deleted' }
+}
+
+const endsNamespace: Rule = (step, history) => {
+  const { group, resource, name } = step.object
+  if (group !== '' || resource !== 'namespaces' || !takesOff(step, 'kubernetes')) return undefined
+  const mark = history.namespaceMark(name)
+  const content = history.lastRemoval(name)
+  const isAfter = content !== undefined && (mark === undefined || content.revision > mark.revision)
+  if (isAfter) return { step: content, certainty: 'inferred', why: 'nothing is left in the namespace' }
+  return { step: mark, certainty: 'inferred', why: 'the namespace has no content that the journal tells of' }
+}
+
+/** A definition goes when its last instance has. */
+const endsDefinition: Rule = (step, history) => {
+  if (!takesOff(step, 'customresourcecleanup.apiextensions.k8s.io')) return undefined
+  const dot = step.object.name.indexOf('.')
+  const kind = `${step.object.name.slice(dot + 1)}/${step.object.name.slice(0, dot)}`
+  const mark = history.mark(step.object.uid)
+  const instance = history.lastOfKind(kind)
+  if (instance !== undefined && (mark === undefined || instance.revision > mark.revision))
+    return { step: instance, certainty: 'inferred', why: 'the last object of this kind is gone' }
+  return { step: mark, certainty: 'inferred', why: 'there is no object of this kind' }
+}
+
+const deletesInstances: Rule = (step, history) => {
+  if (!isDelete(step)) return undefined
+  const { group, resource } = step.object
+  const mark = history.definitionMark(`${resource}.${group}`)
+  return mark && { step: mark, certainty: sureOf(step), why: 'the definition of its kind is deleted' }
+}
+
+/** What a protection controller waits for. */
+const endsUse =
+  (finalizer: string, user: string): Rule =>
+  (step, history) => {
+    if (!takesOff(step, finalizer)) return undefined
+    const mark = history.mark(step.object.uid)
+    if (mark === undefined) return undefined
+    const used = history.lastRemoval(user === '/pods' ? step.object.namespace : undefined, user)
+    const isAfter = used !== undefined && used.revision > mark.revision
+    return {
+      step: isAfter ? used : mark,
+      certainty: 'inferred',
+      why: isAfter ? `what used it is gone` : 'it was marked, and nothing uses it',
+    }
+  }
+
+/** Of the same name and namespace: a Service and its Endpoints. */
+const followsNamesake: Rule = (step, history) => {
+  if (!isDelete(step)) return undefined
+  const { namespace, name } = step.object
+  const service = history.removalOf(`/services/${namespace}/${name}`)
+  return service && { step: service, certainty: 'inferred', why: 'the Service of its name is gone' }
+}
+
+/** Whoever takes a finalizer off a marked object, or deletes it again, acts on the mark. */
+const actsOnMark: Rule = (step, history) => {
+  if (step.before.deletionTimestamp === undefined) return undefined
+  const mark = history.mark(step.object.uid)
+  return mark && { step: mark, certainty: 'inferred', why: 'the object was marked' }
+}
+
+const followsOwnersLoosely: Rule = (step, history) => {
+  const found = followsOwners(step, history)
+  return found?.step === undefined ? undefined : { ...found, certainty: 'inferred' }
+}
+
+const asks: Rule = (step) => ({
+  step: undefined,
+  certainty: 'known',
+  why: `${writerWords(step.by)} asked for it`,
+})
+
+/** People decide by themselves; an operator that takes its finalizer off does so because of the mark. */
+const operatorActsOnMark: Rule = (step, history) => {
+  const isFinalizer = step.changes.some(({ type }) => type === 'finalizer-removed') && !isDelete(step)
+  const isByHand = /^kubectl/.test(step.by.userAgent) || /^kubectl/.test(step.by.fieldManager ?? '')
+  return isFinalizer && !isByHand && !/system:masters|kubernetes-admin/.test(step.by.user)
+    ? actsOnMark(step, history)
+    : undefined
+}
+
+const RULES: Readonly<Record<string, readonly Rule[]>> = {
+  'generic-garbage-collector': [endsForeground, endsOrphaning, losesReferences, followsOwners, actsOnMark],
+  kubelet: [endsMarkedPod, actsOnMark],
+  kwok: [endsMarkedPod, actsOnMark],
+  'pod-garbage-collector': [endsMarkedPod, actsOnMark],
+  'namespace-controller': [endsNamespace, emptiesNamespace, actsOnMark],
+  'kube-apiserver': [endsDefinition, deletesInstances, actsOnMark],
+  'pvc-protection-controller': [endsUse('kubernetes.io/pvc-protection', '/pods'), actsOnMark],
+  'pv-protection-controller': [endsUse('kubernetes.io/pv-protection', '/persistentvolumeclaims'), actsOnMark],
+  'volumeattributesclass-protection-controller': [
+    endsUse('kubernetes.io/vac-protection', '/persistentvolumeclaims'),
+    actsOnMark,
+  ],
+  'endpoint-controller': [followsNamesake, followsOwnersLoosely, actsOnMark],
+  'endpointslice-controller': [followsOwnersLoosely, actsOnMark],
+  'endpointslicemirroring-controller': [followsOwnersLoosely, actsOnMark],
+  user: [operatorActsOnMark, asks],
+}
+
+const OF_OTHERS: readonly Rule[] = [endsMarkedPod, endsForeground, endsOrphaning, actsOnMark, followsOwnersLoosely]

@@ -1,0 +1,174 @@
+/** A journal of what was seen from outside: which request made which change, and which component where no log tells. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Holds } from '../../api/journal.ts'
+import { readAuditLog } from './audit-log.ts'
+import { recordsOf, type Seen } from './recorded.ts'
+import type { SeenState } from './seen.ts'
+
+const GC = 'system:serviceaccount:kube-system:generic-garbage-collector'
+
+/** A state of a ConfigMap, one second and one revision after the one before. */
+function statesOf(
+  given: readonly (readonly [type: SeenState['type'], name: string, holds: Holds, resource?: string])[],
+) {
+  return given.map(
+    ([type, name, holds, resource = 'configmaps'], at): SeenState => ({
+      type,
+      object: { group: '', resource, kind: resource, namespace: 'default', name, uid: name },
+      revision: at + 1,
+      time: 1000 * (at + 1),
+      holds,
+    }),
+  )
+}
+
+const marked = (holds: Holds = {}, deletionGracePeriodSeconds = 0): Holds => ({
+  deletionTimestamp: '2026-01-01T00:00:00Z',
+  deletionGracePeriodSeconds,
+  ...holds,
+})
+
+const line = (at: number, verb: string, name: string, more: object = {}, resource = 'configmaps') =>
+  JSON.stringify({
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    stage: 'ResponseComplete',
+    auditID: `id-${at}`,
+    verb,
+    user: { username: 'jane' },
+    userAgent: 'kubectl/v1',
+    objectRef: { resource, namespace: 'default', name, apiVersion: 'v1' },
+    responseStatus: { code: 200 },
+    stageTimestamp: new Date(1000 * at).toISOString(),
+    ...more,
+  })
+
+function told(states: readonly SeenState[], log: readonly string[] = [], events: Seen['events'] = []): string[] {
+  const { writes } = readAuditLog(log.join('\n'))
+  return recordsOf({ states, audited: writes, events }).map(
+    ({ revision, by, verb, auditId = 'none' }) =>
+      `${revision} ${verb} ${by.component || 'unknown'} ${auditId} ${by.certainty}`,
+  )
+}
+
+test('states that change nothing of what holds an object, and those from before, make no records', () => {
+  assert.deepEqual(
+    told(
+      statesOf([
+        ['ADDED', 'a', {}],
+        ['MODIFIED', 'a', {}],
+        ['ADDED', 'b', marked()],
+      ]),
+    ),
+    [],
+  )
+})
+
+test('by the resourceVersion of an answer the request is known, whatever else was asked at that time', () => {
+  const states = statesOf([
+    ['ADDED', 'a', { finalizers: ['x'] }],
+    ['MODIFIED', 'a', marked({ finalizers: ['x'] })],
+    ['DELETED', 'a', marked({ finalizers: ['x'] })],
+  ])
+  const answered = (version: number) => ({ responseObject: { metadata: { resourceVersion: String(version) } } })
+  assert.deepEqual(
+    told(states, [line(2, 'delete', 'a', answered(7)), line(3, 'delete', 'a', answered(2)), line(3, 'patch', 'a')]),
+    ['2 delete user id-3 known', '3 patch user id-3 known'],
+  )
+})
+
+test('at other levels it is the one that could have made the change, nearest in time', () => {
+  const states = statesOf([
+    ['ADDED', 'a', { finalizers: ['foregroundDeletion'] }],
+    ['MODIFIED', 'a', marked({ finalizers: ['foregroundDeletion'] })],
+    ['DELETED', 'a', marked({ finalizers: ['foregroundDeletion'] })],
+  ])
+  const collector = { user: { username: GC }, userAgent: 'kube-controller-manager' }
+  assert.deepEqual(
+    told(states, [
+      line(2, 'delete', 'a'),
+      line(2.4, 'patch', 'a', {
+        objectRef: { resource: 'configmaps', namespace: 'default', name: 'a', subresource: 'status' },
+      }),
+      line(3, 'patch', 'a', collector),
+      line(400, 'patch', 'a'),
+    ]),
+    ['2 delete user id-2 known', '3 patch generic-garbage-collector id-3 inferred'],
+  )
+  // Bodies, where the log has them, tell apart what was asked at the same time.
+  assert.deepEqual(
+    told(states, [
+      line(2, 'delete', 'a'),
+      line(3, 'patch', 'a', { requestObject: { metadata: { labels: { a: 'b' } } } }),
+      line(3.1, 'patch', 'a', { ...collector, requestObject: { metadata: { finalizers: null } } }),
+    ]).at(-1),
+    '3 patch generic-garbage-collector id-3.1 known',
+  )
+})
+
+test('refused requests, other stages and reads made nothing; impersonated users and evictions did', () => {
+  const pod = statesOf([
+    ['ADDED', 'p', {}, 'pods'],
+    ['MODIFIED', 'p', marked({}, 30), 'pods'],
+  ])
+  const eviction = { objectRef: { resource: 'pods', subresource: 'eviction', namespace: 'default', name: 'p' } }
+  const log = [
+    line(2, 'delete', 'p', { responseStatus: { code: 409 } }, 'pods'),
+    line(2, 'delete', 'p', { stage: 'RequestReceived' }, 'pods'),
+    line(2, 'get', 'p', {}, 'pods'),
+  ]
+  assert.deepEqual(told(pod, log), ['2 delete unknown none inferred'])
+  assert.deepEqual(told(pod, [...log, line(2, 'create', 'p', { ...eviction, impersonatedUser: { username: GC } })]), [
+    '2 create generic-garbage-collector id-2 known',
+  ])
+})
+
+test('what one request marked and removed is one record', () => {
+  const states = statesOf([
+    ['ADDED', 'p', marked({}, 30), 'pods'],
+    ['MODIFIED', 'p', marked({}), 'pods'],
+    ['MODIFIED', 'other', {}, 'pods'],
+    ['DELETED', 'p', marked({}), 'pods'],
+  ])
+  const [record, ...more] = recordsOf({ states, audited: [], events: [] })
+  assert.deepEqual(more, [])
+  assert.deepEqual([record?.revision, record?.between, record?.after], [4, marked({}), undefined])
+})
+
+test('without a log the writer is inferred: by finalizers, owners, namespaces, Events; a user stays unknown', () => {
+  const owned = { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'o', uid: 'o' }] }
+  const states = [
+    ...statesOf([
+      ['ADDED', 'o', {}],
+      ['ADDED', 'child', owned],
+      ['ADDED', 'scaled', {}, 'pods'],
+      ['DELETED', 'o', {}],
+      ['DELETED', 'child', owned],
+      ['MODIFIED', 'scaled', marked({}, 30), 'pods'],
+      ['DELETED', 'scaled', marked({}, 30), 'pods'],
+    ]),
+  ]
+  const event = {
+    reason: 'SuccessfulDelete',
+    message: 'Deleted pod: scaled',
+    component: 'replicaset-controller',
+    namespace: 'default',
+    name: 'rs',
+    kind: 'ReplicaSet',
+  }
+  assert.deepEqual(told(states, [], [event]), [
+    '4 delete unknown none inferred',
+    '5 delete generic-garbage-collector none inferred',
+    '6 delete replicaset-controller none inferred',
+    '7 delete kubelet none inferred',
+  ])
+})
+
+test('a log that is cut off, or holds something else, is read as far as it goes', () => {
+  const whole = line(1, 'delete', 'a')
+  const text = [whole, '{"kind":"Event"}', 'null', '', whole.slice(0, 50)].join('\n')
+  const { writes, unread } = readAuditLog(text)
+  assert.equal(writes.length, 1)
+  assert.equal(unread, 3)
+})

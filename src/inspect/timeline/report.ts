@@ -1,0 +1,93 @@
+/** A timeline as text for a terminal and as JSON. */
+import { plainJson, plainLine } from '../../base/plain-text.ts'
+import type { Step, Timeline } from './timeline.ts'
+import { forestOf, type Node } from './tree.ts'
+import { byWords, changesWords, objectWords, placeWords, requestWords, waitWords } from './words.ts'
+
+const LONG = 400
+
+/** One as itself, several as a list. */
+export function timelineJson(told: readonly Timeline[]): string {
+  const list = { apiVersion: 'timeline.skiff.dev/v1', kind: 'TimelineList', items: told }
+  return `${plainJson(told.length === 1 ? told[0] : list)}\n`
+}
+
+export function timelineText(timeline: Timeline): string {
+  const lines = [...heading(timeline), '', ...(timeline.cascade ? cascadeLines(timeline) : stepLines(timeline))]
+  return `${lines.map((line) => plainLine(line, LONG).trimEnd()).join('\n')}\n`
+}
+
+const STATES = { gone: 'gone', deleting: 'still being deleted', there: 'not being deleted' } as const
+
+function heading({ object, state, others, steps, source }: Timeline): string[] {
+  const own = steps.filter(({ object: { uid } }) => uid === object.uid)
+  const [first] = own
+  const last = own.at(-1)
+  const took = first === undefined || last === undefined ? 0 : Date.parse(last.time) - Date.parse(first.time)
+  return [
+    `${objectWords(object)}${placeWords(object)}: ${STATES[state]}${own.length > 1 ? `, ${waitWords(took)} from the first step to the last` : ''}`,
+    `  uid ${object.uid}`,
+    ...(source === 'recording'
+      ? ['  by what was seen from outside: writers are inferred where no audit log names them']
+      : []),
+    ...(others.length === 0 ? [] : [`  others had this name before: --uid ${others.join(', --uid ')}`]),
+  ]
+}
+
+/** The object's own steps, each with the chain of those that led to it. */
+function stepLines({ object, steps }: Timeline): string[] {
+  const byId = new Map(steps.map((step) => [step.id, step]))
+  const told = new Set<string>()
+  return steps
+    .filter(({ object: { uid } }) => uid === object.uid)
+    .flatMap((step) => [
+      `${step.time}  ${changesWords(step)}`,
+      `  by ${byWords(step)}${agentWords(step)}: ${requestWords(step)}${auditWords(step)}`,
+      ...chainLines(step, byId, told),
+    ])
+}
+
+/** What the request named itself as, beyond what the component says. */
+function agentWords({ by: { component, user, userAgent } }: Step): string {
+  const told = [component === 'user' ? '' : user, userAgent].filter((text) => text !== '')
+  return told.length === 0 ? '' : ` (${told.map((text) => text.slice(0, 80)).join(', ')})`
+}
+
+const auditWords = ({ request: { auditId } }: Step) => (auditId === undefined ? '' : `; audit id ${auditId}`)
+
+function chainLines(step: Step, byId: ReadonlyMap<string, Step>, told: Set<string>): string[] {
+  const lines: string[] = []
+  let depth = 1
+  for (let at: Step | undefined = step; at !== undefined; depth++) {
+    const { cause }: Step = at
+    const led: Step | undefined = cause.step === undefined ? undefined : byId.get(cause.step)
+    const indent = '  '.repeat(depth)
+    const waited = cause.waitedMs === undefined ? '' : `${waitWords(cause.waitedMs)} after `
+    const before: string =
+      led === undefined ? '' : `${objectWords(led.object)} ${changesWords(led)} by ${byWords(led)} `
+    lines.push(`${indent}${waited}${before}(${cause.certainty}: ${cause.why})`)
+    // What led to the object's own earlier steps was said there.
+    if (led === undefined || led.object.uid === step.object.uid || told.has(led.id)) break
+    told.add(led.id)
+    at = led
+  }
+  return lines
+}
+
+function cascadeLines({ steps }: Timeline): string[] {
+  return forestOf(steps).flatMap((root) => [
+    `${root.step.time}  ${nodeWords(root)}`,
+    ...root.next.flatMap((node) => nodeLines(node, 1)),
+  ])
+}
+
+function nodeLines(node: Node, depth: number): string[] {
+  const { cause } = node.step
+  const indent = '  '.repeat(Math.min(depth, 40))
+  return [
+    `${indent}+${waitWords(cause.waitedMs ?? 0)}  ${nodeWords(node)} (${cause.certainty}: ${cause.why})`,
+    ...node.next.flatMap((next) => nodeLines(next, depth + 1)),
+  ]
+}
+
+const nodeWords = ({ step }: Node) => `${objectWords(step.object)} ${changesWords(step)} by ${byWords(step)}`

@@ -1,0 +1,102 @@
+/** Steps out of the records of a journal: what each write changed. */
+import type { Holds, KeptRecord } from '../../api/journal.ts'
+import type { OwnerReference } from '../../api/object.ts'
+import { sameJson } from '../../api/same.ts'
+import { formatMicroTime } from '../../base/clock.ts'
+import type { Change, Step, Writer } from './timeline.ts'
+import { writerOf } from './writers.ts'
+
+/** A record of a journal; of one that was made from outside with its writer. */
+export type ToldRecord = KeptRecord & { readonly by?: Writer }
+
+/** A step before it is known what led to it. */
+export interface Written extends Omit<Step, 'cause'> {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly before: Holds
+  /** undefined: removed. */
+  readonly after: Holds | undefined
+  /** The second of one request. */
+  readonly follows: boolean
+}
+
+/** In the order of their revisions. */
+export function stepsOf(records: readonly ToldRecord[]): Written[] {
+  return records.flatMap(stepsOfRecord)
+}
+
+function stepsOfRecord(record: ToldRecord): Written[] {
+  const { before, between, after } = record
+  if (between === undefined) return [written(record, `${record.revision}`, before, after, false)]
+  return [
+    written(record, `${record.revision}-marked`, before, between, false),
+    written(record, `${record.revision}`, between, after, true),
+  ]
+}
+
+function written(record: ToldRecord, id: string, before: Holds, after: Holds | undefined, follows: boolean): Written {
+  const { group, resource, kind, namespace, name, uid, verb, subresource, auditId, options } = record
+  return {
+    id,
+    revision: record.revision,
+    time: formatMicroTime(record.time),
+    at: record.time,
+    object: { group, resource, kind, namespace, name, uid },
+    changes: changesBetween(before, after),
+    by: record.by ?? writerOf(record),
+    request: {
+      verb,
+      subresource,
+      ...(auditId === undefined ? {} : { auditId }),
+      ...(options === undefined ? {} : { options }),
+    },
+    before,
+    after,
+    follows,
+  }
+}
+
+export function changesBetween(before: Holds, after: Holds | undefined): Change[] {
+  if (after === undefined) return [...finalizersBetween(before, undefined), { type: 'removed' }]
+  return [...markBetween(before, after), ...finalizersBetween(before, after), ...ownersBetween(before, after)]
+}
+
+function markBetween(before: Holds, after: Holds): Change[] {
+  const { deletionTimestamp, deletionGracePeriodSeconds: gracePeriodSeconds } = after
+  if (deletionTimestamp === undefined) return []
+  const isNew = before.deletionTimestamp === undefined
+  if (
+    !isNew &&
+    gracePeriodSeconds === before.deletionGracePeriodSeconds &&
+    deletionTimestamp === before.deletionTimestamp
+  )
+    return []
+  return [{ type: isNew ? 'marked' : 'grace-shortened', deletionTimestamp, gracePeriodSeconds }]
+}
+
+/** What the update that removed an object took away last is what the object still had: it went with it. */
+function finalizersBetween({ finalizers: had = [], ...before }: Holds, after: Holds | undefined): Change[] {
+  if (after === undefined && before.deletionTimestamp === undefined) return []
+  const has = after?.finalizers ?? []
+  return [
+    ...had
+      .filter((name) => !has.includes(name))
+      .map((finalizer) => ({ type: 'finalizer-removed', finalizer }) as const),
+    ...has.filter((name) => !had.includes(name)).map((finalizer) => ({ type: 'finalizer-added', finalizer }) as const),
+  ]
+}
+
+function ownersBetween({ ownerReferences: had = [] }: Holds, { ownerReferences: has = [] }: Holds): Change[] {
+  const find = (among: readonly OwnerReference[], uid: string) => among.find((owner) => owner.uid === uid)
+  const removed = had.filter(({ uid }) => find(has, uid) === undefined)
+  const added = has.filter(({ uid }) => find(had, uid) === undefined)
+  const changed = has.filter((owner) => {
+    const before = find(had, owner.uid)
+    return before !== undefined && !sameJson(before, owner)
+  })
+  return [
+    ...removed.map((owner) => ({ type: 'owner-removed', owner }) as const),
+    ...added.map((owner) => ({ type: 'owner-added', owner }) as const),
+    ...changed.map((owner) => ({ type: 'owner-changed', owner }) as const),
+  ]
+}

@@ -1,0 +1,22 @@
+/** Steps as the trees that their causes make. */
+import type { Step } from './timeline.ts'
+
+export interface Node {
+  readonly step: Step
+  /** In the order of their revisions. */
+  readonly next: readonly Node[]
+}
+
+/** Each step stands under its cause; where that is not among them, it begins a tree. */
+export function forestOf(steps: readonly Step[]): Node[] {
+  const nodes = new Map<string, { readonly step: Step; readonly next: Node[] }>()
+  const roots: Node[] = []
+  for (const step of steps) {
+    const node = { step, next: [] }
+    nodes.set(step.id, node)
+    const above = step.cause.step === undefined ? undefined : nodes.get(step.cause.step)
+    if (above === undefined) roots.push(node)
+    else above.next.push(node)
+  }
+  return roots
+}

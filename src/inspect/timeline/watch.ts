@@ -1,0 +1,155 @@
+/** Watches what is there of a cluster, as metadata, and keeps each state of each object as it is seen. */
+
+import type { Namespace } from '../../api/generated/types.ts'
+import { holdsOf } from '../../api/journal.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import type { Client } from '../../client/client.ts'
+import { runReflector } from '../../client/reflector.ts'
+import type { SeenState } from './seen.ts'
+
+export interface Watched {
+  /** In the order in which they came. */
+  readonly states: readonly SeenState[]
+  /** Kinds whose first list has not come: they may not be watched, or their server does not answer. */
+  unwatched(): readonly string[]
+  /** Whether an object with the name is there. */
+  isThere(group: string, resource: string, namespace: string, name: string): boolean
+  /** Objects that were marked while it was watched, and are still there. */
+  readonly going: ReadonlySet<string>
+  /** Whether an object with the name was seen to go. */
+  hasGone(group: string, resource: string, namespace: string, name: string): boolean
+  /** By the monotonic clock, when something was last seen to change. */
+  readonly changedAt: number
+}
+
+/** They come and go without end, and nothing waits for them. */
+const PASSED_OVER: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io'])
+
+const named = ({ group, resource }: NamedResource) => (group === '' ? resource : `${resource}.${group}`)
+
+/** @param namespace '': all of them, and what has none; else what is in it, and itself. Watches until `signal` is aborted. */
+export function watchCluster(
+  runtime: Runtime,
+  client: Client,
+  resources: readonly NamedResource[],
+  namespace: string,
+  signal: AbortSignal,
+): Watched {
+  const { clock } = runtime
+  const states: SeenState[] = []
+  const latest = new Map<string, SeenState>()
+  const going = new Set<string>()
+  const gone = new Set<string>()
+  const synced = new Set<NamedResource>()
+  let changedAt = clock.monotonic()
+  const chosen = resources.filter(
+    (one) =>
+      one.verbs.includes('list') &&
+      one.verbs.includes('watch') &&
+      !PASSED_OVER.has(named(one)) &&
+      (namespace === '' || one.namespaced || named(one) === 'namespaces'),
+  )
+
+  function see(type: SeenState['type'], resource: NamedResource, object: KubeObject): void {
+    const state = stateOf(type, resource, object, clock.now())
+    const { uid, group, resource: plural, namespace: within, name } = state.object
+    states.push(state)
+    const before = latest.get(uid)
+    changedAt = clock.monotonic()
+    if (type === 'DELETED') {
+      latest.delete(uid)
+      going.delete(uid)
+      gone.add(`${group}/${plural}/${within}/${name}`)
+      return
+    }
+    latest.set(uid, state)
+    const isNew = state.holds.deletionTimestamp !== undefined && before?.holds.deletionTimestamp === undefined
+    if (before !== undefined && isNew) going.add(uid)
+  }
+
+  for (const resource of chosen) {
+    const isNamespace = named(resource) === 'namespaces'
+    const options = {
+      // The finalizers of a namespace are in its spec.
+      ...(isNamespace ? {} : { metadataOnly: true }),
+      ...(isNamespace && namespace !== '' ? { fieldSelector: `metadata.name=${namespace}` } : {}),
+    }
+    const all = client.resource(resource)
+    const within = resource.namespaced && namespace !== '' ? all.namespace(namespace) : all
+    const sink = {
+      replace(items: readonly KubeObject[], resourceVersion: string) {
+        for (const object of items)
+          if (isNews(object)) see(synced.has(resource) ? 'MODIFIED' : 'ADDED', resource, object)
+        if (synced.has(resource)) leave(resource, items, resourceVersion)
+        synced.add(resource)
+      },
+      apply: ({ type, object }: { readonly type: SeenState['type']; readonly object: KubeObject }) =>
+        see(type, resource, object),
+      bookmark() {},
+    }
+    void runReflector(runtime, within, options, sink, signal)
+  }
+
+  const isNews = ({ metadata: { uid = '', resourceVersion } }: KubeObject) =>
+    latest.get(uid)?.revision !== Number(resourceVersion)
+
+  /** What a new list does not have went while nothing was watched. */
+  function leave({ group, resource }: NamedResource, items: readonly KubeObject[], revision: string): void {
+    const there = new Set(items.map(({ metadata }) => metadata.uid))
+    for (const state of [...latest.values()]) {
+      const { object } = state
+      if (object.group !== group || object.resource !== resource || there.has(object.uid)) continue
+      states.push({ ...state, type: 'DELETED', revision: Number(revision), time: clock.now() })
+      latest.delete(object.uid)
+      going.delete(object.uid)
+      gone.add(`${group}/${resource}/${object.namespace}/${object.name}`)
+    }
+  }
+
+  return {
+    states,
+    going,
+    unwatched: () => chosen.filter((one) => !synced.has(one)).map(named),
+    isThere: (group, resource, within, name) =>
+      latest
+        .values()
+        .some(
+          ({ object }) =>
+            object.name === name &&
+            object.namespace === within &&
+            object.resource === resource &&
+            object.group === group,
+        ),
+    hasGone: (group, resource, within, name) => gone.has(`${group}/${resource}/${within}/${name}`),
+    get changedAt() {
+      return changedAt
+    },
+  }
+}
+
+const specFinalizers = ({ spec }: Namespace): readonly string[] => spec?.finalizers ?? []
+
+export function stateOf(
+  type: SeenState['type'],
+  { group, resource, kind }: NamedResource,
+  object: KubeObject,
+  time: number,
+): SeenState {
+  const { metadata } = object
+  const { name = '', namespace = '', uid = '', resourceVersion = '0', managedFields = [] } = metadata
+  const own = resource === 'namespaces' && group === '' ? specFinalizers(object) : []
+  const newest = managedFields.reduce<(typeof managedFields)[number] | undefined>(
+    (last, entry) => ((entry.time ?? '') >= (last?.time ?? '') ? entry : last),
+    undefined,
+  )
+  return {
+    type,
+    object: { group, resource, kind, namespace, name, uid },
+    revision: Number(resourceVersion),
+    time,
+    holds: holdsOf(metadata, own),
+    ...(newest?.manager === undefined ? {} : { lastManager: newest.manager }),
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * twin: a cluster of skiff in memory that holds what was read of another cluster, with its own controllers, scheduler and simulated
+ * nodes. Called by `skiff twin` and by plans. It never reaches outward: webhooks, aggregated API servers, kubelets and drivers of the
+ * source are not called, and are named instead (outside.ts).
+ */
+import type { Node, Pod, Service, ServiceCIDR } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Fork } from '../../cluster/fork.ts'
+import type { SimulatedNode } from '../../cluster/nodes.ts'
+import type { ClockKind } from '../../cluster/options.ts'
+import { startTwin, type TwinImage, twinImage } from '../../cluster/twin.ts'
+import type { ReadCluster } from './read-cluster.ts'
+
+/** `obeys`: unknown programs end as soon as they are asked to. `ignores`: they use all of their grace periods. */
+export type Programs = 'obeys' | 'ignores'
+
+export interface TwinModel {
+  readonly read: ReadCluster
+  readonly image: TwinImage
+}
+
+export interface TwinChoice {
+  readonly clock: ClockKind
+  readonly programs: Programs
+  readonly port?: number
+}
+
+export const modelOf = (read: ReadCluster): TwinModel => ({ read, image: twinImage(read.resources) })
+
+/** Resolves when everything in it runs; the caller stops it. @throws StartError */
+export function startTwinOf({ read, image }: TwinModel, { clock, programs, port }: TwinChoice): Promise<Fork> {
+  const serviceRange = serviceRangeOf(read)
+  return startTwin(image, {
+    time: read.time,
+    clock,
+    nodes: nodesOf(read, programs),
+    ...(serviceRange === undefined ? {} : { serviceRange }),
+    ...(port === undefined ? {} : { port }),
+  })
+}
+
+export function itemsOf<T extends KubeObject>(
+  { resources }: ReadCluster,
+  group: string,
+  resource: string,
+): readonly T[] {
+  const found = resources.find((one) => one.resource.group === group && one.resource.resource === resource)
+  return (found?.items ?? []) as readonly T[]
+}
+
+/** How the containers of a node end: as annotations of simulations say, at once (KWOK), or within their grace periods. */
+export type NodeNature = 'simulated' | 'kwok' | 'real'
+
+export function natureOf({ metadata, status }: Node): NodeNature {
+  if (status?.nodeInfo?.containerRuntimeVersion?.startsWith('simulated://') === true) return 'simulated'
+  const { annotations = {}, labels = {} } = metadata
+  return annotations['kwok.x-k8s.io/node'] !== undefined || labels['type'] === 'kwok' ? 'kwok' : 'real'
+}
+
+const isReady = ({ status }: Node): boolean =>
+  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+
+/** Those that are Ready in the source: a silent one is silent in the twin too. */
+function nodesOf(read: ReadCluster, programs: Programs): readonly SimulatedNode[] {
+  const pods = Map.groupBy(itemsOf<Pod>(read, '', 'pods'), ({ spec }) => spec?.nodeName ?? '')
+  return itemsOf<Node>(read, '', 'nodes')
+    .filter(isReady)
+    .map((node): SimulatedNode => {
+      const name = node.metadata.name ?? ''
+      const nature = natureOf(node)
+      const ends = nature === 'kwok' || programs === 'obeys'
+      const manner = ends
+        ? ({ onSigterm: 'ends', preStop: 'is done at once' } as const)
+        : ({ onSigterm: 'is ignored', preStop: 'takes all its time' } as const)
+      return { name, as: node, pods: pods.get(name) ?? [], ...(nature === 'simulated' ? {} : { manner }) }
+    })
+}
+
+/** As the default ServiceCIDR says; where there is none, around the address of the kubernetes Service. */
+function serviceRangeOf(read: ReadCluster): string | undefined {
+  const [own] = itemsOf<ServiceCIDR>(read, 'networking.k8s.io', 'servicecidrs').filter(
+    ({ metadata }) => metadata.name === 'kubernetes',
+  )
+  const told = own?.spec?.cidrs?.find((range) => !range.includes(':'))
+  if (told !== undefined) return told
+  const service = itemsOf<Service>(read, '', 'services').find(
+    ({ metadata }) => metadata.namespace === 'default' && metadata.name === 'kubernetes',
+  )
+  const address = service?.spec?.clusterIP ?? ''
+  return /^\d+\.\d+\.\d+\.\d+$/.test(address) ? `${address.split('.').slice(0, 2).join('.')}.0.0/16` : undefined
+}

@@ -1,0 +1,67 @@
+/** One question and its answer as text: about an object, or about all that is being deleted. */
+import type { Clock } from '../../base/clock.ts'
+import type { GroupVersionResource } from '../../client/client.ts'
+import type { Transport } from '../../client/transport.ts'
+import { createClusterReader } from '../cluster-reader.ts'
+import type { Target } from '../question.ts'
+import type { Look } from './look.ts'
+import { exitCodeOf, explanationJson, explanationText, surveyExitCode, surveyJson, surveyText } from './report.ts'
+import { survey } from './stuck.ts'
+import { explain, startLook } from './why.ts'
+
+export interface WhyOptions {
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly userAgent: string
+  /** Whether the removal of finalizers of what is being deleted already is tried, by dry runs. */
+  readonly dryRun: boolean
+  readonly output: 'json' | 'text'
+}
+
+export interface WhyAnswer {
+  readonly text: string
+  readonly exitCode: number
+  /** What is told by it; two answers alike tell the same. */
+  readonly gist: string
+  /** What to watch for the next change; absent where there is no object to watch. */
+  readonly watched?: {
+    readonly gvr: GroupVersionResource
+    readonly namespace: string
+    readonly name: string
+    readonly resourceVersion: string
+  }
+}
+
+const BUDGET = 200
+const REQUEST_MS = 5_000
+const TOTAL_MS = 20_000
+
+/** For one question. @throws Error when the cluster cannot be asked what it serves */
+export function beginLook({ clock, transport, userAgent, dryRun }: Omit<WhyOptions, 'output'>): Promise<Look> {
+  const limits = { budget: BUDGET, requestMs: REQUEST_MS, totalMs: TOTAL_MS, userAgent }
+  return startLook(createClusterReader(clock, transport, limits), clock.now(), dryRun)
+}
+
+/** @throws QuestionError; Error when the cluster cannot be asked what it serves */
+export async function askWhy(options: WhyOptions, target: Target | undefined): Promise<WhyAnswer> {
+  const { output } = options
+  const look = await beginLook(options)
+  const { reader } = look
+  if (target === undefined) {
+    const found = await survey(look)
+    const text = output === 'json' ? surveyJson(found, reader) : surveyText(found, reader)
+    return { text, exitCode: surveyExitCode(found), gist: text }
+  }
+  const explanation = await explain(look, target)
+  const text = output === 'json' ? explanationJson(explanation, reader) : explanationText(explanation, reader)
+  const { state, verdict, sentence, object, resourceVersion } = explanation
+  const { group, version, resource, namespace, name } = object
+  return {
+    text,
+    exitCode: exitCodeOf(explanation),
+    gist: JSON.stringify([state, verdict, sentence]),
+    ...(resourceVersion === ''
+      ? {}
+      : { watched: { gvr: { group, version, resource }, namespace, name, resourceVersion } }),
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * The controller that takes a finalizer away, and its state. One that is known by name is looked for by the names of its workloads; another
+ * by the manager that set it, by roles that name the object's group, by webhooks of that group, and at last by the words of its name.
+ */
+import type { CustomResourceDefinition, Lease } from '../../api/generated/types.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts'
+import { webhooksOfGroup } from './admission.ts'
+import { componentLink } from './components.ts'
+import { isKubernetes } from './failures.ts'
+import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
+import { knownFinalizer } from './known-finalizers.ts'
+import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
+import { accountsOfGroup, isGranted } from './roles.ts'
+import { controllerOf, notRunning, readWorkloads, type Workload } from './workloads.ts'
+
+/** The manager of the finalizer's field, and when it last wrote the object. */
+export function setterOf(object: KubeObject, finalizer: string): ManagedFieldsEntry | undefined {
+  return object.metadata.managedFields?.find(({ fieldsV1 }) => {
+    const metadata = fieldsV1?.['f:metadata'] as { readonly 'f:finalizers'?: object } | undefined
+    return Object.hasOwn(metadata?.['f:finalizers'] ?? {}, `v:${JSON.stringify(finalizer)}`)
+  })
+}
+
+/** What many programs call themselves says nothing about one of them; and a user's tool is no controller. */
+const NO_CONTROLLER =
+  /^(manager|controller|operator|main|app|server|node|unknown|python-requests|curl|go-http-client|openapi-generator|node-fetch|kubectl.*|helm|before-first-apply|mozilla|k9s|lens|skiff.*|kube-controller-manager|kube-apiserver|kube-scheduler|kubelet)$/i
+
+export async function controllerLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  finalizer: string,
+): Promise<readonly Link[]> {
+  const known = knownFinalizer(finalizer, ref.resource)
+  const on = nameOf(ref)
+  if (known !== undefined && known.runsIn === 'cloud-controller-manager') {
+    const [component, workloads] = await Promise.all([
+      componentLink(look, known.runsIn, known.controller, on),
+      workloadLinks(look, ref, object, finalizer, ['cloud-controller-manager', 'cloud-provider']),
+    ])
+    return 'verdict' in component && component.verdict === 'nobody' && workloads.length > 0 ? workloads : [component]
+  }
+  if (known !== undefined && typeof known.runsIn === 'string')
+    return [await componentLink(look, known.runsIn, known.controller, on)]
+  const patterns = typeof known?.runsIn === 'object' ? known.runsIn : []
+  const found = await workloadLinks(look, ref, object, finalizer, patterns)
+  if (found.length > 0) return found
+  const life = signOfLife(object) ?? (await leaseOf(look, finalizer, ref))
+  if (life !== undefined) return [lastLink('slow', { kind: 'controller-at-work', controller: life, on }, true)]
+  const { unseen } = await readWorkloads(look)
+  if (unseen !== '')
+    return [lastLink('slow', { kind: 'unseen', what: `who takes ${finalizer} away`, why: unseen }, true)]
+  return [
+    lastLink(
+      'nobody',
+      {
+        kind: 'controller-missing',
+        finalizer,
+        controller: known?.controller ?? settingController(object, finalizer),
+        looked: lookedFor(ref, object, finalizer, patterns),
+      },
+      true,
+    ),
+  ]
+}
+
+/** The manager that set a finalizer, where it is no user's tool: `''` otherwise. */
+function settingController(object: KubeObject, finalizer: string): string {
+  const { manager = '' } = setterOf(object, finalizer) ?? {}
+  return NO_CONTROLLER.test(manager) ? '' : manager
+}
+
+function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patterns: readonly string[]): string[] {
+  const manager = setterOf(object, finalizer)?.manager
+  return [
+    ...(manager === undefined ? [] : [`a workload of ${manager}, which set it`]),
+    ...(patterns.length > 0 ? [`workloads named like ${patterns.join(', ')}`] : []),
+    ...(ref.group === '' ? [] : [`workloads whose account may write ${ref.resource}.${ref.group}`]),
+    `workloads and webhooks named like ${wordsOf(finalizer, ref).join(', ') || finalizer}`,
+    'a lease that is held by a name like those',
+    `a write, since it was deleted, by anything that is no user's tool`,
+  ]
+}
+
+interface Candidate {
+  readonly workload: Workload
+  readonly evidence: string
+  /** 3: it was seen to be. 2: it may well be. 1: it is named alike. */
+  readonly strength: number
+}
+
+async function workloadLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  finalizer: string,
+  patterns: readonly string[],
+): Promise<readonly Link[]> {
+  const [{ all }, accounts, webhooks] = await Promise.all([
+    readWorkloads(look),
+    accountsOfGroup(look.reader, ref),
+    workloadsOfWebhooks(look, ref),
+  ])
+  const managers = new Set(
+    (object.metadata.managedFields ?? [])
+      .map(({ manager = '' }) => manager.toLowerCase())
+      .filter((manager) => manager !== '' && !NO_CONTROLLER.test(manager)),
+  )
+  const words = wordsOf(finalizer, ref)
+  const candidates = all.flatMap((workload): Candidate[] => {
+    const evidence = evidenceFor(workload, { patterns, managers, accounts, webhooks, words })
+    return evidence === undefined ? [] : [{ workload, ...evidence }]
+  })
+  const best = Math.max(0, ...candidates.map(({ strength }) => strength))
+  const chosen = candidates.filter(({ strength }) => strength === best)
+  const states = await Promise.all(chosen.slice(0, 4).map((candidate) => workloadState(look, ref, candidate)))
+  // One of them that is well does it: others named alike are parts of the same software.
+  const well = states.filter((link) => 'verdict' in link && link.verdict === 'slow')
+  if (well.length > 0) return well.slice(0, 1)
+  return states.slice(0, 1)
+}
+
+interface Traits {
+  readonly patterns: readonly string[]
+  readonly managers: ReadonlySet<string>
+  /** `namespace/name` of service accounts, each with why. */
+  readonly accounts: ReadonlyMap<string, string>
+  /** `namespace/name` of workloads. */
+  readonly webhooks: ReadonlySet<string>
+  readonly words: readonly string[]
+}
+
+function evidenceFor(
+  workload: Workload,
+  { patterns, managers, accounts, webhooks, words }: Traits,
+): { readonly evidence: string; readonly strength: number } | undefined {
+  const { namespace, name, images, programs, labels } = workload
+  const texts = [name, ...images.map((image) => image.replace(/[:@].*$/, '')), ...programs]
+  const parts = ['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'app', 'k8s-app'].map(
+    (key) => labels[key] ?? '',
+  )
+  const names = [...texts, ...parts].map((text) => text.toLowerCase())
+  const manager = [...managers].find((one) => names.some((text) => text === one))
+  if (manager !== undefined) return { evidence: `${manager} wrote the object, and it runs that`, strength: 3 }
+  const pattern = patterns.find((one) => names.some((text) => text.includes(one)))
+  if (pattern !== undefined) return { evidence: `it is named like ${pattern}`, strength: 3 }
+  const granted = accounts.get(`${namespace}/${workload.account}`)
+  if (granted !== undefined) return { evidence: granted, strength: 2 }
+  if (webhooks.has(`${namespace}/${name}`)) return { evidence: "it serves webhooks of the object's group", strength: 2 }
+  const segments = new Set([...names, namespace.toLowerCase()].flatMap((text) => text.split(/[-._/]/)))
+  // A short word says something only where it stands alone.
+  const word = words.find((one) =>
+    one.length < LONG_WORD ? segments.has(one) : [...names, namespace.toLowerCase()].some((text) => text.includes(one)),
+  )
+  return word === undefined ? undefined : { evidence: `it is named like ${word}`, strength: 1 }
+}
+
+/** Words in names of groups and finalizers that say nothing about whose they are. */
+const COMMON =
+  /^(finalizer|finalizers|finalize|cleanup|protection|controller|operator|manager|kubernetes|cluster|resource|resources|foreground|delete|deletion|apps|batch|core|policy|storage|networking|authorization|sigs|x-k8s|example|examples|test|tests|local|default|internal|cloud|alpha|beta|service|services|github|com|org|net|dev|app|k8s|the|and|for|sig)$/
+
+const LONG_WORD = 4
+
+function wordsOf(finalizer: string, { group, kind }: ObjectRef): string[] {
+  const isBuiltin = isKubernetes(group)
+  const domains = [finalizer.split('/')[0] ?? '', ...(isBuiltin ? [] : [group])].filter((text) => text.includes('.'))
+  const rest = finalizer.includes('/')
+    ? finalizer.slice(finalizer.indexOf('/') + 1)
+    : domains.length > 0
+      ? ''
+      : finalizer
+  const words = [...domains.flatMap((domain) => domain.split('.').slice(0, -1)), rest, ...(isBuiltin ? [] : [kind])]
+  return [...new Set(words.map((word) => word.toLowerCase()).filter((word) => word.length >= 3 && !COMMON.test(word)))]
+}
+
+async function workloadState(look: Look, ref: ObjectRef, { workload, evidence, strength }: Candidate): Promise<Link> {
+  const controller = controllerOf(workload, evidence)
+  const stopped = await notRunning(look, workload, controller)
+  if (stopped !== undefined) return stopped
+  const forbidden = await notAllowed(look, ref, workload, controller)
+  if (forbidden !== undefined) return forbidden
+  return lastLink('slow', { kind: 'controller-at-work', controller, on: nameOf(ref) }, strength < 3)
+}
+
+/** To take a finalizer away is to write the object: by update or by patch. */
+async function notAllowed(
+  { reader }: Look,
+  ref: ObjectRef,
+  { namespace, account }: Workload,
+  controller: Controller,
+): Promise<Link | undefined> {
+  const user = `system:serviceaccount:${namespace}:${account}`
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
+  const { group, resource, name } = ref
+  const answers = await Promise.all(
+    ['update', 'patch'].map((verb) =>
+      reader.mayDo({ user, groups, verb, group, resource, namespace: ref.namespace, name }),
+    ),
+  )
+  const isAsked = answers.every(({ state }) => state === 'found')
+  const mayWrite = isAsked
+    ? answers.some((answer) => answer.state === 'found' && answer.value)
+    : await isGranted(reader, { user, groups, account: { namespace, name: account } }, ref)
+  if (mayWrite !== false) return undefined
+  const cause = {
+    kind: 'controller-forbidden',
+    controller,
+    account: `${namespace}/${account}`,
+    verb: 'update or patch',
+    resource: group === '' ? resource : `${resource}.${group}`,
+  } as const
+  return lastLink('refused', cause, !isAsked)
+}
+
+/** Workloads whose pods are behind a webhook's Service of the object's group: its definition's conversion, or admission. */
+async function workloadsOfWebhooks(look: Look, { group, resource }: ObjectRef): Promise<ReadonlySet<string>> {
+  const { reader } = look
+  const found = new Set<string>()
+  if (isKubernetes(group)) return found
+  const definition = foundOf(await reader.get<CustomResourceDefinition>(DEFINITIONS, '', `${resource}.${group}`))
+  const conversion = definition?.spec.conversion?.webhook?.clientConfig?.service
+  const services = [...(conversion === undefined ? [] : [conversion]), ...(await webhooksOfGroup(look, group))]
+  const { all } = await readWorkloads(look)
+  for (const { namespace, name } of services) {
+    const service = foundOf(await reader.get(SERVICES, namespace, name))
+    const selector = (service?.['spec'] as { selector?: Record<string, string> } | undefined)?.selector
+    if (selector === undefined || Object.keys(selector).length === 0) continue
+    for (const workload of all) {
+      const isSelected = Object.entries(selector).every(([key, value]) => workload.podLabels[key] === value)
+      if (workload.namespace === namespace && isSelected) found.add(`${namespace}/${workload.name}`)
+    }
+  }
+  return found
+}
+
+/**
+ * Something that is no user's tool has written the object since it was deleted: a controller outside of the cluster. Times are whole
+ * seconds: what was written in the second of the deletion may have been written before it.
+ */
+function signOfLife(object: KubeObject): Controller | undefined {
+  const since = deletedAt(object.metadata)
+  const writer = object.metadata.managedFields
+    ?.filter(({ manager = '', time }) => !NO_CONTROLLER.test(manager) && timeOf(time) > since)
+    .toSorted((a, b) => timeOf(a.time) - timeOf(b.time))
+    .at(-1)
+  if (writer === undefined) return undefined
+  return {
+    name: writer.manager ?? '',
+    as: 'outside',
+    evidence: `it wrote the object at ${writer.time}, after it was deleted; no workload of the cluster is it`,
+  }
+}
+
+/** A lease that is held now, of a holder named like the finalizer or its kind: a controller outside of the cluster too. */
+async function leaseOf(look: Look, finalizer: string, ref: ObjectRef): Promise<Controller | undefined> {
+  const words = wordsOf(finalizer, ref)
+  if (words.length === 0) return undefined
+  const leases = itemsOf(await look.reader.list<Lease>(LEASES))
+  const held = leases.find(({ metadata, spec }) => {
+    const due = timeOf(spec?.renewTime) + 2 * (spec?.leaseDurationSeconds ?? 15) * 1000
+    const segments = new Set(`${metadata.name} ${spec?.holderIdentity ?? ''}`.toLowerCase().split(/[-._/ ]/))
+    return metadata.namespace !== 'kube-node-lease' && look.now <= due && words.some((word) => segments.has(word))
+  })
+  if (held === undefined) return undefined
+  const lease = `${held.metadata.namespace}/${held.metadata.name}`
+  return {
+    name: held.spec?.holderIdentity ?? lease,
+    as: 'outside',
+    evidence: `it renewed the lease ${lease} at ${held.spec?.renewTime}`,
+  }
+}

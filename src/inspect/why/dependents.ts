@@ -1,0 +1,100 @@
+/** Owners that wait for what they own (foregroundDeletion, orphan): which dependents there are, and which of them block. */
+import type { KubeObject } from '../../api/object.ts'
+import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import { deadHooks } from './admission.ts'
+import { componentLink } from './components.ts'
+import type { Examine } from './examine.ts'
+import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
+import { type Look, MOST_ALIKE, nameOf, refOf } from './look.ts'
+
+export interface Dependent {
+  readonly resource: NamedResource
+  readonly object: KubeObject
+  readonly blocks: boolean
+}
+
+/** Kinds that are mostly owned, asked first in case that not all can be. */
+const FIRST = ['pods', 'replicasets', 'jobs', 'controllerrevisions', 'persistentvolumeclaims', 'configmaps', 'secrets']
+
+/** Everything that names this owner, and what could not be looked at. */
+export async function dependentsOf(look: Look, owner: ObjectRef) {
+  const place = ({ resource, group }: NamedResource) => {
+    const first = group === owner.group && group !== '' ? 0 : FIRST.indexOf(resource)
+    return first < 0 ? FIRST.length : first
+  }
+  const resources = look.kinds.resources
+    .filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
+    // A namespaced owner has dependents in its own namespace alone.
+    .filter(({ namespaced }) => owner.namespace === '' || namespaced)
+    .toSorted((a, b) => place(a) - place(b))
+  const failed: string[] = []
+  const lists = await Promise.all(
+    resources.map(async (resource): Promise<readonly Dependent[]> => {
+      const read = await look.reader.list(resource, { namespace: owner.namespace, metadataOnly: true })
+      if (read.state !== 'found') {
+        if (read.state !== 'missing') failed.push(nameOf({ ...resource, name: '' }).slice(0, -1))
+        return []
+      }
+      return read.value.flatMap((object) => {
+        const reference = object.metadata.ownerReferences?.find(({ uid }) => uid === owner.uid)
+        return reference === undefined ? [] : [{ resource, object, blocks: reference.blockOwnerDeletion === true }]
+      })
+    }),
+  )
+  return { dependents: lists.flat(), failed }
+}
+
+export async function foregroundLinks(look: Look, owner: ObjectRef, examine: Examine): Promise<readonly Link[]> {
+  const [{ dependents, failed }, collector] = await Promise.all([
+    dependentsOf(look, owner),
+    componentLink(look, 'kube-controller-manager', 'garbage collector', nameOf(owner)),
+  ])
+  const blocking = dependents.filter(({ blocks }) => blocks)
+  if (blocking.length === 0) return failed.length === 0 ? [collector] : [collector, unseen(failed)]
+  const inPath = blocking.find(({ object }) => look.path.some(({ uid }) => uid === object.metadata.uid))
+  if (inPath !== undefined) {
+    const from = look.path.findIndex(({ uid }) => uid === inPath.object.metadata.uid)
+    return [lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })]
+  }
+  const links: Link[] = []
+  // Those that are not even marked yet are the collector's next work; those that are wait for something of their own.
+  const marked = blocking.filter(({ object }) => object.metadata.deletionTimestamp !== undefined)
+  const groups = Map.groupBy(marked, ({ resource, object }) =>
+    [resource.resource, resource.group, ...(object.metadata.finalizers ?? [])].join(' '),
+  )
+  for (const alike of groups.values()) {
+    for (const { resource, object } of alike.slice(0, MOST_ALIKE)) {
+      const dependent = refOf(resource, object)
+      const cause = { kind: 'blocking-dependent', dependent, count: blocking.length } as const
+      links.push(waitingLink(cause, [await examine(look, resource, object)], () => collector))
+    }
+  }
+  const [unmarked] = blocking.filter(({ object }) => object.metadata.deletionTimestamp === undefined)
+  if (unmarked !== undefined) {
+    const dependent = refOf(unmarked.resource, unmarked.object)
+    const refused = await deadHooks(look, dependent, unmarked.object, 'DELETE')
+    const next = refused.length > 0 ? refused : [collector]
+    links.push(waitingLink({ kind: 'blocking-dependent', dependent, count: blocking.length }, next, () => collector))
+  }
+  return links
+}
+
+/** The collector takes the reference off each dependent: an update that may be refused. */
+export async function orphanLinks(look: Look, owner: ObjectRef): Promise<readonly Link[]> {
+  const [{ dependents }, collector] = await Promise.all([
+    dependentsOf(look, owner),
+    componentLink(look, 'kube-controller-manager', 'garbage collector', nameOf(owner)),
+  ])
+  for (const { resource, object } of dependents.slice(0, MOST_ALIKE)) {
+    const refused = await deadHooks(look, refOf(resource, object), object, 'UPDATE')
+    if (refused.length > 0) return refused
+  }
+  return [collector]
+}
+
+const unseen = (failed: readonly string[]): Link =>
+  lastLink(
+    'slow',
+    { kind: 'unseen', what: `dependents among ${failed.slice(0, 8).join(', ')}`, why: 'they could not be listed' },
+    true,
+  )

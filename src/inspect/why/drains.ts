@@ -1,0 +1,125 @@
+/** Nodes that are drained: which pods keep a drain waiting, by their budgets or because they do not end. */
+import type { Node, Pod, PodDisruptionBudget } from '../../api/generated/types.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { labelSelectorOf } from '../../api/objects/label-selector.ts'
+import { isReady, isTerminated } from '../../controllers/pods/pod.ts'
+import type { Examine } from './examine.ts'
+import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
+import { BUDGETS, builtinRef, itemsOf, type Look, MOST_ALIKE, NODES, nameOf, PODS, unseenLink } from './look.ts'
+import { silentNode } from './pods.ts'
+
+/** Of a node: its pods that do not end, and those that no eviction may take. */
+export async function drainLinks(look: Look, node: string, examine: Examine): Promise<readonly Link[]> {
+  const pods = await look.reader.list<Pod>(PODS, { fieldSelector: `spec.nodeName=${node}` })
+  if (pods.state !== 'found') return [unseenLink(`pods of node ${node}`, pods)]
+  const drained = pods.value.filter((pod) => !isTerminated(pod) && !isLeftByDrains(pod))
+  const ending = drained.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+  const resource = look.kinds.ofResource('', 'pods')
+  const links: Link[] = []
+  if (resource !== undefined)
+    links.push(...(await Promise.all(ending.slice(0, MOST_ALIKE).map((pod) => examine(look, resource, pod)))))
+  for (const pod of drained.filter(({ metadata }) => metadata.deletionTimestamp === undefined)) {
+    const budget = await budgetLink(look, pod)
+    if (budget !== undefined) links.push(budget)
+  }
+  return links
+}
+
+/** Pods of DaemonSets and static pods stay through a drain. */
+const isLeftByDrains = ({ metadata }: Pod) =>
+  metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined ||
+  metadata.ownerReferences?.some(({ kind, controller }) => kind === 'DaemonSet' && controller === true) === true
+
+/** The budget that refuses this pod's eviction now. */
+export async function budgetLink(look: Look, pod: Pod): Promise<Link | undefined> {
+  const namespace = pod.metadata.namespace ?? ''
+  const budgets = itemsOf(await look.reader.list<PodDisruptionBudget>(BUDGETS, { namespace })).filter(({ spec }) =>
+    labelSelectorOf(spec?.selector as Fields | undefined).matches(pod.metadata.labels),
+  )
+  const ref = builtinRef(PODS, 'Pod', namespace, pod.metadata.name ?? '', pod.metadata.uid)
+  const node = pod.spec?.nodeName ?? ''
+  const refused = (budget: PodDisruptionBudget, message: string) =>
+    lastLink('refused', {
+      kind: 'budget',
+      budget: builtinRef(BUDGETS, 'PodDisruptionBudget', namespace, budget.metadata.name ?? ''),
+      pod: ref,
+      node,
+      message,
+    })
+  const [budget, second] = budgets
+  if (budget === undefined) return undefined
+  if (second !== undefined)
+    return refused(
+      budget,
+      `more than one budget selects the pod (${budget.metadata.name}, ${second.metadata.name}), which evictions do not support`,
+    )
+  const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = budget.status ?? {}
+  const policy = budget.spec?.unhealthyPodEvictionPolicy
+  // A pod that is not ready may go, always or while enough others are well.
+  if (!isReady(pod) && (policy === 'AlwaysAllow' || (currentHealthy >= desiredHealthy && desiredHealthy > 0)))
+    return undefined
+  if (disruptionsAllowed > 0) return undefined
+  return refused(
+    budget,
+    `it allows no disruption: ${currentHealthy} of ${expectedPods} pods are healthy, and it wants ${desiredHealthy}`,
+  )
+}
+
+/** Of something that drains a node and then ends it: a Machine, a NodeClaim, a Node of Karpenter. */
+export async function machineLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  examine: Examine,
+): Promise<readonly Link[]> {
+  const status = object['status'] as Fields | undefined
+  const named: unknown =
+    ref.resource === 'nodes' && ref.group === '' ? ref.name : (status?.['nodeRef']?.name ?? status?.['nodeName'])
+  if (typeof named !== 'string' || named === '') return []
+  const links = [...(await drainLinks(look, named, examine))]
+  const node = await look.reader.get(NODES, '', named)
+  if (node.state === 'missing') return []
+  const silent = links.length === 0 ? undefined : await silentNode(look, named, nameOf(ref))
+  if (silent !== undefined) links.push(silent)
+  if (links.length === 0) return []
+  const cause = { kind: 'drain', node: named, note: `${ref.kind} ${ref.name} ends after its node is drained` } as const
+  return [waitingLink(cause, links, () => lastLink('slow', cause, true))]
+}
+
+/** What is not being deleted but waits for a drain: a node that is cordoned, a pod on one, a budget of such pods. */
+export async function liveDrainLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  examine: Examine,
+): Promise<readonly Link[]> {
+  if (ref.group === '' && ref.resource === 'nodes') {
+    const { spec } = object as Node
+    return spec?.unschedulable === true ? drainLinks(look, ref.name, examine) : []
+  }
+  if (ref.group === '' && ref.resource === 'pods') {
+    const pod = object as Pod
+    return (await isCordoned(look, pod)) && !isLeftByDrains(pod) ? list(await budgetLink(look, pod)) : []
+  }
+  if (ref.group === BUDGETS.group && ref.resource === BUDGETS.resource) {
+    const { spec, metadata } = object as PodDisruptionBudget
+    const selector = labelSelectorOf(spec?.selector as Fields | undefined)
+    const pods = itemsOf(await look.reader.list<Pod>(PODS, { namespace: metadata.namespace ?? '' }))
+    for (const pod of pods.filter(
+      (one) => selector.matches(one.metadata.labels) && !isTerminated(one) && !isLeftByDrains(one),
+    )) {
+      if (!(await isCordoned(look, pod))) continue
+      const link = await budgetLink(look, pod)
+      if (link !== undefined) return [link]
+    }
+  }
+  return []
+}
+
+const list = (link: Link | undefined): readonly Link[] => (link === undefined ? [] : [link])
+
+async function isCordoned(look: Look, { spec }: Pod): Promise<boolean> {
+  if (spec?.nodeName === undefined || spec.nodeName === '') return false
+  const read = await look.reader.get(NODES, '', spec.nodeName)
+  return read.state === 'found' && (read.value as Node).spec?.unschedulable === true
+}

@@ -1,0 +1,163 @@
+/** One object: what holds it, and for each of these what it waits for. */
+import type { Namespace, Pod } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { formatTime } from '../../base/clock.ts'
+import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import { removalLinks } from './admission.ts'
+import { componentLink } from './components.ts'
+import { controllerLinks, setterOf } from './controllers.ts'
+import { instanceLinks } from './definitions.ts'
+import { foregroundLinks, orphanLinks } from './dependents.ts'
+import { liveDrainLinks, machineLinks } from './drains.ts'
+import { failureLinks, lostOwners, missingNeeds } from './failures.ts'
+import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
+import { knownFinalizer } from './known-finalizers.ts'
+import { deletedAt, type Look, MOST_DEEP, MOST_EXAMINED, nameOf, refOf } from './look.ts'
+import { namespaceLinks } from './namespaces.ts'
+import { podLinks } from './pods.ts'
+import { attachmentLinks, attachmentsOfVolume, claimLinks, volumeLinks } from './storage.ts'
+
+export type Examine = (look: Look, resource: NamedResource, object: KubeObject) => Promise<Link>
+
+/** `object` may be its metadata alone, as lists give it: it is read whole when there is more to know. */
+export const examine: Examine = async (look, resource, object) => {
+  const { uid = '' } = object.metadata
+  const inPath = look.path.some((one) => one.uid === uid)
+  // What is found is remembered when it is whole: two objects that wait for each other must not wait for each other's finding.
+  const before = inPath ? undefined : look.examined.get(uid)
+  if (before !== undefined) return before
+  const found = await examineAnew(look, resource, object)
+  if (!inPath) look.examined.set(uid, found)
+  return found
+}
+
+async function examineAnew(look: Look, resource: NamedResource, given: KubeObject): Promise<Link> {
+  const ref = refOf(resource, given)
+  if (look.path.some(({ uid }) => uid === ref.uid && uid !== undefined)) {
+    const from = look.path.findIndex(({ uid }) => uid === ref.uid)
+    return lastLink('cannot-end', { kind: 'owner-cycle', objects: look.path.slice(from) })
+  }
+  if (look.path.length >= MOST_DEEP || look.examined.size >= MOST_EXAMINED)
+    return lastLink('slow', { kind: 'more', what: `${nameOf(ref)} and what it waits for were not looked at` }, true)
+  const inner: Look = { ...look, path: [...look.path, ref] }
+  if (given.metadata.deletionTimestamp === undefined) return live(inner, ref, given)
+  const isWhole = given.kind !== 'PartialObjectMetadata' && given['spec'] !== undefined
+  const read = isWhole ? undefined : await look.reader.get(resource, ref.namespace, ref.name)
+  const object = read?.state === 'found' && read.value.metadata.uid === ref.uid ? read.value : given
+  return marked(inner, ref, object)
+}
+
+async function live(look: Look, ref: ObjectRef, object: KubeObject): Promise<Link> {
+  const links = await liveDrainLinks(look, ref, object, examine)
+  const cause = { kind: 'not-deleted', note: '' } as const
+  return waitingLink(cause, links, () => lastLink('not-stuck', cause))
+}
+
+async function marked(look: Look, ref: ObjectRef, object: KubeObject): Promise<Link> {
+  const { metadata } = object
+  const finalizers = metadata.finalizers ?? []
+  const isPod = ref.group === '' && ref.resource === 'pods'
+  const isNamespace = ref.group === '' && ref.resource === 'namespaces'
+  const ofSpec = isNamespace ? ((object as Namespace).spec?.finalizers ?? []) : []
+  const holds = await Promise.all([
+    isPod ? podLinks(look, ref, object as Pod) : [],
+    ...ofSpec.map(async (finalizer) => [await specFinalizer(look, ref, object, finalizer)]),
+    ...finalizers.map(async (finalizer) => [await finalizerLink(look, ref, object, finalizer)]),
+  ])
+  const cause = {
+    kind: 'marked',
+    object: ref,
+    since: formatTime(deletedAt(metadata)),
+    graceSeconds: metadata.deletionGracePeriodSeconds ?? 0,
+    finalizers: [...ofSpec, ...finalizers],
+  } as const
+  return waitingLink(cause, holds.flat(), () =>
+    lastLink(
+      'slow',
+      { kind: 'kubelet-at-work', node: '', note: 'nothing holds it: the next write to it removes it' },
+      true,
+    ),
+  )
+}
+
+async function specFinalizer(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<Link> {
+  const isOwn = finalizer === 'kubernetes'
+  const cause = {
+    kind: 'finalizer',
+    object: ref,
+    finalizer,
+    controller: isOwn ? 'namespace controller' : '',
+    does: isOwn ? 'deletes all that is in the namespace, and waits until it is gone' : '',
+  } as const
+  const next = isOwn
+    ? await namespaceLinks(look, ref, object, examine)
+    : await controllerLinks(look, ref, object, finalizer)
+  return waitingLink(cause, next, () => lastLink('slow', cause, true))
+}
+
+async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, finalizer: string): Promise<Link> {
+  const known = knownFinalizer(finalizer, ref.resource)
+  const setter = setterOf(object, finalizer)
+  const cause = {
+    kind: 'finalizer',
+    object: ref,
+    finalizer,
+    controller: known?.controller ?? '',
+    does: known?.does ?? '',
+    ...(setter?.manager === undefined ? {} : { setBy: setter.manager }),
+    ...(setter?.time === undefined ? {} : { setAt: setter.time }),
+  } as const
+  const waits = await followLinks(look, ref, object, finalizer)
+  // What it waits for comes before what its controller would do then.
+  if (waits.length > 0) return waitingLink(cause, waits, () => lastLink('slow', cause, true))
+  const isCollector = known?.follow === 'foreground' || known?.follow === 'orphan'
+  const [removal, controllers, failures, needs] = await Promise.all([
+    removalLinks(look, ref, object, finalizer),
+    isCollector
+      ? componentLink(look, 'kube-controller-manager', known.controller, nameOf(ref)).then((link) => [link])
+      : controllerLinks(look, ref, object, finalizer),
+    isCollector ? [] : failureLinks(look, ref, object),
+    isCollector ? [] : missingNeeds(look, ref, object),
+  ])
+  return waitingLink(cause, [...removal, ...failures, ...needs, ...controllers], () => lastLink('slow', cause, true))
+}
+
+/** What a finalizer waits for by what is known of it. */
+async function followLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  finalizer: string,
+): Promise<readonly Link[]> {
+  const follow = knownFinalizer(finalizer, ref.resource)?.follow
+  switch (follow) {
+    case undefined:
+      return []
+    case 'foreground':
+      return waiting(await foregroundLinks(look, ref, examine))
+    case 'orphan':
+      return waiting(await orphanLinks(look, ref))
+    case 'claim':
+      return claimLinks(look, ref, examine)
+    case 'volume':
+      return volumeLinks(look, object, examine)
+    case 'attachments':
+      return attachmentsOfVolume(look, ref, examine)
+    case 'attachment':
+      return attachmentLinks(look, object)
+    case 'instances':
+      return instanceLinks(look, ref, object, examine)
+    case 'drain':
+      return machineLinks(look, ref, object, examine)
+    case 'owners':
+      return lostOwners(look, ref, object)
+  }
+}
+
+/** A collector at work that waits for nothing leaves the question open whether its last write would be accepted. */
+function waiting(links: readonly Link[]): readonly Link[] {
+  const [only] = links
+  return links.length === 1 && only !== undefined && 'verdict' in only && only.cause.kind === 'controller-at-work'
+    ? []
+    : links
+}

@@ -1,0 +1,238 @@
+/** What an object's controllers say about it: warnings in Events, conditions, and what its spec names that is not there. */
+import type { Event } from '../../api/generated/types.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
+import { deletedAt, EVENTS, itemsOf, type Look, refOf, timeOf } from './look.ts'
+
+export interface Warning {
+  readonly source: 'Event' | 'condition' | 'status'
+  readonly controller: string
+  readonly reason: string
+  readonly message: string
+  readonly at: string
+}
+
+/** Warnings about an object in its Events, the newest first. */
+export async function warningsAbout(look: Look, ref: ObjectRef): Promise<readonly Warning[]> {
+  const by = ref.uid === undefined ? `involvedObject.name=${ref.name}` : `involvedObject.uid=${ref.uid}`
+  const events = await look.reader.list<Event>(EVENTS, {
+    namespace: ref.namespace === '' ? 'default' : ref.namespace,
+    fieldSelector: by,
+  })
+  return itemsOf(events)
+    .filter(({ type, involvedObject }) => type === 'Warning' && involvedObject.kind === ref.kind)
+    .map((event): Warning => {
+      const at = event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? ''
+      return {
+        source: 'Event',
+        controller: event.reportingComponent || event.source?.component || '',
+        reason: event.reason ?? '',
+        message: event.message ?? '',
+        at,
+      }
+    })
+    .toSorted((a, b) => timeOf(b.at) - timeOf(a.at))
+}
+
+/** Types of conditions that tell of a failure when they are True; others do when they are False. */
+const BAD_WHEN_TRUE = /(error|fail|stalled|degraded|problem|blocked|conflict)/i
+const TELLS =
+  /^(ready|synced|healthy|available|reconciled|deleted|succeeded|drain.*|deleting|.*(error|fail|stalled|degraded|blocked).*)$/i
+
+/** Conditions by which a controller says that it fails at this object. */
+function badConditions({ group }: ObjectRef, object: KubeObject): readonly Warning[] {
+  const { status } = object
+  // Conditions of Kubernetes' own kinds are of their own controllers, which are asked about where their finalizers are.
+  const conditions: unknown = isKubernetes(group) ? [] : (status as Fields | undefined)?.['conditions']
+  const found: Warning[] = []
+  for (const one of Array.isArray(conditions) ? (conditions as readonly (Fields | null)[]) : []) {
+    const { type, status: is, reason, message, lastTransitionTime } = one ?? {}
+    if (typeof type !== 'string' || typeof message !== 'string' || message === '' || !TELLS.test(type)) continue
+    // Argo CD's conditions are all problems, and have no status.
+    const isBad = is === undefined ? /error/i.test(type) : BAD_WHEN_TRUE.test(type) ? is === 'True' : is === 'False'
+    if (!isBad) continue
+    // That it is going is no failure.
+    if (/^(deleting|terminating|deletion)$/i.test(String(reason)) && !FAILS.test(message)) continue
+    found.push({
+      source: 'condition',
+      controller: '',
+      reason: typeof reason === 'string' && reason !== '' ? reason : type,
+      message,
+      at: typeof lastTransitionTime === 'string' ? lastTransitionTime : '',
+    })
+  }
+  for (const field of ['detachError', 'attachError', 'error', 'lastError', 'failureMessage', 'errorMessage']) {
+    const value: unknown = (status as Fields | undefined)?.[field]
+    const message = typeof value === 'string' ? value : (value as Fields | undefined)?.['message']
+    if (typeof message === 'string' && message !== '' && field !== 'attachError')
+      found.push({
+        source: 'status',
+        controller: '',
+        reason: field,
+        message,
+        at: String((value as Fields | undefined)?.['time'] ?? ''),
+      })
+  }
+  return found
+}
+
+const FAILS =
+  /(error|fail|cannot|can't|unable|denied|forbidden|refused|timed? ?out|not found|unreachable|no such|invalid|exceeded)/i
+
+/** What an object's controllers say of failing at its end, as last causes. */
+export async function failureLinks(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+  const since = deletedAt(object.metadata)
+  const warnings = [...badConditions(ref, object), ...(await warningsAbout(look, ref))]
+    // What was said before the object was deleted is about its life. Clocks of seconds: a second of doubt.
+    .filter(({ at, source }) => source !== 'Event' || !(timeOf(at) < since - 1000))
+    .filter((warning) => isOfEnd(ref, warning))
+  const [first] = warnings
+  return first === undefined ? [] : [lastLink(...classify(ref, first))]
+}
+
+/** Warnings that tell nothing of an object's end. */
+const OF_LIFE =
+  /^(FailedScheduling|BackOff|Unhealthy|ProbeWarning|FailedToUpdateEndpoint.*|NodeNotReady|ImageGCFailed)$/
+const OF_END = /delet|detach|unmount|clean|terminat|remov|finali|recycl|releas|SyncLoadBalancer/i
+
+/** A kind of Kubernetes has several controllers, most of which have nothing to do with its end. */
+function isOfEnd({ group }: ObjectRef, { reason, message }: Warning): boolean {
+  if (isKubernetes(group)) return OF_END.test(`${reason} ${message}`)
+  return !OF_LIFE.test(reason)
+}
+
+/** Whether a group is of Kubernetes itself. */
+export const isKubernetes = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
+
+function classify(
+  ref: ObjectRef,
+  { source, controller, reason, message, at }: Warning,
+): [verdict: 'refused' | 'nobody' | 'cannot-end', cause: Cause] {
+  const who = controller || `the controller of ${ref.kind}`
+  if (/because it is being terminated|unable to create new content in namespace/.test(message)) {
+    const namespace = /in namespace (\S+)/.exec(message)?.[1] ?? ref.namespace
+    return ['cannot-end', { kind: 'namespace-terminating', namespace, controller: who, message }]
+  }
+  return [
+    'refused',
+    { kind: 'controller-failing', controller: who, source, reason, message, ...(at === '' ? {} : { at }) },
+  ]
+}
+
+interface Named {
+  readonly field: string
+  readonly kind: string
+  readonly group: string
+  readonly name: string
+  readonly namespace: string
+}
+
+/** Fields of a spec that name another object, by the habits of custom resources: `xRef`, `secretName`, … */
+export function namedObjects(look: Look, spec: unknown, namespace: string): readonly Named[] {
+  const found: Named[] = []
+  const visit = (value: unknown, field: string, deep: number): void => {
+    if (deep > 6 || found.length >= 20 || typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) {
+      for (const one of value.slice(0, 20)) visit(one, field, deep + 1)
+      return
+    }
+    const fields = value as Fields
+    const named = referenceIn(look, field, fields, namespace)
+    if (named !== undefined) found.push(named)
+    for (const [key, inner] of Object.entries(fields)) {
+      if (typeof inner === 'string') {
+        const kind = PLAIN_NAMES.get(key)
+        // Directly in a spec it is more often one that is to be made.
+        const isMade = field === 'spec' && key === 'secretName'
+        if (kind !== undefined && inner !== '' && !isMade)
+          found.push({ field: key, kind, group: '', name: inner, namespace })
+      } else visit(inner, key, deep + 1)
+    }
+  }
+  visit(spec, 'spec', 0)
+  return found
+}
+
+const PLAIN_NAMES: ReadonlyMap<string, string> = new Map([
+  ['secretName', 'Secret'],
+  ['credentialsSecretName', 'Secret'],
+  ['serviceAccountName', 'ServiceAccount'],
+])
+
+/** `providerConfigRef: {name}`, `issuerRef: {name, kind, group}`, `secretRef: {name, namespace}`. */
+function referenceIn(look: Look, field: string, fields: Fields, namespace: string): Named | undefined {
+  const { name, kind, group, apiVersion, namespace: other } = fields
+  const word = /^(.*?)(Ref|Reference|KeyRef)$/.exec(field)?.[1]
+  // What the controller writes to is made by it.
+  if (word === undefined || /^(write|output|publish|target)/i.test(word) || typeof name !== 'string' || name === '')
+    return undefined
+  const ofVersion = typeof apiVersion === 'string' && apiVersion.includes('/') ? apiVersion.split('/')[0] : undefined
+  const space = typeof other === 'string' && other !== '' ? other : namespace
+  if (typeof kind === 'string' && kind !== '') {
+    const wanted = typeof group === 'string' && group !== '' ? group : (ofVersion ?? '')
+    return { field, kind, group: wanted, name, namespace: space }
+  }
+  // The kind is in the field's name.
+  const plain = word.toLowerCase()
+  if (/secret|credential/.test(plain)) return { field, kind: 'Secret', group: '', name, namespace: space }
+  const kinds = look.kinds.resources.filter((one) => one.kind.toLowerCase() === plain)
+  const only = kinds.length === 1 ? kinds[0] : undefined
+  return only === undefined ? undefined : { field, kind: only.kind, group: only.group, name, namespace: space }
+}
+
+/**
+ * What the spec of a custom resource names and is not there: what its controller needs to do its work. Only metadata is read, a
+ * Secret's too.
+ */
+export async function missingNeeds(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+  // Kinds of Kubernetes live without what they name.
+  if (isKubernetes(ref.group)) return []
+  const links: Link[] = []
+  for (const { field, kind, group, name, namespace } of namedObjects(look, object['spec'], ref.namespace)) {
+    const resource = look.kinds.ofKind(group, kind) ?? (group === '' ? look.kinds.ofKind(ref.group, kind) : undefined)
+    if (resource === undefined || !resource.verbs.includes('get')) continue
+    if (resource.namespaced && namespace === '') continue
+    const read = await look.reader.list(resource, {
+      namespace: resource.namespaced ? namespace : '',
+      fieldSelector: `metadata.name=${name}`,
+      metadataOnly: true,
+    })
+    if (read.state !== 'found' || read.value.length > 0) continue
+    links.push(
+      lastLink(
+        'nobody',
+        {
+          kind: 'needs-missing',
+          controller: `the controller of ${ref.kind}`,
+          what: `${resource.resource}/${name}${resource.namespaced ? ` in namespace ${namespace}` : ''}`,
+          named: `${ref.kind} names it in ${field}`,
+        },
+        true,
+      ),
+    )
+  }
+  return links
+}
+
+/** Owners that are named and are not there: what the controller of a dependent often needs to end it. */
+export async function lostOwners(look: Look, ref: ObjectRef, object: KubeObject): Promise<readonly Link[]> {
+  const links: Link[] = []
+  for (const owner of object.metadata.ownerReferences ?? []) {
+    const group = owner.apiVersion.includes('/') ? (owner.apiVersion.split('/')[0] ?? '') : ''
+    const resource = look.kinds.ofKind(group, owner.kind)
+    const named = `${owner.kind} ${owner.name}`
+    if (resource === undefined) {
+      if (!look.kinds.stale.some((version) => version.startsWith(`${group}/`)))
+        links.push(lost(ref, named, `no kind ${owner.kind} of ${owner.apiVersion} is served any more`))
+      continue
+    }
+    const read = await look.reader.get(resource, resource.namespaced ? ref.namespace : '', owner.name)
+    if (read.state === 'missing') links.push(lost(ref, named, 'it does not exist'))
+    else if (read.state === 'found' && read.value.metadata.uid !== owner.uid)
+      links.push(lost(ref, named, `another of that name exists, with another uid (${refOf(resource, read.value).uid})`))
+  }
+  return links
+}
+
+const lost = (object: ObjectRef, owner: string, note: string): Link =>
+  lastLink('cannot-end', { kind: 'lost-owner', object, owner, note }, true)

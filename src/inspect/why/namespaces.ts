@@ -1,0 +1,131 @@
+/**
+ * A namespace that is being deleted. It is emptied in an order: pods first, and while any is left nothing else; then everything else
+ * that discovery knows, all at once; then its own finalizer goes.
+ */
+import type { APIService, Namespace, Pod } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import { deadHooks } from './admission.ts'
+import { componentLink } from './components.ts'
+import type { Examine } from './examine.ts'
+import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
+import { API_SERVICES, type Look, MOST_ALIKE, nameOf, PODS, refOf } from './look.ts'
+import { serviceState } from './services.ts'
+import { listFailure } from './unreadable.ts'
+
+/** What the finalizer `kubernetes` of a namespace's spec waits for. */
+export async function namespaceLinks(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  examine: Examine,
+): Promise<readonly Link[]> {
+  const { name } = ref
+  const { status } = object as Namespace
+  const controller = componentLink(look, 'kube-controller-manager', 'namespace controller', nameOf(ref))
+  const [apis, pods] = await Promise.all([unavailableApis(look), podsFirst(look, name, examine)])
+  if (pods.length > 0) return [...pods, ...apis, ...onlyBad([await controller])]
+  const { links, count } = await content(look, name, examine, controller)
+  const told = (status?.conditions ?? []).filter(
+    ({ type, status: is }) => is === 'True' && type === 'NamespaceDeletionContentFailure',
+  )
+  const failures = told.map(({ reason = '', message = '' }) =>
+    lastLink('refused', {
+      kind: 'controller-failing',
+      controller: 'namespace controller',
+      source: 'condition',
+      reason,
+      message,
+    }),
+  )
+  const known = [...links, ...apis]
+  // The words of the condition are what became of its deletes; what holds the objects is said better by themselves.
+  const isExplained = known.some((link) => 'verdict' in link || link.next.length > 0)
+  if (!isExplained && failures.length > 0) return [...failures, ...onlyBad([await controller])]
+  if (count > 0 || known.length > 0) return [...known, ...onlyBad([await controller])]
+  return [await controller]
+}
+
+const onlyBad = (links: readonly Link[]) => links.filter((link) => 'verdict' in link && link.verdict !== 'slow')
+
+async function podsFirst(look: Look, namespace: string, examine: Examine): Promise<readonly Link[]> {
+  const resource = look.kinds.ofResource('', 'pods')
+  const read = await look.reader.list<Pod>(PODS, { namespace })
+  if (resource === undefined || read.state !== 'found' || read.value.length === 0) return []
+  return [await groupLink(look, namespace, resource, read.value, true, examine, undefined)]
+}
+
+async function content(look: Look, namespace: string, examine: Examine, controller: Promise<Link>) {
+  const resources = look.kinds.resources.filter(
+    // Events are the same objects in both of their groups.
+    ({ group, namespaced, verbs }) =>
+      namespaced && verbs.includes('list') && verbs.includes('delete') && group !== 'events.k8s.io',
+  )
+  let count = 0
+  const links = await Promise.all(
+    resources.map(async (resource): Promise<readonly Link[]> => {
+      const read = await look.reader.list(resource, { namespace, metadataOnly: true })
+      if (read.state === 'failed') return listFailure(look, resource, read)
+      if (read.state !== 'found' || read.value.length === 0) return []
+      count += read.value.length
+      const groups = Map.groupBy(read.value, ({ metadata }) => (metadata.finalizers ?? []).join(' '))
+      return Promise.all(
+        [...groups.values()].map((alike) => groupLink(look, namespace, resource, alike, false, examine, controller)),
+      )
+    }),
+  )
+  return { links: links.flat(), count }
+}
+
+async function groupLink(
+  look: Look,
+  namespace: string,
+  resource: NamedResource,
+  alike: readonly KubeObject[],
+  isFirst: boolean,
+  examine: Examine,
+  controller: Promise<Link> | undefined,
+): Promise<Link> {
+  const finalizers = [...new Set(alike.flatMap(({ metadata }) => metadata.finalizers ?? []))]
+  const named = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
+  const cause = {
+    kind: 'namespace-content',
+    namespace,
+    resource: named,
+    count: alike.length,
+    finalizers,
+    isFirst,
+  } as const
+  const work = () =>
+    controller ?? componentLink(look, 'kube-controller-manager', 'namespace controller', `namespaces/${namespace}`)
+  const marked = alike.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+  if (marked.length === 0) {
+    const [first] = alike
+    const refused = first === undefined ? [] : await deadHooks(look, refOf(resource, first), first, 'DELETE')
+    return waitingLink(cause, refused.length > 0 ? refused : [await work()], () => lastLink('slow', cause, true))
+  }
+  const next = await Promise.all(marked.slice(0, MOST_ALIKE).map((object) => examine(look, resource, object)))
+  return waitingLink(cause, next, () => lastLink('slow', cause, true))
+}
+
+/** Aggregated APIs that do not answer: what they hold of a namespace is unknown, so it cannot be said to be empty. */
+export async function unavailableApis(look: Look): Promise<readonly Link[]> {
+  const read = await look.reader.list<APIService>(API_SERVICES)
+  if (read.state !== 'found') return []
+  const links: Link[] = []
+  for (const { metadata, spec, status } of read.value) {
+    const available = status?.conditions?.find(({ type }) => type === 'Available')
+    const service = spec?.service
+    if (available?.status !== 'False' || service === undefined || service === null) continue
+    links.push(
+      lastLink('nobody', {
+        kind: 'api-unavailable',
+        apiService: metadata.name ?? '',
+        service: await serviceState(look, service.namespace ?? '', service.name ?? ''),
+        reason: available.reason ?? '',
+        message: available.message ?? '',
+      }),
+    )
+  }
+  return links
+}

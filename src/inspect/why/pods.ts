@@ -1,0 +1,125 @@
+/** A pod that is being deleted: its grace period, its node, and what the kubelet says of ending it. */
+import type { Lease, Node, Pod } from '../../api/generated/types.ts'
+import { formatTime } from '../../base/clock.ts'
+import { componentLink } from './components.ts'
+import { warningsAbout } from './failures.ts'
+import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
+import { deletedAt, foundOf, LEASES, type Look, NODES, nameOf, timeOf } from './look.ts'
+
+/** A node that is silent for longer is given up by Kubernetes. */
+const SILENT_MS = 40_000
+/** The kubelet may take so long after the grace period before it is worth a word. */
+const LATE_MS = 30_000
+
+/** A kubelet tries again every few minutes at the latest: after so long it has failed several times. Its Events last an hour. */
+const HOPELESS_MS = 600_000
+
+/** What holds a pod besides its finalizers. None when its containers have ended and it was let go. */
+export async function podLinks(look: Look, ref: ObjectRef, pod: Pod): Promise<readonly Link[]> {
+  const { metadata, spec, status } = pod
+  const node = spec?.nodeName ?? ''
+  const ends = timeOf(metadata.deletionTimestamp)
+  const isLetGo = (metadata.deletionGracePeriodSeconds ?? 0) === 0 && (metadata.finalizers?.length ?? 0) > 0
+  if (node === '')
+    return isLetGo ? [] : [await componentLink(look, 'kube-controller-manager', 'pod garbage collector', nameOf(ref))]
+  if (isLetGo && hasEnded(status)) return []
+  const silent = await silentNode(look, node, nameOf(ref))
+  if (silent !== undefined) return [silent]
+  if (look.now < ends)
+    return [lastLink('will-end', { kind: 'grace-period', object: ref, node, ends: formatTime(ends) })]
+  const failing = await kubeletFailure(look, ref, node, deletedAt(metadata))
+  if (failing !== undefined) return [failing]
+  if (isLetGo) return []
+  const late = Math.round((look.now - ends) / 1000)
+  const left = runningContainers(status)
+  const note =
+    look.now - ends < LATE_MS
+      ? 'the grace period has just passed'
+      : `the grace period passed ${late} s ago${left.length > 0 ? `, and ${left.join(', ')} is still said to run` : ', and all containers have ended'}; no Event says why`
+  if (look.now - ends > HOPELESS_MS) {
+    const what = left.length > 0 ? 'container' : 'other'
+    return [lastLink('refused', { kind: 'kubelet-failing', node, what, reason: 'no Event', message: note }, true)]
+  }
+  return [lastLink('slow', { kind: 'kubelet-at-work', node, note }, look.now - ends >= LATE_MS)]
+}
+
+type Status = Pod['status']
+
+const runningContainers = (status: Status): string[] =>
+  (status?.containerStatuses ?? [])
+    .filter(({ state }) => state?.running !== undefined)
+    .map(({ name }) => `container ${name}`)
+
+const hasEnded = (status: Status): boolean =>
+  runningContainers(status).length === 0 || status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
+/** A node that says nothing, or is gone: only its kubelet can tell that a container has ended. */
+export async function silentNode(look: Look, name: string, on: string): Promise<Link | undefined> {
+  const { reader, now } = look
+  const [read, leaseRead] = await Promise.all([
+    reader.get(NODES, '', name),
+    reader.get(LEASES, 'kube-node-lease', name),
+  ])
+  if (read.state === 'missing') {
+    const collector = await componentLink(look, 'kube-controller-manager', 'pod garbage collector', on)
+    // Pods of a node that is no more are removed by force; without the collector they stay.
+    return 'verdict' in collector && collector.verdict === 'slow'
+      ? lastLink('slow', {
+          kind: 'controller-at-work',
+          controller: {
+            name: `pod garbage collector (node ${name} does not exist)`,
+            as: 'component',
+            evidence: 'it removes pods of nodes that are gone',
+          },
+          on,
+        })
+      : lastLink('nobody', { kind: 'missing-node', node: name })
+  }
+  if (read.state !== 'found') return undefined
+  const node = read.value as Node
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
+  const lease = foundOf(leaseRead) as Lease | undefined
+  const renewed = lease?.spec?.renewTime
+  const isSilent = renewed !== undefined && now - timeOf(renewed) > SILENT_MS
+  if (ready?.status === 'True' && !isSilent) return undefined
+  if (ready === undefined && !isSilent && renewed !== undefined) return undefined
+  // A node that is not ready but speaks ends its pods all the same.
+  if (ready?.status === 'False' && !isSilent && renewed !== undefined) return undefined
+  return lastLink('nobody', {
+    kind: 'silent-node',
+    node: name,
+    since: (isSilent ? renewed : (ready?.lastHeartbeatTime ?? ready?.lastTransitionTime)) ?? '',
+    message:
+      ready?.status === 'True'
+        ? 'its lease is no longer renewed'
+        : `${ready?.reason ?? 'it has never reported'}: ${ready?.message ?? ''}`,
+  })
+}
+
+type Trouble = (Cause & { kind: 'kubelet-failing' })['what']
+
+/** What kubelets say when they cannot end a pod: the first pattern that fits tells which part fails. */
+const TROUBLES: readonly (readonly [Trouble, RegExp])[] = [
+  ['volume', /unmount|teardown|device is busy|target is busy|volume.*(still|in use)|FailedUnMount|FailedUnmapDevice/i],
+  [
+    'runtime',
+    /shim|ttrpc|containerd\.sock|connection error|runtime.*(not ready|down|unavailable)|task .*not found|DeadlineExceeded.*(StopContainer|runtime service)/i,
+  ],
+  ['sandbox', /sandbox|cni|network plugin|teardown.*network|networkPlugin/i],
+  ['container', /kill|stop.*container|unkillable|did not (exit|terminate)|is running after/i],
+]
+
+async function kubeletFailure(look: Look, ref: ObjectRef, node: string, since: number): Promise<Link | undefined> {
+  const warnings = (await warningsAbout(look, ref)).filter(
+    ({ at, reason, message }) =>
+      !(timeOf(at) < since - 1000) && (ENDING.test(reason) || TROUBLES.some(([, pattern]) => pattern.test(message))),
+  )
+  const [warning] = warnings
+  if (warning === undefined) return undefined
+  const { reason, message, at } = warning
+  const what = TROUBLES.find(([, pattern]) => pattern.test(`${reason} ${message}`))?.[0] ?? 'other'
+  return lastLink('refused', { kind: 'kubelet-failing', node, what, reason, message, ...(at === '' ? {} : { at }) })
+}
+
+const ENDING =
+  /^(FailedKillPod|FailedPreStopHook|ExceededGracePeriod|FailedUnMount|FailedUnmount|FailedKillPodSandbox|KillPodSandboxError|FailedSync)$/

@@ -1,0 +1,94 @@
+/** What roles and bindings let service accounts do, read as they stand, where the cluster's authorizers may not be asked. */
+import type { ClusterRole, ClusterRoleBinding } from '../../api/generated/types.ts'
+import type { ClusterReader } from '../cluster-reader.ts'
+import { isKubernetes } from './failures.ts'
+import type { ObjectRef } from './finding.ts'
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, itemsOf, ROLE_BINDINGS, ROLES } from './look.ts'
+
+interface Grants {
+  readonly bindings: readonly ClusterRoleBinding[]
+  /** By kind, namespace and name. */
+  readonly roles: ReadonlyMap<string, ClusterRole>
+  readonly isWhole: boolean
+}
+
+const keyOf = (kind: string, namespace: string, name: string) => `${kind}/${kind === 'Role' ? namespace : ''}/${name}`
+
+async function readGrants(reader: ClusterReader, namespace: string): Promise<Grants> {
+  const inNamespace = namespace === '' ? {} : { namespace }
+  const [clusterRoles, clusterBindings, roles, bindings] = await Promise.all([
+    reader.list<ClusterRole>(CLUSTER_ROLES),
+    reader.list<ClusterRoleBinding>(CLUSTER_ROLE_BINDINGS),
+    reader.list<ClusterRole>(ROLES, inNamespace),
+    reader.list<ClusterRoleBinding>(ROLE_BINDINGS, inNamespace),
+  ])
+  return {
+    bindings: [...itemsOf(clusterBindings), ...itemsOf(bindings)],
+    roles: new Map([
+      ...itemsOf(clusterRoles).map((role) => [keyOf('ClusterRole', '', role.metadata.name ?? ''), role] as const),
+      ...itemsOf(roles).map(
+        (role) => [keyOf('Role', role.metadata.namespace ?? '', role.metadata.name ?? ''), role] as const,
+      ),
+    ]),
+    isWhole: [clusterRoles, clusterBindings, roles, bindings].every(({ state }) => state === 'found'),
+  }
+}
+
+const roleOf = ({ roles }: Grants, { roleRef, metadata }: ClusterRoleBinding) =>
+  roles.get(keyOf(roleRef.kind, metadata.namespace ?? '', roleRef.name))
+
+/** Whether a role lets write the resource; `byName`: only where it names the resource's group. */
+const writes = ({ rules }: ClusterRole, { group, resource }: ObjectRef, byName: boolean): boolean =>
+  (rules ?? []).some(
+    ({ apiGroups = [], resources = [], resourceNames = [], verbs = [] }) =>
+      (apiGroups.includes(group) || (!byName && apiGroups.includes('*'))) &&
+      resources.some((one) => one === '*' || one === resource) &&
+      resourceNames.length === 0 &&
+      verbs.some((verb) => verb === '*' || verb === 'update' || verb === 'patch'),
+  )
+
+/** Service accounts that a role lets write the object's resource by name of its group: `namespace/name`, each with why. */
+export async function accountsOfGroup(reader: ClusterReader, ref: ObjectRef): Promise<ReadonlyMap<string, string>> {
+  const accounts = new Map<string, string>()
+  const { group, resource, namespace } = ref
+  if (isKubernetes(group)) return accounts
+  const grants = await readGrants(reader, namespace)
+  for (const binding of grants.bindings) {
+    const role = roleOf(grants, binding)
+    if (role === undefined || !writes(role, ref, true)) continue
+    for (const subject of binding.subjects ?? []) {
+      if (subject.kind !== 'ServiceAccount') continue
+      const account = `${subject.namespace ?? binding.metadata.namespace ?? ''}/${subject.name}`
+      const { kind, name } = binding.roleRef
+      accounts.set(account, `its account ${account} may write ${resource}.${group} by ${kind} ${name}`)
+    }
+  }
+  return accounts
+}
+
+export interface Account {
+  readonly user: string
+  readonly groups: readonly string[]
+  readonly account: { readonly namespace: string; readonly name: string }
+}
+
+/** Whether a role lets that account write the object's resource; undefined when roles and bindings may not be seen. */
+export async function isGranted(
+  reader: ClusterReader,
+  { user, groups, account }: Account,
+  ref: ObjectRef,
+): Promise<boolean | undefined> {
+  const grants = await readGrants(reader, ref.namespace)
+  const isGrant = grants.bindings.some((binding) => {
+    const isSubject = (binding.subjects ?? []).some(({ kind, name, namespace = '' }) =>
+      kind === 'ServiceAccount'
+        ? name === account.name && (namespace || binding.metadata.namespace) === account.namespace
+        : kind === 'Group'
+          ? groups.includes(name)
+          : name === user,
+    )
+    const role = isSubject ? roleOf(grants, binding) : undefined
+    return role !== undefined && writes(role, ref, false)
+  })
+  return isGrant ? true : grants.isWhole ? false : undefined
+}

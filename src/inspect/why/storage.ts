@@ -1,0 +1,116 @@
+/** Claims, volumes and their attachments: what still uses or holds them. */
+import type { CSINode, PersistentVolume, Pod, VolumeAttachment } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { isTerminated } from '../../controllers/pods/pod.ts'
+import type { Examine } from './examine.ts'
+import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
+import {
+  ATTACHMENTS,
+  builtinRef,
+  CLAIMS,
+  CSI_NODES,
+  type Look,
+  MOST_ALIKE,
+  NODES,
+  PODS,
+  unseenLink,
+  VOLUMES,
+} from './look.ts'
+import { silentNode } from './pods.ts'
+
+/** Pods that use the claim (storage object in use protection); those that have ended or are on no node do not count. */
+export async function claimLinks(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {
+  const pods = await look.reader.list<Pod>(PODS, { namespace: ref.namespace })
+  if (pods.state !== 'found') return [unseenLink('pods that use the claim', pods)]
+  const using = pods.value.filter(
+    (pod) =>
+      (pod.spec?.nodeName ?? '') !== '' &&
+      !isTerminated(pod) &&
+      (pod.spec?.volumes ?? []).some(
+        ({ name, persistentVolumeClaim, ephemeral }) =>
+          persistentVolumeClaim?.claimName === ref.name ||
+          (ephemeral !== undefined && `${pod.metadata.name}-${name}` === ref.name),
+      ),
+  )
+  return Promise.all(
+    using.slice(0, MOST_ALIKE).map((pod) => usedBy(look, PODS, 'Pod', pod, 'it mounts the claim', examine)),
+  )
+}
+
+/** A volume is protected while it is bound. */
+export async function volumeLinks(look: Look, object: KubeObject, examine: Examine): Promise<readonly Link[]> {
+  const { spec, status } = object as PersistentVolume
+  const claim = spec?.claimRef
+  if (claim === undefined || status?.phase !== 'Bound') return []
+  const read = await look.reader.get(CLAIMS, claim.namespace ?? '', claim.name ?? '')
+  if (read.state === 'missing') return []
+  if (read.state !== 'found') return [unseenLink('the claim that it is bound to', read)]
+  if (claim.uid !== undefined && claim.uid !== read.value.metadata.uid) return []
+  return [await usedBy(look, CLAIMS, 'PersistentVolumeClaim', read.value, 'it is bound to the volume', examine)]
+}
+
+async function usedBy(
+  look: Look,
+  gvr: typeof PODS,
+  kind: string,
+  object: KubeObject,
+  how: string,
+  examine: Examine,
+): Promise<Link> {
+  const { name = '', namespace = '', uid, deletionTimestamp } = object.metadata
+  const by = builtinRef(gvr, kind, namespace, name, uid)
+  const cause = { kind: 'in-use', by, how, isDeleted: deletionTimestamp !== undefined } as const
+  const resource = look.kinds.ofResource(gvr.group, gvr.resource)
+  if (deletionTimestamp === undefined || resource === undefined) return lastLink('will-end', cause)
+  return waitingLink(cause, [await examine(look, resource, object)], () => lastLink('will-end', cause))
+}
+
+/** The attachments of a volume to nodes. */
+export async function attachmentsOfVolume(look: Look, ref: ObjectRef, examine: Examine): Promise<readonly Link[]> {
+  const read = await look.reader.list<VolumeAttachment>(ATTACHMENTS)
+  if (read.state !== 'found') return [unseenLink('attachments of the volume', read)]
+  const own = read.value.filter(({ spec }) => spec.source.persistentVolumeName === ref.name)
+  const resource = look.kinds.ofResource(ATTACHMENTS.group, ATTACHMENTS.resource)
+  return Promise.all(
+    own.slice(0, MOST_ALIKE).map(async (attachment) => {
+      const { metadata, spec } = attachment
+      const cause = {
+        kind: 'attachment',
+        attachment: builtinRef(ATTACHMENTS, 'VolumeAttachment', '', metadata.name ?? '', metadata.uid),
+        node: spec.nodeName,
+        driver: spec.attacher,
+      } as const
+      const next =
+        metadata.deletionTimestamp !== undefined && resource !== undefined
+          ? [await examine(look, resource, attachment)]
+          : await attachmentLinks(look, attachment)
+      return waitingLink(cause, next, () => lastLink('slow', cause, true))
+    }),
+  )
+}
+
+/** What an attachment lacks to be ended: its node, the driver there, its volume. */
+export async function attachmentLinks(look: Look, object: KubeObject): Promise<readonly Link[]> {
+  const { spec } = object as VolumeAttachment
+  const { attacher: driver, nodeName: node, source } = spec
+  const [nodeRead, csiNode, volume] = await Promise.all([
+    look.reader.get(NODES, '', node),
+    look.reader.get(CSI_NODES, '', node),
+    source.persistentVolumeName === undefined ? undefined : look.reader.get(VOLUMES, '', source.persistentVolumeName),
+  ])
+  const links: Link[] = []
+  if (volume?.state === 'missing')
+    links.push(lastLink('nobody', { kind: 'volume-missing', volume: source.persistentVolumeName ?? '' }))
+  if (nodeRead.state === 'missing') links.push(lastLink('nobody', { kind: 'missing-node', node }))
+  else {
+    const silent = await silentNode(look, node, `volumeattachments.storage.k8s.io/${object.metadata.name}`)
+    if (silent !== undefined) links.push(silent)
+    const drivers = csiNode.state === 'found' ? ((csiNode.value as CSINode).spec.drivers ?? []) : undefined
+    const isThere = drivers?.some(({ name }) => name === driver)
+    if (isThere === false || csiNode.state === 'missing')
+      links.push(
+        lastLink('nobody', { kind: 'driver-missing', driver, node, part: `CSINode ${node} does not name the driver` }),
+      )
+  }
+  return links
+}

@@ -1,0 +1,70 @@
+/** Everything in a cluster that is being deleted, and drains that wait: worst first. */
+import type { Node } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { NamedResource } from '../../client/aggregated-discovery.ts'
+import { compareVerdicts, lastCause } from './finding.ts'
+import { deletedAt, itemsOf, type Look, NODES } from './look.ts'
+import { listFailure } from './unreadable.ts'
+import { conclude, type Explanation, explainObject } from './why.ts'
+
+export interface Survey {
+  /** The worst first, of equals the oldest. */
+  readonly found: readonly Explanation[]
+  /** Objects alike (kind, namespace, finalizers) that are not explained one by one. */
+  readonly alike: number
+}
+
+/** Of objects alike so many are explained. */
+const EXPLAINED = 2
+/** Requests that are kept for explaining. */
+const GROUPS = 40
+
+export async function survey(look: Look): Promise<Survey> {
+  const resources = look.kinds.resources.filter(
+    // Events are the same objects in both of their groups.
+    ({ group, verbs }) => verbs.includes('list') && verbs.includes('delete') && group !== 'events.k8s.io',
+  )
+  const unreadable: Explanation[] = []
+  const lists = await Promise.all(
+    resources.map(async (resource) => {
+      const read = await look.reader.list(resource, { metadataOnly: true })
+      if (read.state === 'failed') unreadable.push(...(await unlisted(look, resource, read)))
+      return itemsOf(read)
+        .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+        .map((object) => ({ resource, object }))
+    }),
+  )
+  const marked = lists.flat().toSorted((a, b) => deletedAt(a.object.metadata) - deletedAt(b.object.metadata))
+  const groups = Map.groupBy(marked, ({ resource, object: { metadata } }) =>
+    JSON.stringify([resource.group, resource.resource, metadata.namespace, metadata.finalizers ?? []]),
+  )
+  const chosen = [...groups.values()].slice(0, GROUPS).flatMap((alike) => alike.slice(0, EXPLAINED))
+  const explained = await Promise.all(chosen.map(({ resource, object }) => explainObject(look, resource, object)))
+  const found = [...explained, ...unreadable, ...(await blockedDrains(look))].toSorted(
+    (a, b) => compareVerdicts(b.verdict, a.verdict) || a.since.localeCompare(b.since),
+  )
+  return { found, alike: marked.length - chosen.length }
+}
+
+async function unlisted(
+  look: Look,
+  resource: NamedResource,
+  read: Parameters<typeof listFailure>[2],
+): Promise<readonly Explanation[]> {
+  const { group, version, kind, resource: plural } = resource
+  const ref = { group, version, resource: plural, kind, namespace: '', name: '*' }
+  return (await listFailure(look, resource, read)).map((link) => conclude(ref, 'unreadable', '', link))
+}
+
+/** Nodes that are cordoned and whose pods no eviction may take. */
+async function blockedDrains(look: Look): Promise<readonly Explanation[]> {
+  const resource = look.kinds.ofResource('', 'nodes')
+  const nodes = itemsOf(await look.reader.list(NODES)) as readonly KubeObject[]
+  if (resource === undefined) return []
+  const cordoned = nodes.filter((node) => {
+    const { spec, metadata } = node as Node
+    return spec?.unschedulable === true && metadata.deletionTimestamp === undefined
+  })
+  const explained = await Promise.all(cordoned.slice(0, 10).map((node) => explainObject(look, resource, node)))
+  return explained.filter(({ chain }) => lastCause(chain).verdict !== 'not-stuck')
+}

@@ -1,0 +1,149 @@
+/** The workloads of a cluster, and whether one of them runs: is anything to run, does it, and what do its pods say. */
+import type { Deployment, Lease, Pod } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { formatLabelSelector, labelSelectorOf } from '../../api/objects/label-selector.ts'
+import type { GroupVersionResource } from '../../client/client.ts'
+import { type Controller, type Link, lastLink } from './finding.ts'
+import {
+  builtinRef,
+  DAEMON_SETS,
+  DEPLOYMENTS,
+  itemsOf,
+  LEASES,
+  type Look,
+  nameOf,
+  PODS,
+  SERVICE_ACCOUNTS,
+  STATEFUL_SETS,
+  timeOf,
+} from './look.ts'
+
+export interface Workload {
+  readonly gvr: GroupVersionResource
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly podLabels: Readonly<Record<string, string>>
+  readonly account: string
+  readonly images: readonly string[]
+  /** The programs of its containers, without folders, and the containers' names. */
+  readonly programs: readonly string[]
+  readonly desired: number
+  readonly ready: number
+  readonly selector: string
+  readonly conditions: readonly { readonly type: string; readonly status: string; readonly message?: string }[]
+}
+
+const KINDS: readonly (readonly [GroupVersionResource, string])[] = [
+  [DEPLOYMENTS, 'Deployment'],
+  [STATEFUL_SETS, 'StatefulSet'],
+  [DAEMON_SETS, 'DaemonSet'],
+]
+
+export interface Workloads {
+  readonly all: readonly Workload[]
+  /** What could not be listed. */
+  readonly unseen: string
+}
+
+export async function readWorkloads({ reader }: Look): Promise<Workloads> {
+  const reads = await Promise.all(KINDS.map(([gvr]) => reader.list(gvr)))
+  const all = reads.flatMap((read, index) => {
+    const [gvr, kind] = KINDS[index] as (typeof KINDS)[number]
+    return itemsOf(read).map((object) => workloadOf(gvr, kind, object))
+  })
+  const failed = reads.find(({ state }) => state !== 'found')
+  return { all, unseen: failed !== undefined && 'message' in failed ? failed.message : '' }
+}
+
+function workloadOf(gvr: GroupVersionResource, kind: string, object: KubeObject): Workload {
+  // The three kinds are alike in what is read here.
+  const { metadata, spec, status } = object as Deployment & {
+    readonly status?: { readonly desiredNumberScheduled?: number; readonly numberReady?: number }
+  }
+  const pod = spec?.template?.spec
+  const containers = pod?.containers ?? []
+  return {
+    gvr,
+    kind,
+    namespace: metadata?.namespace ?? '',
+    name: metadata?.name ?? '',
+    labels: metadata?.labels ?? {},
+    podLabels: spec?.template?.metadata?.labels ?? {},
+    account: pod?.serviceAccountName ?? 'default',
+    images: containers.map(({ image }) => image ?? ''),
+    programs: containers.flatMap(({ name, command }) => [name, (command?.[0] ?? '').split('/').at(-1) ?? '']),
+    desired: kind === 'DaemonSet' ? (status?.desiredNumberScheduled ?? 0) : (spec?.replicas ?? 1),
+    ready: (kind === 'DaemonSet' ? status?.numberReady : status?.readyReplicas) ?? 0,
+    selector: formatLabelSelector(labelSelectorOf(spec?.selector)),
+    conditions: status?.conditions ?? [],
+  }
+}
+
+export const controllerOf = (workload: Workload, evidence: string): Controller => ({
+  name: `${nameOf({ ...workload.gvr, name: workload.name })} in namespace ${workload.namespace}`,
+  as: 'workload',
+  workload: builtinRef(workload.gvr, workload.kind, workload.namespace, workload.name),
+  evidence,
+})
+
+/** Why it does not run or does not lead; undefined when nothing says so. */
+export async function notRunning(look: Look, workload: Workload, controller: Controller): Promise<Link | undefined> {
+  const stopped = (reason: string) => lastLink('nobody', { kind: 'controller-not-running', controller, reason })
+  if (workload.ready > 0) return notLeading(look, workload, controller)
+  const { reader } = look
+  const { namespace, account } = workload
+  if (workload.desired === 0) {
+    return stopped(workload.kind === 'DaemonSet' ? 'no node runs a pod of it' : 'it is scaled to 0 replicas')
+  }
+  const [found, pods] = await Promise.all([
+    reader.get(SERVICE_ACCOUNTS, namespace, account),
+    reader.list<Pod>(PODS, { namespace, labelSelector: workload.selector }),
+  ])
+  if (found.state === 'missing') {
+    return lastLink('nobody', {
+      kind: 'needs-missing',
+      controller: controller.name,
+      what: `serviceaccounts/${account} in namespace ${namespace}`,
+      named: 'its pods run as that service account, and cannot be made',
+    })
+  }
+  const failure = workload.conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')
+  if (failure?.message !== undefined) return stopped(`its pods cannot be made: ${failure.message}`)
+  const [pod] = itemsOf(pods)
+  if (pod === undefined) return stopped('it has no pods')
+  return stopped(`its pod ${pod.metadata?.name} is not ready: ${podProblem(pod)}`)
+}
+
+function podProblem({ status }: Pod): string {
+  for (const { state, lastState } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    const { waiting } = state ?? {}
+    const ended = (state?.terminated ?? lastState?.terminated)?.exitCode
+    if (waiting?.reason !== undefined) {
+      const last = ended === undefined ? '' : ` (it ended with exit code ${ended})`
+      return `${waiting.reason}${waiting.message === undefined ? '' : `: ${waiting.message}`}${last}`
+    }
+    if (ended !== undefined) return `its container ended with exit code ${ended}`
+  }
+  const unmet = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
+  return unmet?.message ?? status?.message ?? `phase ${status?.phase ?? 'unknown'}`
+}
+
+/** A controller that runs waits for its lease while another holds it, or cannot renew it any more. */
+async function notLeading(look: Look, workload: Workload, controller: Controller): Promise<Link | undefined> {
+  const leases = itemsOf(await look.reader.list<Lease>(LEASES, { namespace: workload.namespace }))
+  // Its pods are named after it, and leaders after their pods.
+  const own = leases.filter(({ spec }) => (spec?.holderIdentity ?? '').startsWith(`${workload.name}-`))
+  if (own.length === 0) return undefined
+  const due = ({ spec }: Lease) => timeOf(spec?.renewTime) + (spec?.leaseDurationSeconds ?? 15) * 1000
+  const newest = own.reduce((best, one) => (due(one) > due(best) ? one : best))
+  // Twice its duration: then another would have taken it.
+  if (look.now <= due(newest) + Math.max(15, newest.spec?.leaseDurationSeconds ?? 15) * 1000) return undefined
+  return lastLink('nobody', {
+    kind: 'controller-not-leading',
+    controller,
+    lease: `${workload.namespace}/${newest.metadata?.name}`,
+    renewed: newest.spec?.renewTime ?? '',
+  })
+}

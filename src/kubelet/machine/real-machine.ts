@@ -1,0 +1,90 @@
+/** What a real node tells of its machine, and the range of addresses that it waits for where the cluster gives it. */
+import { readFileSync, statfsSync } from 'node:fs'
+import { availableParallelism, release as kernelRelease, totalmem } from 'node:os'
+import type { Node } from '../../api/generated/types.ts'
+import { isAlreadyExists } from '../../api/status.ts'
+import { sleep } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { Client } from '../../client/client.ts'
+import { type NodeDescription, nodeObject } from '../node-status.ts'
+import type { MachineIds } from './machine.ts'
+import type { FoundRuntime } from './machine-requirements.ts'
+
+export function capacityOf(directory: string): Readonly<Record<string, string>> {
+  const { blocks, bsize } = statfsSync(directory)
+  return {
+    cpu: String(availableParallelism()),
+    'ephemeral-storage': `${Math.floor((blocks * bsize) / 1024)}Ki`,
+    memory: `${Math.floor(totalmem() / 1024)}Ki`,
+    pods: '110',
+  }
+}
+
+export const realMachine = ({ machineId }: MachineIds) => ({
+  kernelVersion: kernelRelease(),
+  osImage: osImage(),
+  systemUuid: machineId,
+})
+
+function osImage(): string {
+  try {
+    return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'Linux'
+  } catch {
+    return 'Linux'
+  }
+}
+
+const NODES = { group: '', version: 'v1', resource: 'nodes' }
+const KUBELET_PORT = 10250
+const LOOK_AGAIN_MS = 100
+const PATIENCE_MS = 60_000
+
+export interface WaitingNode {
+  readonly runtime: Runtime
+  /** Speaks as the node. */
+  readonly client: Client
+  readonly nodeName: string
+  readonly nodeIP: string
+  readonly found: FoundRuntime
+  readonly ids: MachineIds
+  /** On the file system where its pods will have their volumes. */
+  readonly directory: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * The node's spec.podCIDR. Where there is no Node of that name it is registered, not ready as long as pods can have no network.
+ * @throws Error when none is given
+ */
+export async function awaitPodRange(options: WaitingNode): Promise<string> {
+  const { runtime, client, nodeName, signal } = options
+  const { clock } = runtime
+  const nodes = client.resource<Node>(NODES)
+  try {
+    await nodes.create(nodeObject(withoutNetwork(options), clock.now()))
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+  for (const from = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS, signal)) {
+    const { spec } = await nodes.get(nodeName)
+    if (spec?.podCIDR) return spec.podCIDR
+    if (clock.monotonic() - from > PATIENCE_MS)
+      throw new Error(
+        `node ${nodeName} was given no range for its pods (spec.podCIDR): a controller manager with --allocate-node-cidrs gives it`,
+      )
+  }
+}
+
+function withoutNetwork({ nodeName, nodeIP, found, ids, directory }: WaitingNode): NodeDescription {
+  const problem = 'container runtime network not ready: the node has no range for its pods yet'
+  return {
+    ...ids,
+    name: nodeName,
+    ip: nodeIP,
+    capacity: capacityOf(directory),
+    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+    kubeletVersion: 'v1.37.1',
+    runtimeVersion: `${found.name}://${found.version}`,
+    real: { ...realMachine(ids), port: KUBELET_PORT, images: [], problem },
+  }
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type IPv4Range, parseIPv4Range, rangeText } from '../../api/objects/ipv4-range.ts'
+import { isUnrouted, type MachineRoutes, unroutedRange } from './routes.ts'
+
+/** Numbers as the kernel writes them: the last byte first. */
+const hex = (address: string) =>
+  address
+    .split('.')
+    .reverse()
+    .map((part) => Number(part).toString(16).padStart(2, '0').toUpperCase())
+    .join('')
+type Route = readonly [name: string, to: string, mask: string]
+const routes = (...all: readonly Route[]) =>
+  [
+    'Iface',
+    ...all.map(([name, to, mask]) => [name, hex(to), hex('0.0.0.0'), 1, 0, 0, 0, hex(mask), 0, 0, 0].join('\t')),
+    '',
+  ].join('\n')
+
+const machine = (all: readonly Route[], addresses: readonly string[] = []): MachineRoutes => ({
+  text: routes(...all),
+  addresses,
+  isOwn: (name) => name === 'skiff-a',
+})
+
+const firstFree = (bits: number, all: readonly Route[], addresses: readonly string[] = []) => {
+  const found = unroutedRange(machine(all, addresses), bits)
+  return found === undefined ? undefined : rangeText(found)
+}
+
+test('pods get a range that nothing else has, whatever the size of what routes cover', () => {
+  const free = (...all: readonly Route[]) => firstFree(24, all)
+  assert.equal(free(['eth0', '0.0.0.0', '0.0.0.0']), '10.244.0.0/24')
+  assert.equal(free(['cni0', '10.244.0.0', '255.255.255.0']), '10.244.1.0/24')
+  assert.equal(free(['cni0', '10.244.0.0', '255.255.0.0']), '172.29.0.0/24')
+  assert.equal(free(['tun0', '10.0.0.0', '255.0.0.0'], ['docker0', '172.16.0.0', '255.240.0.0']), '192.168.0.0/24')
+  assert.equal(free(['skiff-a', '10.244.0.0', '255.255.255.0']), '10.244.0.0/24', 'its own bridge is no obstacle')
+  assert.equal(firstFree(24, [], ['10.244.0.9']), '10.244.1.0/24')
+  assert.equal(
+    free(['a', '10.0.0.0', '255.0.0.0'], ['b', '172.16.0.0', '255.240.0.0'], ['c', '192.168.0.0', '255.255.0.0']),
+    undefined,
+  )
+})
+
+test('a range of several nodes is whole, and what its own first node has in it already is no obstacle', () => {
+  assert.equal(firstFree(20, [['cni0', '10.244.3.0', '255.255.255.0']]), '10.244.16.0/20')
+  const pod: Route = ['veth0', '10.244.16.5', '255.255.255.255']
+  const isFree = (addresses: readonly string[], besides?: string) => {
+    const whole = parseIPv4Range('10.244.16.0/20') as IPv4Range
+    return isUnrouted(whole, machine([pod], addresses), besides === undefined ? undefined : parseIPv4Range(besides))
+  }
+  assert.equal(isFree([]), false)
+  assert.equal(isFree([], '10.244.16.0/24'), true)
+  assert.equal(isFree(['10.244.17.1'], '10.244.16.0/24'), false)
+})

@@ -1,0 +1,304 @@
+/**
+ * What looks after the pods of one node: what PodConfig, PLEG and the probes tell becomes work of the pod workers; around them
+ * PodManager, PodCache and StatusManager. A simulated node makes it with its first pod (kubelet.ts).
+ */
+import type { Node, PodStatus } from '../api/generated/types.ts'
+import type { Timer } from '../base/clock.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import type { Correlation } from '../client/event-correlation.ts'
+import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
+import { createActiveDeadlines } from './active-deadline.ts'
+import { createReferences } from './configmaps-and-secrets.ts'
+import { createImages } from './image-pull-policy.ts'
+import { createKiller } from './kill-pod.ts'
+import type { Machine } from './machine/machine.ts'
+import { removeOrphans } from './orphaned-pods.ts'
+import { createPleg } from './pleg.ts'
+import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
+import { createAllocations, refusalOf } from './pod-admission.ts'
+import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
+import { createPodCertificates } from './pod-certificates.ts'
+import type { PodConfigHandler, PodOperation } from './pod-config.ts'
+import { createPodEvents } from './pod-events.ts'
+import { createPodManager, type PodManager } from './pod-manager.ts'
+import { createPodResizes } from './pod-resize.ts'
+import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
+import { createProbeManager } from './probes/probe-manager.ts'
+import type { ContainerRuntime } from './runtimes/runtime.ts'
+import { createContainerStarter } from './start-container.ts'
+import { createStatusManager } from './status-manager.ts'
+import { type SyncParts, syncPod } from './sync-pod.ts'
+import { syncTerminatedPod } from './sync-terminated-pod.ts'
+import { syncTerminatingPod } from './sync-terminating-pod.ts'
+import { createVolumes } from './volumes.ts'
+import { createStartFailures } from './waiting-reasons.ts'
+
+export interface NodePodsOptions {
+  /** Ends with the kubelet. */
+  readonly runtime: Runtime
+  readonly client: Client
+  readonly nodeName: string
+  readonly signal: AbortSignal
+  readonly capacity: Readonly<Record<string, string>>
+  readonly hostIP: string
+  readonly containerRuntime: ContainerRuntime
+  readonly runtimeName: string
+  readonly machine?: Machine
+  /** Of the Events; default: one of its own. */
+  readonly correlation?: Correlation
+  /** As the API server has it. */
+  readonly node: () => Node | undefined
+}
+
+export interface NodePods {
+  /** Nothing waits to be told to the API server. */
+  readonly idle: boolean
+  readonly pods: Pick<PodManager, 'get' | 'list'>
+  readonly containerRuntime: ContainerRuntime
+  readonly handle: PodConfigHandler
+  runtimeStatus(uid: string): RuntimePodStatus
+  podStatus(uid: string): PodStatus | undefined
+  /** Reads what the runtime has, until it answers. @throws when aborted */
+  begin(): Promise<void>
+  /** The pods that the API server has for this node have all been handled once: what else runs is left over. */
+  allSeen(): void
+}
+
+/** What is left of pods that are gone is looked for again after this. */
+const COLLECTION_PERIOD_MS = 60_000
+/** Pods of a real node are looked at again after this. */
+const FRESH_PERIOD_MS = 60_000
+
+export function createNodePods(options: NodePodsOptions): NodePods {
+  const { runtime, client, nodeName, signal, capacity, hostIP, containerRuntime, runtimeName, machine } = options
+  const { clock } = runtime
+
+  const recorder = createEventRecorder(
+    runtime,
+    client,
+    { component: 'kubelet', host: nodeName },
+    'v1',
+    USUAL_LIMITS,
+    options.correlation,
+  )
+  const events = createPodEvents(recorder)
+  const pods = createPodManager()
+  const cache = createPodCache()
+  const failures = createStartFailures()
+  const allocations = createAllocations()
+  const resizes = createPodResizes(allocations, capacity)
+  const references = createReferences(clock, client)
+  const sync = (uid: string) => workers.sync(uid)
+  const pleg = createPleg(runtime, containerRuntime, cache, (changes) => {
+    for (const uid of new Set(changes.map((change) => change.uid))) {
+      if (isKnown(uid)) sync(uid)
+      else endOrphans()
+    }
+  })
+  /** Before the pods of this node are known, any of them may be. */
+  let podsSeen = false
+  const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
+  const endOrphans = () =>
+    void removeOrphans(containerRuntime, isKnown, machine).catch((error) => {
+      runtime.log.error('Removing pods that are gone failed', error)
+      endOrphansLater()
+    })
+  let orphansDue: Timer | undefined
+  const endOrphansLater = () => {
+    if (orphansDue !== undefined || signal.aborted) return
+    orphansDue = clock.setTimer(COLLECTION_PERIOD_MS, 'orphans are collected', () => {
+      orphansDue = undefined
+      if (!signal.aborted) endOrphans()
+    })
+  }
+  const probes = createProbeManager(runtime, containerRuntime, events, sync, hostIP)
+  const killer = createKiller(runtime, containerRuntime, events, (pod, container) =>
+    reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIP),
+  )
+  const images = createImages(runtime, containerRuntime, events, async (pod, image) => {
+    if (machine === undefined) return []
+    const names = (specOf(pod).imagePullSecrets ?? []).map(({ name = '' }) => name)
+    const secrets = await Promise.all(names.map((name) => references.secret(namespaceOf(pod), name)))
+    return machine.credentials(
+      image,
+      secrets.filter((secret) => secret !== undefined),
+    )
+  })
+  const volumes =
+    machine === undefined
+      ? createVolumes(clock, client, references, events)
+      : createVolumes(
+          clock,
+          client,
+          references,
+          events,
+          machine.volumes,
+          createPodCertificates({ runtime, client, events, nodeName, node: options.node }),
+        )
+  const deadlines = createActiveDeadlines(clock, events, sync)
+  const starter = createContainerStarter({
+    runtime,
+    containerRuntime,
+    images,
+    references,
+    failures,
+    events,
+    killer,
+    hostIP,
+    ...(machine === undefined ? {} : { machine }),
+  })
+  const statuses = createStatusManager({
+    runtime,
+    client,
+    pod: (uid) => pods.get(uid),
+    couldHaveRunningContainers: (uid) => workers.couldHaveRunningContainers(uid),
+  })
+  const sources = {
+    runtimeName,
+    hostIP,
+    limitsPods: machine !== undefined,
+    startFailure: failures.get,
+    ready: probes.ready,
+    started: probes.started,
+    resources: resizes.resources,
+    resizeConditions: resizes.conditions,
+  }
+  const parts: SyncParts = {
+    runtime,
+    containerRuntime,
+    cache,
+    pleg,
+    statuses,
+    sources,
+    events,
+    probes,
+    volumes,
+    killer,
+    starter,
+    deadlines,
+    resizes,
+    ...(machine === undefined ? {} : { machine }),
+  }
+  const workers: PodWorkers = createPodWorkers({
+    runtime,
+    syncPod: (pod, abort) => syncPod(parts, pod, abort),
+    syncTerminatingPod: (pod, grace) => syncTerminatingPod(parts, pod, grace),
+    async syncTerminatedPod(pod) {
+      release(uidOf(pod))
+      await syncTerminatedPod(parts, pod)
+    },
+    shorten: killer.shorten,
+    forget,
+  })
+
+  /** What the pod had of the node is free for others, which may have waited for it. */
+  function release(uid: string): void {
+    if (!allocations.has(uid)) return
+    allocations.remove(uid)
+    for (const waiting of resizes.waiting()) {
+      const pod = pods.get(waiting)
+      if (pod !== undefined) workers.update({ pod: resizes.accept(pod), type: 'sync' })
+    }
+  }
+
+  /** Object, worker and all that was held for the pod are gone. */
+  function forget(uid: string): void {
+    resizes.forget(uid)
+    release(uid)
+    statuses.forget(uid)
+    probes.remove(uid)
+    volumes.forget(uid)
+    images.forget(uid)
+    starter.forget(uid)
+    failures.forget(uid)
+    deadlines.forget(uid)
+    const failed = (error: unknown) => {
+      runtime.log.error('Removing a sandbox failed', error)
+      endOrphansLater()
+    }
+    const { sandboxes } = cache.get(uid)
+    if (machine === undefined) for (const { id } of sandboxes) containerRuntime.removePodSandbox(id).catch(failed)
+    else
+      Promise.all(sandboxes.map(({ id }) => containerRuntime.removePodSandbox(id)))
+        .then(() => machine.remove(uid))
+        .catch(failed)
+    pleg.forget(uid)
+  }
+
+  function add(pod: Pod): void {
+    const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
+    const refusal = known ? undefined : refusalOf(pod, options.node(), capacity, allocations)
+    if (refusal === undefined) {
+      const own = resizes.accept(pod)
+      if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
+      workers.update({ pod: own, type: 'create' })
+      return
+    }
+    const { reason, message } = refusal
+    events.warning(pod, reason, message)
+    const { generation } = pod.metadata
+    statuses.set(pod, {
+      ...pod.status,
+      phase: 'Failed',
+      reason,
+      message: `Pod was rejected: ${message}`,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    })
+  }
+
+  function handle(operation: PodOperation, pod: Pod, observed: Pod): void {
+    switch (operation) {
+      case 'ADD':
+        pods.set(pod)
+        add(pod)
+        break
+      case 'UPDATE':
+      case 'DELETE':
+        pods.set(pod)
+        statuses.observed(observed)
+        workers.update({ pod: resizes.accept(pod), type: 'update' })
+        break
+      case 'RECONCILE':
+        pods.set(pod)
+        statuses.observed(observed)
+        if ((specOf(pod).readinessGates ?? []).length > 0 || isTerminalPhase(pod.status?.phase))
+          workers.update({ pod: resizes.accept(pod), type: 'sync' })
+        return
+      case 'REMOVE':
+        pods.delete(uidOf(pod))
+        workers.remove(pod)
+    }
+  }
+
+  /** Volumes made of objects follow them, and what an end left over is looked for. */
+  function keepFresh(): void {
+    const timer = clock.setTimer(FRESH_PERIOD_MS, 'pods are looked at again', () => {
+      if (signal.aborted) return
+      for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) sync(uidOf(pod))
+      endOrphans()
+      keepFresh()
+    })
+    signal.addEventListener('abort', () => timer.cancel(), { once: true })
+  }
+
+  return {
+    get idle() {
+      return statuses.idle
+    },
+    pods,
+    containerRuntime,
+    handle,
+    runtimeStatus: cache.get,
+    podStatus: statuses.get,
+    async begin() {
+      pleg.run(signal)
+      await pleg.firstRelist(signal)
+    },
+    allSeen() {
+      podsSeen = true
+      endOrphans()
+      if (machine !== undefined) keepFresh()
+    },
+  }
+}

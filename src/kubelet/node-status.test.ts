@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nodeStatus } from './node-status.ts'
+
+const description = {
+  name: 'n',
+  ip: '10.0.0.1',
+  capacity: { cpu: '2', memory: '1Gi', pods: '110' },
+  architecture: 'amd64',
+  kubeletVersion: 'v1',
+  runtimeVersion: 'r://1',
+  machineId: 'm',
+  bootId: 'b',
+}
+
+test('an extended resource that others wrote into the capacity stays, and can be allocated', () => {
+  const old = { capacity: { cpu: '1', 'example.com/foo': '5' }, allocatable: { cpu: '1' } }
+  const { capacity, allocatable } = nodeStatus(description, 0, old)
+  assert.deepEqual(capacity, { ...description.capacity, 'example.com/foo': '5' })
+  assert.deepEqual(allocatable, capacity)
+})

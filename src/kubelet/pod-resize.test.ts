@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ResourceRequirements } from '../api/generated/types.ts'
+import type { Pod } from './pod.ts'
+import { createAllocations } from './pod-admission.ts'
+import type { RuntimePodStatus } from './pod-cache.ts'
+import { createPodResizes, RESOURCES_LABEL } from './pod-resize.ts'
+import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
+
+const cpu = (requests: string, limits = requests): ResourceRequirements => ({
+  requests: { cpu: requests },
+  limits: { cpu: limits },
+})
+
+const podOf = (uid: string, resources: ResourceRequirements, more: object = {}, status: object = {}): Pod =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: uid, namespace: 'n', uid, generation: 2 },
+    spec: { containers: [{ name: 'c', resources, ...more }] },
+    status,
+  }) as Pod
+
+const running = (id: string, resources: ResourceRequirements): RuntimeContainerStatus =>
+  ({
+    id,
+    metadata: { name: 'c', attempt: 0 },
+    state: 'running',
+    labels: { [RESOURCES_LABEL]: JSON.stringify(resources) },
+  }) as unknown as RuntimeContainerStatus
+
+const runtimeOf = (...containers: RuntimeContainerStatus[]) => ({ uid: 'a', ips: [], sandboxes: [], containers })
+const resourcesOf = (pod: Pod) => pod.spec!.containers[0]!.resources
+
+function node() {
+  const allocations = createAllocations()
+  const resizes = createPodResizes(allocations, { cpu: '2', memory: '1Gi', pods: '10' })
+  const begin = (pod: Pod) => {
+    const own = resizes.accept(pod)
+    allocations.add(own)
+    return own
+  }
+  const conditions = (pod: Pod, status: RuntimePodStatus) =>
+    resizes.conditions(pod, status).map(({ type, reason }) => [type, reason])
+  return { allocations, resizes, begin, conditions }
+}
+
+test('a pod is given more where the node has it, and the running container is held to it', () => {
+  const { resizes, begin, conditions, allocations } = node()
+  begin(podOf('a', cpu('500m')))
+  const container = running('1', cpu('500m'))
+  const own = resizes.accept(podOf('a', cpu('1500m')))
+  assert.deepEqual(resourcesOf(own), cpu('1500m'))
+  assert.equal(allocations.used('cpu'), 1_500_000_000n)
+  assert.deepEqual(conditions(own, runtimeOf(container)), [['PodResizeInProgress', undefined]])
+  const [given] = own.spec!.containers
+  assert.equal(resizes.due(given!, container), 'update')
+  assert.deepEqual(resizes.resources(given!, container), cpu('500m'))
+  resizes.done('a', '1', given!.resources!)
+  assert.deepEqual(conditions(own, runtimeOf(container)), [])
+  assert.deepEqual(resizes.resources(given!, container), cpu('1500m'))
+})
+
+test('a container whose policy wants a restart for a resource is restarted when that one changes', () => {
+  const { resizes } = node()
+  const policy = { resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }
+  const due = (resources: ResourceRequirements) =>
+    resizes.due(podOf('a', resources, policy).spec!.containers[0]!, running('1', cpu('500m')))
+  assert.equal(due(cpu('1')), 'update')
+  assert.equal(due({ requests: { cpu: '500m', memory: '1Mi' }, limits: { cpu: '500m' } }), 'restart')
+  assert.equal(due(cpu('500m')), undefined)
+})
+
+test('what the node never has is infeasible, what others have is waited for', () => {
+  const { resizes, begin, conditions, allocations } = node()
+  begin(podOf('a', cpu('500m')))
+  begin(podOf('b', cpu('1')))
+  const held = runtimeOf(running('1', cpu('500m')))
+  const tooMuch = resizes.accept(podOf('a', cpu('3')))
+  assert.deepEqual(resourcesOf(tooMuch), cpu('500m'))
+  assert.deepEqual(conditions(tooMuch, held), [['PodResizePending', 'Infeasible']])
+  assert.deepEqual(resizes.waiting(), [])
+  const more = podOf('a', cpu('1500m'))
+  assert.deepEqual(conditions(resizes.accept(more), held), [['PodResizePending', 'Deferred']])
+  assert.deepEqual(resizes.waiting(), ['a'])
+  allocations.remove('b')
+  assert.deepEqual(resourcesOf(resizes.accept(more)), cpu('1500m'))
+  assert.deepEqual(resizes.waiting(), [])
+})
+
+test('a kubelet that starts anew goes by what the status tells of a pod that waits', () => {
+  const { begin } = node()
+  const own = begin(
+    podOf(
+      'a',
+      cpu('3'),
+      {},
+      {
+        conditions: [{ type: 'PodResizePending', status: 'True' }],
+        containerStatuses: [{ name: 'c', resources: cpu('500m') }],
+      },
+    ),
+  )
+  assert.deepEqual(resourcesOf(own), cpu('500m'))
+})

@@ -1,0 +1,170 @@
+/**
+ * In-place resize (KEP-1287): a pod is given the CPU and memory it asks for when it begins; when its spec asks for other amounts later it
+ * is given those as soon as the node has them, and its containers are then held to them: running ones by the runtime, or by a restart
+ * where their resize policy wants one. The kubelet works on the pod as it was given resources, not as its spec asks.
+ */
+import type { PodCondition, ResourceRequirements } from '../api/generated/types.ts'
+import { sameJson } from '../api/same.ts'
+import { type Container, initContainersOf, isSidecar, isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
+import { type Allocations, type Refusal, resizeRefusal } from './pod-admission.ts'
+import { latestContainer, type RuntimePodStatus } from './pod-cache.ts'
+import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
+
+/** On a container: the resources it began with, as JSON. */
+export const RESOURCES_LABEL = 'skiff.dev/container-resources'
+
+export interface PodResizes {
+  /** The pod with what it is given of what it asks for. To be called with each new form of the object, and when the node has more. */
+  accept(pod: Pod): Pod
+  /** Those that wait for the node to have more. */
+  waiting(): readonly string[]
+  /** What the container is held to. */
+  resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements
+  /** What has to be done for a running container to be held to what it is given. */
+  due(container: Container, status: RuntimeContainerStatus): 'update' | 'restart' | undefined
+  done(uid: string, containerId: string, resources: ResourceRequirements): void
+  conditions(pod: Pod, status: RuntimePodStatus): readonly PodCondition[]
+  forget(uid: string): void
+}
+
+interface Given {
+  readonly containers: ReadonlyMap<string, ResourceRequirements>
+  readonly pod: ResourceRequirements | undefined
+}
+
+interface Entry {
+  given: Given
+  refusal: Refusal | undefined
+  /** Ids of containers whose resources were changed while they ran. */
+  readonly changed: Set<string>
+}
+
+const NOTHING: ResourceRequirements = {}
+
+export function createPodResizes(allocations: Allocations, allocatable: Readonly<Record<string, string>>): PodResizes {
+  const entries = new Map<string, Entry>()
+  /** By container id. */
+  const changed = new Map<string, ResourceRequirements>()
+
+  /** What an earlier process had given, where the spec asks for more by now. */
+  function begin(pod: Pod): Entry {
+    const isWaiting = pod.status?.conditions?.some(({ type }) => type === 'PodResizePending') === true
+    const entry: Entry = { given: isWaiting ? toldOf(pod) : askedOf(pod), refusal: undefined, changed: new Set() }
+    entries.set(uidOf(pod), entry)
+    return entry
+  }
+
+  function resources(container: Container, status: RuntimeContainerStatus): ResourceRequirements {
+    const known = changed.get(status.id)
+    if (known !== undefined) return known
+    const label = status.labels[RESOURCES_LABEL]
+    return label === undefined ? (container.resources ?? NOTHING) : (JSON.parse(label) as ResourceRequirements)
+  }
+
+  function due(container: Container, status: RuntimeContainerStatus): 'update' | 'restart' | undefined {
+    if (status.state !== 'running') return undefined
+    const has = resources(container, status)
+    const differing = ['cpu', 'memory'].filter((name) => !sameAmounts(has, container.resources ?? NOTHING, name))
+    if (differing.length === 0) return undefined
+    const restarts = (container.resizePolicy ?? []).some(
+      ({ resourceName, restartPolicy }) => restartPolicy === 'RestartContainer' && differing.includes(resourceName),
+    )
+    return restarts ? 'restart' : 'update'
+  }
+
+  return {
+    accept(pod) {
+      const uid = uidOf(pod)
+      const entry = entries.get(uid) ?? begin(pod)
+      const asked = askedOf(pod)
+      if (sameGiven(entry.given, asked)) {
+        entry.refusal = undefined
+        return pod
+      }
+      const counted = allocations.has(uid)
+      if (counted) allocations.remove(uid)
+      entry.refusal = isTerminalPhase(pod.status?.phase) ? undefined : resizeRefusal(pod, allocatable, allocations)
+      if (entry.refusal === undefined) entry.given = asked
+      const given = entry.refusal === undefined ? pod : withGiven(pod, entry.given)
+      if (counted) allocations.add(given)
+      return given
+    },
+    waiting: () => [...entries].filter(([, { refusal }]) => refusal?.reason === 'Deferred').map(([uid]) => uid),
+    resources,
+    due,
+    done(uid, containerId, amounts) {
+      entries.get(uid)?.changed.add(containerId)
+      changed.set(containerId, amounts)
+    },
+    conditions(pod, status) {
+      const { generation } = pod.metadata
+      const base = { ...(generation === undefined ? {} : { observedGeneration: generation }), status: 'True' }
+      const refusal = entries.get(uidOf(pod))?.refusal
+      const isUnderWay = resizable(pod).some((container) => {
+        const latest = latestContainer(status, container.name)
+        return latest !== undefined && due(container, latest) !== undefined
+      })
+      return [
+        ...(refusal === undefined ? [] : [{ ...base, type: 'PodResizePending', ...refusal }]),
+        ...(isUnderWay ? [{ ...base, type: 'PodResizeInProgress' }] : []),
+      ]
+    },
+    forget(uid) {
+      for (const id of entries.get(uid)?.changed ?? []) changed.delete(id)
+      entries.delete(uid)
+    },
+  }
+}
+
+/** Containers that run as long as the pod. */
+export const resizable = (pod: Pod): readonly Container[] => [
+  ...initContainersOf(pod).filter(isSidecar),
+  ...specOf(pod).containers,
+]
+
+const all = (pod: Pod): readonly Container[] => [...initContainersOf(pod), ...specOf(pod).containers]
+
+const askedOf = (pod: Pod): Given => ({
+  containers: new Map(all(pod).map(({ name, resources }) => [name, resources ?? NOTHING])),
+  pod: specOf(pod).resources,
+})
+
+/** As the status tells what the containers have. */
+function toldOf(pod: Pod): Given {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
+  const told = new Map([...initContainerStatuses, ...containerStatuses].map(({ name, resources }) => [name, resources]))
+  const asked = askedOf(pod)
+  return {
+    ...asked,
+    containers: new Map([...asked.containers].map(([name, resources]) => [name, told.get(name) ?? resources])),
+  }
+}
+
+function withGiven(pod: Pod, { containers, pod: own }: Given): Pod {
+  const spec = specOf(pod)
+  const given = <T extends Container>(container: T): T => {
+    const resources = containers.get(container.name)
+    return resources === undefined ? container : { ...container, resources }
+  }
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: spec.containers.map(given),
+      ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(given) }),
+      ...(own === undefined ? {} : { resources: own }),
+    },
+  }
+}
+
+function sameGiven(one: Given, other: Given): boolean {
+  if (one.pod !== other.pod && !sameJson(one.pod ?? null, other.pod ?? null)) return false
+  for (const [name, resources] of other.containers) {
+    const known = one.containers.get(name) ?? NOTHING
+    if (known !== resources && !sameJson(known, resources)) return false
+  }
+  return true
+}
+
+const sameAmounts = (one: ResourceRequirements, other: ResourceRequirements, name: string): boolean =>
+  one.limits?.[name] === other.limits?.[name] && one.requests?.[name] === other.requests?.[name]

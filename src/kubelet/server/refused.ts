@@ -1,0 +1,20 @@
+/** How a kubelet's server answers. */
+import type { ApiResponse } from '../../api/request.ts'
+
+/** An answer other than what was asked for. */
+export class Refused extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export const text = (status: number, message: string, contentType = 'text/plain; charset=utf-8'): ApiResponse => ({
+  kind: 'bytes',
+  status,
+  contentType,
+  bytes: [Buffer.from(message)],
+})
+export const METRICS_TYPE = 'text/plain; version=0.0.4'
+export const json = (value: unknown): ApiResponse => text(200, JSON.stringify(value), 'application/json')

@@ -1,0 +1,121 @@
+/**
+ * What a kubelet answers: logs, exec, attach, port-forward, its pods, what they use. Whoever comes this far may ask: over a socket the
+ * kubelet's server has seen to that, within the process it is the API server that asks.
+ */
+import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
+import { messageOf } from '../../base/errors.ts'
+import { createMetrics } from '../../base/metrics.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { Kubelet } from '../kubelet.ts'
+import { nameOf, namespaceOf, type Pod, uidOf } from '../pod.ts'
+import type { RealRuntime } from '../runtimes/runtime.ts'
+import { containerLog } from './container-logs.ts'
+import { json, METRICS_TYPE, Refused, text } from './refused.ts'
+import { session } from './sessions.ts'
+import { nodeUsage, resourceMetrics, summary } from './usage.ts'
+
+export interface RoutesOptions {
+  readonly runtime: Runtime
+  readonly nodeName: string
+  /** Undefined while it starts. */
+  readonly kubelet: () => Kubelet | undefined
+  /** Of a node of real containers. */
+  readonly real?: RealRuntime
+}
+
+/** What a kubelet tells of itself at /metrics, beside what its process does. */
+function kubeletMetrics(nodeName: string, kubelet: RoutesOptions['kubelet']) {
+  const metrics = createMetrics()
+  const statuses = () => {
+    const running = kubelet()
+    return [...(running?.pods.list() ?? [])].flatMap((pod) => running?.runtimeStatus(uidOf(pod)) ?? [])
+  }
+  metrics.sampled('kubelet_node_name', 'The node by its label; always 1.', ['node'], () => [[1, nodeName]])
+  metrics.sampled('kubelet_running_pods', 'Pods with a sandbox that is ready.', [], () => [
+    [statuses().filter(({ sandboxes }) => sandboxes.some(({ state }) => state === 'ready')).length],
+  ])
+  metrics.sampled('kubelet_running_containers', 'Containers by their state.', ['container_state'], () =>
+    [
+      ...Map.groupBy(
+        statuses().flatMap(({ containers }) => containers),
+        ({ state }) => state,
+      ),
+    ].map(([state, containers]) => [containers.length, state] as const),
+  )
+  return metrics
+}
+
+/** What is refused is an answer too: it throws nothing. */
+export function kubeletRoutes(options: RoutesOptions): Handler {
+  const { runtime, nodeName, real } = options
+  const ownMetrics = kubeletMetrics(nodeName, options.kubelet)
+  const metricsText = () => (real === undefined ? '' : (runtime.metrics?.text() ?? '')) + ownMetrics.text()
+
+  async function route(request: ApiRequest): Promise<ApiResponse> {
+    const [first = '', ...rest] = request.path.split('/').slice(1).map(decoded)
+    const [namespace = '', name = ''] = rest
+    switch (first) {
+      case 'healthz':
+        return text(200, 'ok')
+      case 'pods':
+        return json(podList())
+      case 'containerLogs': {
+        const found = find(namespace, name)
+        if (found === undefined) throw new Refused(404, `pod ${JSON.stringify(name)} not found\n`)
+        return containerLog(runtime, found, rest[2] ?? '', request)
+      }
+      case 'exec':
+      case 'attach':
+      case 'portForward': {
+        const found = find(namespace, name)
+        if (found === undefined) throw new Refused(404, 'pod does not exist\n')
+        return session(runtime, found, request, first, rest.at(-1) ?? '')
+      }
+      case 'metrics':
+        if (rest.length === 0) return text(200, metricsText(), METRICS_TYPE)
+        if (rest.length === 1 && rest[0] === 'resource' && real !== undefined)
+          return text(200, resourceMetrics(await real.usage(), nodeUsage(), runtime.clock.now()), METRICS_TYPE)
+        break
+      case 'stats':
+        if (rest.length === 1 && rest[0] === 'summary' && real !== undefined)
+          return json(summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now()))
+        break
+    }
+    throw new Refused(404, '404 page not found\n')
+  }
+
+  function podList() {
+    const kubelet = options.kubelet()
+    const items = [...(kubelet?.pods.list() ?? [])].map((pod) => {
+      const status = kubelet?.podStatus(uidOf(pod)) ?? pod.status
+      const { kind: _kind, apiVersion: _version, ...rest } = pod
+      return status === undefined ? rest : { ...rest, status }
+    })
+    return { kind: 'PodList', apiVersion: 'v1', metadata: {}, items }
+  }
+
+  function find(namespace: string, name: string): { readonly kubelet: Kubelet; readonly pod: Pod } | undefined {
+    const kubelet = options.kubelet()
+    for (const pod of kubelet?.pods.list() ?? [])
+      if (nameOf(pod) === name && namespaceOf(pod) === namespace) return { kubelet: kubelet!, pod }
+    return undefined
+  }
+
+  return async (request) => {
+    try {
+      return await route(request)
+    } catch (error) {
+      if (error instanceof Refused) return text(error.status, error.message)
+      runtime.log.info(2, 'Kubelet server failed', { path: request.path, err: messageOf(error) })
+      return text(500, messageOf(error))
+    }
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Refused(400, 'the path cannot be read\n')
+  }
+}

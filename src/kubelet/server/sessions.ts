@@ -1,0 +1,102 @@
+/**
+ * exec, attach and port-forward at a kubelet: the container runtime's own streaming server speaks, and this joins the two connections. Where
+ * containers are simulated the kubelet speaks itself.
+ */
+import type { Duplex } from 'node:stream'
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { createHttpsClient } from '../../http/client.ts'
+import { passUpgrade } from '../../http/join.ts'
+import type { Kubelet } from '../kubelet.ts'
+import { type Pod, uidOf } from '../pod.ts'
+import { latestContainer, latestSandbox } from '../pod-cache.ts'
+import type { RealRuntime, SessionRequest } from '../runtimes/runtime.ts'
+import { Refused } from './refused.ts'
+import { remotePortForward } from './remote-port-forward.ts'
+import { simulatedCommand } from './simulated-session.ts'
+
+/** @throws Refused */
+export async function session(
+  runtime: Runtime,
+  { kubelet, pod }: { readonly kubelet: Kubelet; readonly pod: Pod },
+  request: ApiRequest,
+  kind: SessionRequest['kind'],
+  container: string,
+): Promise<ApiResponse> {
+  const asked = sessionOf(kind, request.query, container, kubelet.runtimeStatus(uidOf(pod)))
+  const { real, simulated } = kubelet.containerRuntime
+  if (simulated !== undefined && asked.kind === 'portForward')
+    return remotePortForward(runtime.machineClock, request, asked.ports, (port, signal) =>
+      simulated.connect(asked.podSandboxId, port, signal),
+    )
+  if (simulated !== undefined && asked.kind !== 'portForward')
+    return simulatedCommand(runtime, simulated, asked, request)
+  if (real === undefined) throw new Refused(501, 'this node runs no containers\n')
+  return joined(runtime, real, asked, request)
+}
+
+async function joined(
+  runtime: Runtime,
+  real: RealRuntime,
+  asked: SessionRequest,
+  request: ApiRequest,
+): Promise<ApiResponse> {
+  const url = new URL(await real.session(asked))
+  const backend = createHttpsClient({ server: url.origin, insecureSkipTlsVerify: true })
+  const headers: Record<string, string> = {}
+  for (const [key, value] of Object.entries(request.headers))
+    if (value !== undefined && !NOT_PASSED.has(key) && !key.startsWith(':')) headers[key] = value
+  const upstream = await backend.upgrade({
+    method: request.method,
+    path: `${url.pathname}${url.search}`,
+    headers,
+    signal: request.signal,
+  })
+  if (!('socket' in upstream)) {
+    const said = Buffer.from(await upstream.bytes()).toString()
+    throw new Refused(upstream.status, said)
+  }
+  return {
+    kind: 'upgrade',
+    status: 101,
+    takeOver: (socket, head) => void passUpgrade(runtime.machineClock, socket as Duplex, head, upstream),
+  }
+}
+
+/** What is this connection's own. */
+const NOT_PASSED = new Set(['authorization', 'host', 'content-length', 'transfer-encoding'])
+
+type RuntimeStatus = ReturnType<Kubelet['runtimeStatus']>
+
+function sessionOf(
+  kind: 'exec' | 'attach' | 'portForward',
+  query: URLSearchParams,
+  container: string,
+  status: RuntimeStatus,
+): SessionRequest {
+  if (kind === 'portForward') {
+    const sandbox = latestSandbox(status)
+    if (sandbox === undefined || sandbox.state !== 'ready') throw new Refused(500, 'sandbox is not running\n')
+    return {
+      kind,
+      podSandboxId: sandbox.id,
+      ports: query.getAll('port').flatMap((text) => text.split(',').map(Number)),
+    }
+  }
+  const latest = latestContainer(status, container)
+  if (latest === undefined || latest.state !== 'running')
+    throw new Refused(500, `container not found (${JSON.stringify(container)})\n`)
+  const has = (name: string) => query.get(name) === '1' || query.get(name) === 'true'
+  const tty = has('tty')
+  const streams = {
+    containerId: latest.id,
+    tty,
+    stdin: has('input') || has('stdin'),
+    stdout: has('output') || has('stdout'),
+    // A terminal has one stream for both.
+    stderr: !tty && (has('error') || has('stderr')),
+  }
+  if (!streams.stdin && !streams.stdout && !streams.stderr)
+    throw new Refused(400, 'you must specify at least 1 of stdin, stdout, stderr\n')
+  return kind === 'exec' ? { kind, command: query.getAll('command'), ...streams } : { kind, ...streams }
+}

@@ -1,0 +1,249 @@
+/**
+ * What nftables must hold for NetworkPolicies (API concept: NetworkPolicy): a chain for what each policy allows, and for each pod that one
+ * selects a chain that asks all of them and drops the rest. Pure functions; names of chains are hashes, everything else was checked.
+ */
+import { createHash } from 'node:crypto'
+import type {
+  IPBlock,
+  NetworkPolicy,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+  LabelSelector as SelectorSpec,
+} from '../api/generated/types.ts'
+import { type LabelSelector, labelSelectorOf } from '../api/objects/label-selector.ts'
+import { isRange } from './service-port.ts'
+import { createTable, type Element, type Rules, type Table } from './table.ts'
+
+/** A pod as policies see it; one of a host's network is none. */
+export interface PolicyPod {
+  readonly key: string
+  readonly namespace: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly address: string
+  /** On this node. */
+  readonly isLocal: boolean
+  readonly namedPorts: readonly { readonly name: string; readonly protocol: string; readonly port: number }[]
+}
+
+export type Direction = 'ingress' | 'egress'
+
+interface PodPeer {
+  /** Undefined: the policy's own namespace. */
+  readonly namespaces: LabelSelector | undefined
+  readonly pods: LabelSelector
+}
+
+interface Allowed {
+  readonly direction: Direction
+  /** Everybody: neither pods nor blocks are named. */
+  readonly isAnyPeer: boolean
+  readonly pods: readonly PodPeer[]
+  readonly blocks: readonly IPBlock[]
+  readonly ports: readonly NetworkPolicyPort[]
+}
+
+/** A policy, read once. */
+export interface ReadPolicy {
+  readonly key: string
+  readonly namespace: string
+  readonly selector: LabelSelector
+  readonly directions: readonly Direction[]
+  readonly allowed: readonly Allowed[]
+}
+
+export function readPolicy({ metadata, spec }: NetworkPolicy): ReadPolicy {
+  const { name, namespace = '' } = metadata
+  const types = spec?.policyTypes ?? (spec?.egress === undefined ? ['Ingress'] : ['Ingress', 'Egress'])
+  const directions: Direction[] = []
+  if (types.includes('Ingress')) directions.push('ingress')
+  if (types.includes('Egress')) directions.push('egress')
+  const of = (
+    direction: Direction,
+    peers: readonly NetworkPolicyPeer[] = [],
+    ports: readonly NetworkPolicyPort[] = [],
+  ) => ({
+    direction,
+    isAnyPeer: peers.length === 0,
+    pods: peers.flatMap((peer) => (peer.ipBlock === undefined ? podPeer(peer) : [])),
+    blocks: peers.flatMap(({ ipBlock }) => ipBlock ?? []),
+    ports,
+  })
+  return {
+    key: `${namespace}/${name}`,
+    namespace,
+    selector: selectorOf(spec?.podSelector),
+    directions,
+    allowed: [
+      ...(directions.includes('ingress')
+        ? (spec?.ingress ?? []).map(({ from, ports }) => of('ingress', from, ports))
+        : []),
+      ...(directions.includes('egress') ? (spec?.egress ?? []).map(({ to, ports }) => of('egress', to, ports)) : []),
+    ],
+  }
+}
+
+const selectorOf = (selector: SelectorSpec | undefined): LabelSelector => labelSelectorOf(selector ?? {})
+
+const podPeer = ({ podSelector, namespaceSelector }: NetworkPolicyPeer): PodPeer => ({
+  namespaces: namespaceSelector === undefined ? undefined : selectorOf(namespaceSelector),
+  pods: selectorOf(podSelector),
+})
+
+export const selects = ({ namespace, selector }: ReadPolicy, pod: PolicyPod): boolean =>
+  pod.namespace === namespace && selector.matches(pod.labels)
+
+type Labels = Readonly<Record<string, string>>
+
+/** `labelsOf`: of a namespace; undefined where there is none. */
+export const isPeer = (
+  { namespace, allowed }: ReadPolicy,
+  pod: PolicyPod,
+  labelsOf: (namespace: string) => Labels | undefined,
+): boolean => allowed.some(({ pods }) => pods.some((peer) => isPodPeer(peer, namespace, pod, labelsOf)))
+
+function isPodPeer(
+  { namespaces, pods }: PodPeer,
+  own: string,
+  pod: PolicyPod,
+  labelsOf: (namespace: string) => Labels | undefined,
+): boolean {
+  if (namespaces === undefined) return pod.namespace === own && pods.matches(pod.labels)
+  const labels = labelsOf(pod.namespace)
+  return labels !== undefined && namespaces.matches(labels) && pods.matches(pod.labels)
+}
+
+export interface Surroundings {
+  labelsOf(namespace: string): Labels | undefined
+  namespaces(): Iterable<string>
+  podsIn(namespace: string): Iterable<PolicyPod>
+}
+
+const PREFIX: Readonly<Record<Direction, string>> = { ingress: 'from', egress: 'to' }
+const chainOf = (policy: ReadPolicy, direction: Direction) => `${PREFIX[direction]}-${hash(policy.key)}`
+/** What an allowed packet is asked next: of one that leaves a pod, whether it may come in where it goes. */
+const VERDICT: Readonly<Record<Direction, string>> = { ingress: 'accept', egress: 'goto check-ingress' }
+const SIDE: Readonly<Record<Direction, string>> = { ingress: 'saddr', egress: 'daddr' }
+
+export function policyRules(policy: ReadPolicy, around: Surroundings): Rules {
+  const chains = new Map<string, string[]>(policy.directions.map((direction) => [chainOf(policy, direction), []]))
+  const sets = new Map<string, string>()
+  const elements: Element[] = []
+  for (const [i, allowed] of policy.allowed.entries()) {
+    const { direction } = allowed
+    const id = `${hash(policy.key)}-${i}`
+    const peers = allowed.pods.flatMap((peer) => podsOf(peer, policy.namespace, around))
+    const sources = allowed.isAnyPeer ? [''] : allowed.blocks.flatMap((block) => blockMatch(block, SIDE[direction]))
+    if (allowed.pods.length > 0) {
+      sets.set(`pods-${id}`, 'type ipv4_addr;')
+      for (const { address } of peers) elements.push({ set: `pods-${id}`, key: address, value: '', rank: 0 })
+      sources.push(`ip ${SIDE[direction]} @pods-${id} `)
+    }
+    // A named port is another number for each pod that is reached.
+    const reached = direction === 'ingress' ? selectedPods(policy, around) : peersReached(allowed, peers, around)
+    const ports = allowed.ports.length === 0 ? [''] : allowed.ports.flatMap(portMatch)
+    const named = allowed.ports.filter(({ port }) => typeof port === 'string')
+    if (named.length > 0) {
+      sets.set(`ports-${id}`, 'type ipv4_addr . inet_proto . inet_service;')
+      for (const pod of reached)
+        for (const one of pod.namedPorts)
+          if (named.some(({ port, protocol = 'TCP' }) => port === one.name && protocol === one.protocol))
+            elements.push({
+              set: `ports-${id}`,
+              key: `${pod.address} . ${one.protocol.toLowerCase()} . ${one.port}`,
+              value: '',
+              rank: 0,
+            })
+      ports.push(`ip daddr . meta l4proto . th dport @ports-${id} `)
+    }
+    const rules = sources.flatMap((source) => ports.map((port) => `${source}${port}${VERDICT[direction]}`))
+    chains.get(chainOf(policy, direction))?.push(...rules)
+  }
+  return { chains, sets, elements }
+}
+
+const podsOf = (peer: PodPeer, own: string, around: Surroundings): readonly PolicyPod[] => {
+  const namespaces = peer.namespaces === undefined ? [own] : [...around.namespaces()]
+  return namespaces.flatMap((namespace) =>
+    [...around.podsIn(namespace)].filter((pod) => isPodPeer(peer, own, pod, around.labelsOf)),
+  )
+}
+
+const selectedPods = (policy: ReadPolicy, around: Surroundings) =>
+  [...around.podsIn(policy.namespace)].filter((pod) => policy.selector.matches(pod.labels))
+
+/** By an address block or to anybody any pod is reached. */
+const peersReached = ({ isAnyPeer, blocks }: Allowed, peers: readonly PolicyPod[], around: Surroundings) =>
+  isAnyPeer || blocks.length > 0 ? [...around.namespaces()].flatMap((name) => [...around.podsIn(name)]) : peers
+
+function blockMatch({ cidr, except = [] }: IPBlock, side: string): readonly string[] {
+  if (!isRange(cidr)) return []
+  return [
+    `ip ${side} ${cidr} ${except
+      .filter(isRange)
+      .map((range) => `ip ${side} != ${range} `)
+      .join('')}`,
+  ]
+}
+
+const PROTOCOLS: readonly string[] = ['TCP', 'UDP', 'SCTP']
+
+function portMatch({ protocol = 'TCP', port, endPort }: NetworkPolicyPort): readonly string[] {
+  if (!PROTOCOLS.includes(protocol) || typeof port === 'string') return []
+  const l4 = `meta l4proto ${protocol.toLowerCase()} `
+  if (port === undefined) return [l4]
+  return [`${l4}th dport ${endPort === undefined ? port : `${port}-${endPort}`} `]
+}
+
+/** Of a pod of this node that is there; undefined where no policy selects it. `policies`: those of its namespace. */
+export function podRules(pod: PolicyPod, policies: Iterable<ReadPolicy>): Rules | undefined {
+  const these = [...policies].filter((policy) => selects(policy, pod))
+  const chains = new Map<string, readonly string[]>()
+  const elements: Element[] = []
+  for (const direction of ['ingress', 'egress'] as const) {
+    const asked = these.filter(({ directions }) => directions.includes(direction))
+    if (asked.length === 0) continue
+    const chain = `pod-${PREFIX[direction]}-${hash(pod.key)}`
+    chains.set(chain, [
+      // Nothing keeps a pod from itself.
+      `ip ${SIDE[direction]} ${pod.address} accept`,
+      ...asked.map((policy) => `jump ${chainOf(policy, direction)}`),
+      'drop',
+    ])
+    elements.push({ set: direction, key: pod.address, value: `goto ${chain}`, rank: 0 })
+  }
+  return chains.size === 0 ? undefined : { chains, sets: new Map(), elements }
+}
+
+/** The cluster's own server on another machine, which pods of its own machine reach whatever policies say. */
+export interface ClusterServer {
+  readonly address: string
+  readonly port: number
+}
+
+/**
+ * What goes to and from the machine itself is always allowed, and passes none of this. A pod is known by its address: what comes
+ * out of its interface under an address that does not lead back there is dropped, whether a policy selects it or not.
+ */
+export const createPolicyTable = (name: string, servers: readonly ClusterServer[] = []): Table =>
+  createTable({
+    name,
+    body: () => `  map ingress { type ipv4_addr : verdict; }
+  map egress { type ipv4_addr : verdict; }
+  chain check-ingress {
+    ip daddr vmap @ingress
+    accept
+  }
+  chain forged {
+    type filter hook prerouting priority raw
+    iifname "veth*" fib saddr . iif oif missing drop
+  }
+  chain forward {
+    type filter hook forward priority filter - 5
+    ct state established,related accept
+${servers.map(({ address, port }) => `    meta l4proto { tcp, udp } ip daddr ${address} th dport ${port} accept\n`).join('')}    ip saddr vmap @egress
+    goto check-ingress
+  }
+`,
+  })
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)

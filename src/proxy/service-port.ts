@@ -1,0 +1,129 @@
+/** One port of one Service as the proxy sees it: where it is asked for, by which rules, and what answers. Nothing unsound passes. */
+import type { EndpointSlice, Service } from '../api/generated/types.ts'
+import { parseIPv4 } from '../api/objects/ip.ts'
+import { affinitySeconds } from './session-affinity.ts'
+
+export type Protocol = 'tcp' | 'udp' | 'sctp'
+
+export interface ServicePort {
+  /** `namespace/name:port name`: unique in the cluster. */
+  readonly key: string
+  readonly protocol: Protocol
+  readonly port: number
+  readonly clusterIP: string
+  readonly nodePort: number | undefined
+  readonly externalIPs: readonly string[]
+  readonly loadBalancerIPs: readonly string[]
+  /** Undefined: from everywhere. */
+  readonly sourceRanges: readonly string[] | undefined
+  /** Seconds that a client stays with its endpoint. */
+  readonly affinity: number | undefined
+  readonly internalLocal: boolean
+  readonly externalLocal: boolean
+  readonly endpoints: readonly Endpoint[]
+}
+
+export interface Endpoint {
+  readonly address: string
+  readonly port: number
+  readonly ready: boolean
+  readonly serving: boolean
+  readonly terminating: boolean
+  readonly nodeName: string | undefined
+  readonly forZones: readonly string[]
+  readonly forNodes: readonly string[]
+}
+
+const NOT_OURS = 'service.kubernetes.io/service-proxy-name'
+const HEADLESS = 'service.kubernetes.io/headless'
+export const SERVICE_NAME = 'kubernetes.io/service-name'
+
+/** None of a Service that has no address of its own, or another proxy. `slices`: its own. */
+export function servicePorts(service: Service, slices: readonly EndpointSlice[]): readonly ServicePort[] {
+  const { metadata, spec = {}, status } = service
+  const { clusterIP = '', type = 'ClusterIP' } = spec
+  const labels = metadata.labels ?? {}
+  if (type === 'ExternalName' || !isAddress(clusterIP)) return []
+  if (labels[NOT_OURS] !== undefined || labels[HEADLESS] !== undefined) return []
+  const isBalanced = type === 'LoadBalancer'
+  const isExposed = isBalanced || type === 'NodePort'
+  const ingress = isBalanced ? (status?.loadBalancer?.ingress ?? []) : []
+  const ranges = isBalanced ? (spec.loadBalancerSourceRanges ?? []) : []
+  const shared = {
+    clusterIP,
+    externalIPs: (spec.externalIPs ?? []).filter(isAddress),
+    // With ipMode Proxy the balancer leads to the nodes itself, and must not be passed by.
+    loadBalancerIPs: ingress.flatMap(({ ip = '', ipMode }) => (ipMode !== 'Proxy' && isAddress(ip) ? [ip] : [])),
+    sourceRanges: ranges.length === 0 ? undefined : ranges.map((range) => range.trim()).filter(isRange),
+    affinity: affinitySeconds(spec),
+    internalLocal: spec.internalTrafficPolicy === 'Local',
+    externalLocal: spec.externalTrafficPolicy === 'Local',
+  }
+  return (spec.ports ?? []).flatMap(({ name = '', port, protocol: said = 'TCP', nodePort = 0 }) => {
+    const protocol = protocolOf(said)
+    if (protocol === undefined || !isPort(port)) return []
+    return {
+      ...shared,
+      key: `${metadata.namespace}/${metadata.name}:${name}`,
+      protocol,
+      port,
+      nodePort: isExposed && isPort(nodePort) ? nodePort : undefined,
+      endpoints: endpointsOf(slices, name, said),
+    }
+  })
+}
+
+/** Each address and port once, in an order that does not depend on the slices'. */
+function endpointsOf(slices: readonly EndpointSlice[], name: string, protocol: string): readonly Endpoint[] {
+  const found = new Map<string, Endpoint>()
+  for (const { addressType, ports, endpoints } of slices) {
+    if (addressType !== 'IPv4') continue
+    for (const { port = 0 } of (ports ?? []).filter((one) => (one.name ?? '') === name && of(one) === protocol)) {
+      if (!isPort(port)) continue
+      for (const { addresses, conditions = {}, nodeName, hints } of endpoints ?? []) {
+        const address = addresses[0] ?? ''
+        if (!isAddress(address)) continue
+        const ready = conditions.ready !== false
+        const key = `${address}:${port}`
+        // While an endpoint moves from one slice to another it may stand in both.
+        if (found.get(key)?.ready === true) continue
+        found.set(key, {
+          address,
+          port,
+          ready,
+          serving: conditions.serving ?? ready,
+          terminating: conditions.terminating === true,
+          nodeName,
+          forZones: (hints?.forZones ?? []).map((zone) => zone.name),
+          forNodes: (hints?.forNodes ?? []).map((node) => node.name),
+        })
+      }
+    }
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint)
+}
+
+const of = ({ protocol = 'TCP' }: { readonly protocol?: string }) => protocol
+
+function protocolOf(said: string): Protocol | undefined {
+  switch (said) {
+    case 'TCP':
+      return 'tcp'
+    case 'UDP':
+      return 'udp'
+    case 'SCTP':
+      return 'sctp'
+    default:
+      return undefined
+  }
+}
+
+const isPort = (port: unknown): port is number => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536
+
+/** In the form that an nft script takes: four numbers and three points. */
+export const isAddress = (text: string): boolean => parseIPv4(text) !== undefined
+
+export function isRange(text: string): boolean {
+  const [address = '', length = '', ...more] = text.split('/')
+  return more.length === 0 && isAddress(address) && /^(\d|[12]\d|3[0-2])$/.test(length)
+}

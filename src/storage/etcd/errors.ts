@@ -1,0 +1,42 @@
+/** What a call to etcd fails with. */
+import { type ServiceError, status } from '@grpc/grpc-js'
+
+/** etcd's answer, or gRPC's where there was none. */
+export class EtcdError extends Error {
+  readonly code: status
+  /** Nothing reached etcd, so that the call may be made again whatever it is. */
+  readonly isUnsent: boolean
+
+  constructor(message: string, code: status, isUnsent: boolean) {
+    super(message)
+    this.name = 'EtcdError'
+    this.code = code
+    this.isUnsent = isUnsent
+  }
+}
+
+/** grpc-js's words for a call that found no connection. */
+const UNSENT =
+  /^(No connection established|Name resolution failed|Channel has been shut down|The channel has been closed)/
+
+export function etcdError(error: ServiceError): EtcdError {
+  const message = error.details || error.message
+  const isUnsent =
+    (error.code === status.UNAVAILABLE && UNSENT.test(message)) || message === 'etcdserver: too many requests'
+  // What remains is what the system said.
+  const said = message.replace(/^.*Last error: (Error: )?/s, '').replace(/\.? ?Resolution note:.*$/s, '')
+  return new EtcdError(said || message, error.code, isUnsent)
+}
+
+/** Another member may answer, or this one later. What the call was to do may have been done. */
+export const isPassing = ({ code, message }: EtcdError): boolean =>
+  code === status.UNAVAILABLE ||
+  code === status.CANCELLED ||
+  code === status.DEADLINE_EXCEEDED ||
+  message === 'etcdserver: too many requests'
+
+export const isCompacted = ({ message }: Error): boolean => message.includes('required revision has been compacted')
+export const isFutureRevision = ({ message }: Error): boolean =>
+  message.includes('required revision is a future revision')
+export const isLeaseGone = ({ message }: Error): boolean => message.includes('requested lease not found')
+export const isOutOfSpace = ({ message }: Error): boolean => message.includes('database space exceeded')

@@ -1,0 +1,225 @@
+/**
+ * The one watch that this process has at etcd: what it brings goes to the subscribers in revision order, and whoever waits for a
+ * revision is told. It is begun again at the next member when it breaks off, and where it ended.
+ */
+import type { Timer } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { CompactedError, type KeyValue, type StorageEvent, type StorageSubscriber, StoreError } from '../storage.ts'
+import { type Followable, followChanges, type Watching } from './changes.ts'
+import { EtcdError, isPassing } from './errors.ts'
+import type { Keys } from './keys.ts'
+import type { EtcdEvent } from './messages.ts'
+
+/** While someone waits for a revision: how often etcd is asked how far it is. */
+const ASK_AGAIN_MS = 20
+const TRY_AGAIN_MS = 100
+const LONGEST_TRY_MS = 1000
+
+export interface FeedHost {
+  /** The bytes that this process is writing to the key, where these are the same: the writer recognizes them. */
+  ownValue(key: string, value: Uint8Array): Uint8Array
+  /** Everything under a prefix, at a revision. */
+  readAll(prefix: string): Promise<{ items: readonly KeyValue[]; revision: number }>
+  /** The watch stands (undefined), or does not, and why. */
+  state(hindrance: StoreError | undefined): void
+  /** The store is not the one it was. */
+  failed(error: StoreError): void
+}
+
+interface Subscription {
+  readonly prefix: string
+  readonly subscriber: StorageSubscriber
+  /** What is not newer it has already. */
+  seen: number
+}
+
+interface Waiter {
+  readonly revision: number
+  readonly asks: boolean
+  resolve(): void
+}
+
+export interface Feed {
+  readonly revision: number
+  /** Resolves when subscribers were told of everything up to the revision. Those that wait `quietly` know that an event comes. */
+  reached(revision: number, quietly?: boolean): Promise<void>
+  subscribe(prefix: string, seen: number, subscriber: StorageSubscriber): () => void
+  close(): void
+}
+
+export function startFeed(
+  { clock, log }: Runtime,
+  watching: Watching,
+  host: FeedHost,
+  begin: { readonly revision: number; readonly clusterId: number },
+): Feed {
+  const subscriptions = new Set<Subscription>()
+  /** In the order of their revisions. */
+  const waiters: Waiter[] = []
+  let asking = 0
+  let revision = begin.revision
+  let stream: Followable | undefined
+  let isClosed = false
+  let failures = 0
+  let retry: Timer | undefined
+  let askAgain: Timer | undefined
+
+  function open(): void {
+    let isFirst = true
+    stream = followChanges(
+      watching,
+      { after: revision },
+      {
+        started({ header }) {
+          if (header.cluster_id !== begin.clusterId) {
+            stop()
+            host.failed(new StoreError(`${watching.members.address} is another etcd cluster than before: start again`))
+          } else if (header.revision < revision) {
+            stop()
+            const what = `etcd is at revision ${header.revision}, which was at ${revision}: it has lost what it had; start again`
+            host.failed(new StoreError(what))
+          } else {
+            if (failures > 0) log.info(2, 'etcd is watched again', { at: watching.members.address, revision })
+            failures = 0
+            host.state(undefined)
+            if (asking > 0) ask()
+          }
+        },
+        changes: (events, newest) => deliver(events, newest),
+        ended(error) {
+          if (!isFirst || isClosed) return
+          isFirst = false
+          stream = undefined
+          if (error instanceof CompactedError) void readAnew()
+          else again(error)
+        },
+      },
+    )
+  }
+
+  function again(error: Error): void {
+    if (isClosed) return
+    if (error instanceof EtcdError && isPassing(error)) watching.members.leave(watching.members.address)
+    failures++
+    // One member that goes is no outage.
+    if (failures > 2) host.state(unreachable(error))
+    const wait = failures === 1 ? 0 : Math.min(TRY_AGAIN_MS * failures, LONGEST_TRY_MS)
+    retry = clock.setTimer(wait, 'etcd watch', open)
+  }
+
+  /** etcd gave up history that this process has not seen. */
+  async function readAnew(): Promise<void> {
+    try {
+      log.info(0, 'etcd has compacted what was not seen yet: everything is read anew', { seen: revision })
+      const { items, revision: newest } = await host.readAll('')
+      if (isClosed) return
+      revision = newest
+      for (const subscription of [...subscriptions]) {
+        const { prefix, subscriber } = subscription
+        subscription.seen = newest
+        attempt(() =>
+          subscriber.reset?.(
+            items.filter(({ key }) => key.startsWith(prefix)),
+            newest,
+          ),
+        )
+      }
+      settle()
+      open()
+    } catch (error) {
+      again(error instanceof Error ? error : new Error(messageOf(error)))
+    }
+  }
+
+  function deliver(changes: readonly EtcdEvent[], newest: number): void {
+    const events = changes.flatMap((change) => {
+      const event = eventOf(watching.keys, change)
+      if (event?.value === undefined) return event ?? []
+      return { ...event, value: host.ownValue(event.key, event.value) }
+    })
+    revision = newest
+    for (const subscription of [...subscriptions]) {
+      const { prefix, subscriber, seen } = subscription
+      if (newest <= seen) continue
+      const isNew = (event: StorageEvent) => event.revision > seen && event.key.startsWith(prefix)
+      const own = prefix === '' && (events[0]?.revision ?? newest) > seen ? events : events.filter(isNew)
+      subscription.seen = newest
+      attempt(() => subscriber.events(own, newest))
+    }
+    settle()
+  }
+
+  function attempt(task: () => void): void {
+    try {
+      task()
+    } catch (error) {
+      log.error('a storage subscriber failed', error)
+    }
+  }
+
+  function settle(): void {
+    let count = 0
+    for (; (waiters[count]?.revision ?? Number.POSITIVE_INFINITY) <= revision; count++) waiters[count]?.resolve()
+    for (const { asks } of waiters.splice(0, count)) if (asks) asking--
+  }
+
+  function ask(): void {
+    stream?.askProgress()
+    askAgain ??= clock.setTimer(ASK_AGAIN_MS, 'etcd progress', () => {
+      askAgain = undefined
+      if (asking > 0) ask()
+    })
+  }
+
+  function stop(): void {
+    isClosed = true
+    stream?.close()
+    retry?.cancel()
+    askAgain?.cancel()
+  }
+
+  open()
+  return {
+    get revision() {
+      return revision
+    },
+    reached(wanted, quietly = false) {
+      if (wanted <= revision) return Promise.resolve()
+      return new Promise((resolve) => {
+        let place = waiters.length
+        while (place > 0 && (waiters[place - 1]?.revision ?? 0) > wanted) place--
+        waiters.splice(place, 0, { revision: wanted, asks: !quietly, resolve })
+        if (!quietly && asking++ === 0) ask()
+      })
+    },
+    subscribe(prefix, seen, subscriber) {
+      const subscription = { prefix, subscriber, seen }
+      subscriptions.add(subscription)
+      return () => {
+        subscriptions.delete(subscription)
+      }
+    },
+    close() {
+      stop()
+      subscriptions.clear()
+      for (const { resolve } of waiters.splice(0)) resolve()
+    },
+  }
+}
+
+export const unreachable = (error: Error): StoreError =>
+  new StoreError(
+    `etcd cannot be reached (${error.message}): start it, or mend --etcd-servers and the files beside it`,
+    {
+      cause: error,
+    },
+  )
+
+/** undefined: it is about another's key. */
+export function eventOf(keys: Keys, { type, kv }: EtcdEvent): StorageEvent | undefined {
+  const key = keys.ofEtcd(kv.key)
+  if (key === undefined) return undefined
+  const isPut = type === 'PUT'
+  return { type: isPut ? 'put' : 'delete', key, revision: kv.mod_revision, value: isPut ? kv.value : undefined }
+}

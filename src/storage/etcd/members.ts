@@ -1,0 +1,252 @@
+/**
+ * The members of an etcd cluster, of which one is talked to until it fails. Calls that may be repeated go on at the next one;
+ * others do while it is certain that nothing was sent. A member that leaves a call without an answer is asked how it is, and
+ * left when it does not say.
+ */
+import { fileURLToPath } from 'node:url'
+import {
+  type ClientDuplexStream,
+  credentials,
+  type GrpcObject,
+  loadPackageDefinition,
+  Metadata,
+  type ServiceClientConstructor,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { sleep } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { EtcdError, etcdError, isPassing } from './errors.ts'
+import type { Calls, StatusResponse, WatchRequest, WatchResponse } from './messages.ts'
+import type { EtcdServers } from './servers.ts'
+
+/** Beside this file in sources, beside the code in bundles. */
+const PROTO = new URL('./protos/etcd.proto', import.meta.url)
+
+export interface CallOptions {
+  /** To do it twice is to do it once. */
+  readonly isRepeatable: boolean
+  /** Milliseconds; default ten seconds. */
+  readonly timeoutMs?: number
+}
+
+export interface WatchStream {
+  send(request: WatchRequest): void
+  /** Its end is not told. */
+  close(): void
+}
+
+export interface Members {
+  /** Where the one that is talked to is. */
+  readonly address: string
+  /** @throws EtcdError */
+  call<Name extends keyof Calls>(
+    name: Name,
+    request: Calls[Name]['request'],
+    options: CallOptions,
+  ): Promise<Calls[Name]['answer']>
+  /** A watch at the member that is talked to; `ended` once, when it breaks off. */
+  watch(take: (response: WatchResponse) => void, ended: (error: EtcdError) => void): WatchStream
+  /** The next one is talked to, unless that is so already. */
+  leave(address: string): void
+  close(): void
+}
+
+const TIMEOUT_MS = 10_000
+/** After so long without an answer a member is asked how it is; it has as long again. */
+const PATIENCE_MS = 1500
+/** Between two rounds of all members. */
+const ROUND_MS = 100
+
+const CHANNEL_OPTIONS = {
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+  // etcd takes pings that are at least five seconds apart.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1000,
+  'grpc.enable_retries': 0,
+}
+
+const SERVICE_OF = { Range: 'KV', Txn: 'KV', Compact: 'KV', LeaseGrant: 'Lease', Status: 'Maintenance' } as const
+
+interface Client {
+  call<Name extends keyof Calls>(
+    name: Name,
+    request: Calls[Name]['request'],
+    answer: (error: ServiceError | null, answer: Calls[Name]['answer']) => void,
+  ): { cancel(): void }
+  watch(metadata: Metadata): ClientDuplexStream<WatchRequest, WatchResponse>
+  close(): void
+}
+
+/** A member as long as it is talked to. */
+interface Member {
+  readonly address: string
+  readonly client: Client
+  /** What ends when it is left. */
+  readonly open: Set<{ cancel(): void }>
+  isProbed: boolean
+}
+
+export function connectMembers(runtime: Runtime, servers: EtcdServers): Members {
+  const { clock, log } = runtime
+  const stopping = new AbortController()
+  const connect = clientMaker(servers)
+  // The watch breaks off where the member has no leader.
+  const withLeader = new Metadata()
+  withLeader.set('hasleader', 'true')
+  let at = 0
+  let member = memberAt(0)
+
+  function memberAt(index: number): Member {
+    const address = servers.addresses[index] ?? ''
+    return { address, client: connect(address), open: new Set(), isProbed: false }
+  }
+
+  function leave(left: Member): void {
+    if (member !== left || stopping.signal.aborted) return
+    at = (at + 1) % servers.addresses.length
+    member = memberAt(at)
+    log.info(2, 'leaving a member of etcd', { left: left.address, for: member.address })
+    for (const call of [...left.open]) call.cancel()
+    left.client.close()
+  }
+
+  function once<Name extends keyof Calls>(
+    asked: Member,
+    name: Name,
+    request: Calls[Name]['request'],
+    timeoutMs: number,
+  ): Promise<Calls[Name]['answer']> {
+    return new Promise((resolve, reject) => {
+      let isLate = false
+      const call = asked.client.call(name, request, (error, answer) => {
+        timer.cancel()
+        patience.cancel()
+        asked.open.delete(call)
+        if (error === null) resolve(answer)
+        else if (isLate) reject(new EtcdError(`no answer within ${timeoutMs} ms`, status.DEADLINE_EXCEEDED, false))
+        else reject(etcdError(error))
+      })
+      asked.open.add(call)
+      const timer = clock.setTimer(timeoutMs, 'etcd deadline', () => {
+        isLate = true
+        call.cancel()
+      })
+      const patience = clock.setTimer(PATIENCE_MS, 'etcd patience', () => {
+        if (name !== 'Status') void probe(asked)
+      })
+    })
+  }
+
+  async function probe(asked: Member): Promise<void> {
+    if (asked.isProbed) return
+    asked.isProbed = true
+    try {
+      const { leader } = await once(asked, 'Status', {}, PATIENCE_MS)
+      if (leader === 0 && servers.addresses.length > 1) leave(asked)
+    } catch {
+      leave(asked)
+    }
+    asked.isProbed = false
+  }
+
+  async function call<Name extends keyof Calls>(
+    name: Name,
+    request: Calls[Name]['request'],
+    { isRepeatable, timeoutMs = TIMEOUT_MS }: CallOptions,
+  ): Promise<Calls[Name]['answer']> {
+    const until = clock.monotonic() + timeoutMs
+    for (let round = 1; ; round++) {
+      const asked = member
+      try {
+        return await once(asked, name, request, Math.max(1, until - clock.monotonic()))
+      } catch (error) {
+        if (!(error instanceof EtcdError) || !isPassing(error)) throw error
+        leave(asked)
+        const mayRepeat = isRepeatable || error.isUnsent
+        if (!mayRepeat || stopping.signal.aborted || clock.monotonic() >= until) throw error
+      }
+      if (round % servers.addresses.length === 0) await sleep(clock, ROUND_MS, stopping.signal).catch(() => {})
+    }
+  }
+
+  return {
+    get address() {
+      return member.address
+    },
+    call,
+    watch(take, ended) {
+      const watched = member
+      const stream = watched.client.watch(withLeader)
+      let isOver = false
+      const open = { cancel: () => stream.cancel() }
+      watched.open.add(open)
+      const over = (error: EtcdError) => {
+        watched.open.delete(open)
+        if (isOver) return
+        isOver = true
+        ended(error)
+      }
+      stream.on('data', (response: WatchResponse) => {
+        if (!isOver) take(response)
+      })
+      stream.on('error', (error) => over(etcdError(error as ServiceError)))
+      stream.on('end', () => over(new EtcdError('the watch has ended', status.UNAVAILABLE, false)))
+      return {
+        send: (request) => void (isOver || stream.write(request)),
+        close() {
+          isOver = true
+          stream.cancel()
+        },
+      }
+    },
+    leave(address) {
+      if (member.address === address) leave(member)
+    },
+    close() {
+      stopping.abort()
+      for (const open of [...member.open]) open.cancel()
+      member.client.close()
+    },
+  }
+}
+
+function clientMaker(servers: EtcdServers): (address: string) => Client {
+  const definition = loadSync(fileURLToPath(PROTO), {
+    keepCase: true,
+    longs: Number,
+    enums: String,
+    defaults: true,
+    oneofs: false,
+  })
+  const services = loadPackageDefinition(definition)['etcdserverpb'] as GrpcObject
+  const { isSecure, ca, cert, key } = servers
+  const secrets = isSecure ? credentials.createSsl(ca ?? null, key ?? null, cert ?? null) : credentials.createInsecure()
+  return (address) => {
+    const clients = new Map(
+      ['KV', 'Watch', 'Lease', 'Maintenance'].map((name) => {
+        const Service = services[name] as ServiceClientConstructor
+        return [name, new Service(address, secrets, CHANNEL_OPTIONS)] as const
+      }),
+    )
+    const method = (service: string, name: string) => {
+      const client = clients.get(service)
+      const found: unknown = client?.[name]
+      if (client === undefined || typeof found !== 'function') throw new Error(`etcd has no method ${service}/${name}`)
+      return found.bind(client) as (...args: unknown[]) => never
+    }
+    return {
+      call: (name, request, answer) => method(SERVICE_OF[name], name)(request, answer),
+      watch: (metadata) => method('Watch', 'Watch')(metadata),
+      close() {
+        for (const client of clients.values()) client.close()
+      },
+    }
+  }
+}
+
+export type { StatusResponse }

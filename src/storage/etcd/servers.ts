@@ -1,0 +1,80 @@
+/** Which etcd servers there are, as the flags of kube-apiserver name them. */
+import { readFileSync } from 'node:fs'
+import { messageOf } from '../../base/errors.ts'
+import { StoreError } from '../storage.ts'
+
+export interface EtcdOptions {
+  /** URLs, separated by commas. */
+  readonly servers: string
+  /** Files: the authority of the servers' certificates, and the certificate and key to show them. */
+  readonly caFile?: string
+  readonly certFile?: string
+  readonly keyFile?: string
+  /** Where keys begin. Default `/registry`. */
+  readonly prefix?: string
+}
+
+export interface EtcdServers {
+  /** `host:port` of each member. */
+  readonly addresses: readonly string[]
+  readonly isSecure: boolean
+  readonly ca: Buffer | undefined
+  readonly cert: Buffer | undefined
+  readonly key: Buffer | undefined
+  /** Begins with a slash and ends without one. */
+  readonly prefix: string
+}
+
+/** @throws StoreError that says which flag is wrong, and what to do */
+export function etcdServers(options: EtcdOptions): EtcdServers {
+  const urls = options.servers.split(',').map((text) => urlOf(text.trim()))
+  const isSecure = urls.some(({ protocol }) => protocol === 'https:')
+  if (urls.some(({ protocol }) => (protocol === 'https:') !== isSecure))
+    throw new StoreError('--etcd-servers names http and https servers: give all of them by https')
+  if ((options.certFile === undefined) !== (options.keyFile === undefined))
+    throw new StoreError('--etcd-certfile and --etcd-keyfile go together: give both or neither')
+  if (!isSecure && (options.caFile ?? options.certFile) !== undefined)
+    throw new StoreError('--etcd-cafile and --etcd-certfile are for https: give --etcd-servers by https')
+  return {
+    addresses: urls.map(({ hostname, port }) => `${hostname}:${port || '2379'}`),
+    isSecure,
+    ca: fileOf('--etcd-cafile', options.caFile),
+    cert: fileOf('--etcd-certfile', options.certFile),
+    key: fileOf('--etcd-keyfile', options.keyFile),
+    prefix: prefixOf(options.prefix ?? '/registry'),
+  }
+}
+
+function urlOf(text: string): URL {
+  const wrong = (why: string) => new StoreError(`--etcd-servers ${JSON.stringify(text)} ${why}`)
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw wrong('is no URL: give one like https://10.0.0.1:2379, or several with commas between')
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw wrong('is neither an http nor an https URL')
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '' || url.pathname !== '/')
+    throw wrong('has more than a host and a port: etcd is known by its certificate, and has no path')
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw wrong('would send every Secret in the clear: beyond loopback etcd is reached by https alone')
+  return url
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
+
+function prefixOf(text: string): string {
+  const prefix = text.replace(/\/+$/, '')
+  if (!/^\/[^\s]+$/.test(prefix))
+    throw new StoreError(`--etcd-prefix ${JSON.stringify(text)} is no path: give one like /registry`)
+  return prefix
+}
+
+function fileOf(flag: string, file: string | undefined): Buffer | undefined {
+  if (file === undefined) return undefined
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new StoreError(`${flag} cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The journal of a store: entries that writes leave beside the keys, each under its write's revision, bounded by count and by bytes.
+ * What is in them is opaque here. They are no keys: no read, watch, snapshot or compaction of keys sees them.
+ */
+import type { JournalStep, Tables } from './tables.ts'
+
+export interface JournalEntry {
+  readonly revision: number
+  readonly value: Uint8Array
+}
+
+export interface JournalBounds {
+  readonly entries: number
+  /** Of values. */
+  readonly bytes: number
+}
+
+/** Of a store of one process; about the ends of 20,000 pods. */
+export const JOURNAL_BOUNDS: JournalBounds = { entries: 50_000, bytes: 24 << 20 }
+
+/** Where a bound is passed this part of it goes at once: the old end of the table is then seldom touched. */
+const DROPPED_PART = 1 / 32
+
+export interface BoundedJournal {
+  /** What becomes of the journal when these are added. */
+  step(added: readonly JournalEntry[]): JournalStep
+  /** What was said to be added may not be there. */
+  forget(): void
+}
+
+/** Sizes are read when the first entry comes, not when the store is opened. */
+export function createJournalBounds(tables: Pick<Tables, 'journal'>, bounds: JournalBounds): BoundedJournal {
+  let known: Sizes | undefined
+  return {
+    step(added) {
+      known ??= sizesOf(tables.journal(0))
+      for (const { revision, value } of added) known.add(revision, value.length)
+      return { added, dropped: known.beyond(bounds) }
+    },
+    forget() {
+      known = undefined
+    },
+  }
+}
+
+interface Sizes {
+  add(revision: number, bytes: number): void
+  /** Takes out the oldest where there are too many, but never the newest. */
+  beyond(bounds: JournalBounds): number[]
+}
+
+/** How large each entry is, in the order of revisions. */
+export function sizesOf(
+  entries: Iterable<{ readonly revision: number; readonly value: { readonly length: number } }>,
+): Sizes {
+  const sizes = new Map<number, number>()
+  let total = 0
+  const add = (revision: number, bytes: number) => {
+    sizes.set(revision, bytes)
+    total += bytes
+  }
+  for (const { revision, value } of entries) add(revision, value.length)
+  return {
+    add,
+    beyond(bounds) {
+      if (sizes.size <= bounds.entries && total <= bounds.bytes) return []
+      const entries = bounds.entries * (1 - DROPPED_PART)
+      const bytes = bounds.bytes * (1 - DROPPED_PART)
+      const dropped: number[] = []
+      for (const [revision, size] of sizes) {
+        if ((sizes.size <= entries && total <= bytes) || sizes.size === 1) break
+        sizes.delete(revision)
+        total -= size
+        dropped.push(revision)
+      }
+      return dropped
+    },
+  }
+}

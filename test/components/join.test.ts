@@ -1,0 +1,131 @@
+/** Machines join a cluster by a token: `skiff token create`, `skiff join`, with the real kubectl. */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { skiff } from '../e2e/cluster.ts'
+import { kubectlFor, withoutKubectl } from '../kubectl.ts'
+import { startProcess } from './processes.ts'
+
+const SHAPE =
+  /^skiff join (https:\/\/127\.0\.0\.1:\d+) --token ([a-z0-9]{6}\.[a-z0-9]{16}) --discovery-token-ca-cert-hash (sha256:[0-9a-f]{64})\n$/
+
+test('a token joins a machine, which asks for its certificate, goes on without the token, and runs pods', {
+  skip: withoutKubectl,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skiff-join-'))
+  const [cluster, node] = [join(folder, 'cluster'), join(folder, 'node')]
+  const started = await skiff('up', '--detach', '--data-dir', cluster, '--port', '0', '--nodes', '0')
+  assert.equal(started.code, 0, started.err)
+  const kubectl = kubectlFor(join(cluster, 'kubeconfig'))
+  const running = new Set<ReturnType<typeof startProcess>>()
+  const end = async (one: ReturnType<typeof startProcess>) => {
+    running.delete(one)
+    one.child.kill('SIGTERM')
+    await one.ended
+  }
+  try {
+    const made = await skiff('token', 'create', '--data-dir', cluster, '--description', 'for a test')
+    assert.match(made.out, SHAPE)
+    assert.match(made.err, /from this machine alone: start the cluster with --bind-address IP/)
+    const [, server = '', token = '', hash = ''] = SHAPE.exec(made.out) ?? []
+    const [id = ''] = token.split('.')
+    const listed = await skiff('token', 'list', '--data-dir', cluster)
+    assert.match(listed.out, new RegExp(`^${id}  \\S+Z  for a test\n$`))
+    assert.ok(!listed.out.includes(token))
+
+    const refused = async (line: RegExp, ...args: readonly string[]) => {
+      const { code, err } = await skiff('join', '--data-dir', join(folder, 'refused'), ...args)
+      assert.equal(code, 1)
+      assert.match(err, /^skiff: [^\n]+\n$/)
+      assert.match(err, line)
+    }
+    const other = `sha256:${'0'.repeat(64)}`
+    const [tokenFlag, hashFlag] = ['--token', '--discovery-token-ca-cert-hash']
+    await refused(/needs the server, --token and --discovery-token-ca-cert-hash/, server, tokenFlag, token)
+    await refused(/another cluster, or an attacker/, server, tokenFlag, token, hashFlag, other)
+    await refused(/is not signed with the token/, server, tokenFlag, `${id}.${'z'.repeat(16)}`, hashFlag, hash)
+    await refused(/does not know the token zzzzzz/, server, tokenFlag, `zzzzzz.${'z'.repeat(16)}`, hashFlag, hash)
+    await refused(/the token is none/, server, tokenFlag, 'secret', hashFlag, hash)
+    await refused(/is no hash/, server, tokenFlag, token, hashFlag, 'md5:1')
+    assert.equal(existsSync(join(folder, 'refused')), false)
+
+    const first = startProcess(
+      'join',
+      server,
+      tokenFlag,
+      token,
+      hashFlag,
+      hash,
+      '--data-dir',
+      node,
+      '--node-name',
+      'w-1',
+    )
+    running.add(first)
+    await first.until(/node w-1 is ready/)
+    const file = join(node, 'pki', 'kubelet-client-current.pem')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.equal(new X509Certificate(readFileSync(file)).subject, 'O=system:nodes\nCN=system:node:w-1')
+    const [request] = JSON.parse(await kubectl('get', 'csr', '-o', 'json')).items
+    assert.equal(request.spec.username, `system:bootstrap:${id}`)
+    assert.equal(
+      request.status.conditions[0].message,
+      'Auto approving kubelet client certificate after SubjectAccessReview.',
+    )
+    await refused(/a node w-1 is there and ready/, server, tokenFlag, token, hashFlag, hash, '--node-name', 'w-1')
+
+    await end(first)
+    assert.equal(existsSync(join(node, 'bootstrap-kubelet.conf')), false)
+    assert.equal((await skiff('token', 'delete', token, '--data-dir', cluster)).code, 0)
+    assert.match((await skiff('token', 'delete', id, '--data-dir', cluster)).err, /there is no token/)
+    const again = startProcess('join', '--data-dir', node, '--node-name', 'w-1')
+    running.add(again)
+    await again.until(/node w-1 is ready/)
+    await kubectl('run', 'p', '--image=nginx')
+    await kubectl('wait', '--for=condition=Ready', 'pod/p', '--timeout=60s')
+    assert.equal(await kubectl('get', 'pod', 'p', '-o', 'jsonpath={.spec.nodeName}'), 'w-1')
+    await end(again)
+  } finally {
+    for (const one of running) await end(one)
+    await skiff('down', '--data-dir', cluster)
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('what other machines reach is told: in the Service kubernetes, in the certificate and by token create; nonsense is refused', {
+  skip: withoutKubectl,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skiff-advertise-'))
+  const up = (...flags: readonly string[]) =>
+    skiff('up', '--detach', '--data-dir', folder, '--port', '0', '--nodes', '0', ...flags)
+  try {
+    for (const [address, words] of [
+      ['127.0.0.1', /is not to be reached from other machines/],
+      ['0.0.0.0', /is not to be reached from other machines/],
+      ['here', /is no IPv4 address/],
+    ] as const) {
+      const { code, err } = await up('--advertise-address', address)
+      assert.equal(code, 1)
+      assert.match(err, words)
+    }
+    assert.equal((await up('--bind-address', 'here')).code, 2)
+    const started = await up('--bind-address', '0.0.0.0', '--advertise-address', '192.0.2.7')
+    assert.equal(started.code, 0, started.err)
+    const kubectl = kubectlFor(join(folder, 'kubeconfig'))
+    const path = 'jsonpath={.subsets[0].addresses[*].ip}'
+    assert.equal(await kubectl('get', 'endpoints', 'kubernetes', '-o', path), '192.0.2.7')
+    assert.match(
+      new X509Certificate(readFileSync(join(folder, 'pki', 'apiserver.crt'))).subjectAltName ?? '',
+      /IP Address:192\.0\.2\.7/,
+    )
+    const { out, err } = await skiff('token', 'create', '--data-dir', folder)
+    assert.match(out, /^skiff join https:\/\/192\.0\.2\.7:\d+ /)
+    assert.equal(err, '')
+  } finally {
+    await skiff('down', '--data-dir', folder)
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,157 @@
+/** Two controller managers: the one that leads is asked to stop, is killed, or is paused past its lease. What each wrote is in the audit log. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { skiff } from '../e2e/cluster.ts'
+import { withoutKubectl } from '../kubectl.ts'
+import { type AuditEvent, type Processes, type RunningProcess, startProcesses } from './processes.ts'
+
+const LEASE = '/leases/kube-controller-manager'
+const SHORT = [
+  ...['--leader-elect-lease-duration', '4s', '--leader-elect-renew-deadline', '3s'],
+  ...['--leader-elect-retry-period', '500ms'],
+]
+/** By default a killed leader's lease is waited for; with SHORT this long and a try of the other's more. */
+const SHORT_LEASE_MS = 4000
+const SHORT_TRY_MS = 500 * 2.2
+
+interface Manager {
+  /** Its requests are known by this group of its user. */
+  readonly group: string
+  readonly process: RunningProcess
+}
+
+/** The first leads, the second waits. */
+async function twoManagers(
+  at: Processes,
+  ofFirst: readonly string[] = [],
+  ofSecond: readonly string[] = ofFirst,
+): Promise<readonly [Manager, Manager]> {
+  const started: Manager[] = []
+  for (const [group, flags] of Object.entries({ first: ofFirst, second: ofSecond })) {
+    const kubeconfig = await at.kubeconfigOf('system:kube-controller-manager', 'system:masters', group)
+    const limits = ['--kube-api-qps', '500', '--kube-api-burst', '500']
+    const process = at.start(
+      'controller-manager',
+      '--kubeconfig',
+      kubeconfig,
+      '--secure-port',
+      '0',
+      ...limits,
+      ...flags,
+    )
+    started.push({ group, process })
+    await process.until(group === 'first' ? /The controllers run/ : /"The lease has a holder"/)
+  }
+  const [first, second] = started
+  assert.ok(first !== undefined && second !== undefined)
+  assert.doesNotMatch(second.process.said, /leads/)
+  return [first, second]
+}
+
+const by =
+  ({ group }: Manager) =>
+  (event: AuditEvent) =>
+    event.user.groups.includes(group)
+const isLease = ({ requestURI }: AuditEvent) => requestURI.includes(LEASE)
+/** When this manager wrote its name into the Lease. */
+const tookAt = (at: Processes, manager: Manager): number =>
+  at.writes().find((event) => by(manager)(event) && isLease(event) && event.code === 200)?.at ?? Number.NaN
+
+/** Deployments that somebody has to make pods of: two for each look. */
+async function work(at: Processes, name: string): Promise<void> {
+  await at.kubectl('create', 'deployment', name, '--image=nginx', '--replicas=2')
+}
+const works = (at: Processes, name: string) =>
+  at.kubectl('wait', '--for=jsonpath={.status.replicas}=2', `deployment/${name}`, '--timeout=30s')
+
+test('a leader that is asked to stop gives its lease back, and the other leads within two seconds', {
+  skip: withoutKubectl,
+}, async () => {
+  await using at = await startProcesses()
+  const [first, second] = await twoManagers(at)
+  await work(at, 'a')
+  await works(at, 'a')
+  const asked = Date.now()
+  first.process.child.kill('SIGTERM')
+  assert.equal(await first.process.ended, 0)
+  await second.process.until(/leads/)
+  const took = tookAt(at, second) - asked
+  assert.ok(took < 2000, `${took} ms`)
+  await work(at, 'b')
+  await works(at, 'b')
+  const { spec } = await at.kubectl.json('-n', 'kube-system', 'get', 'lease', 'kube-controller-manager')
+  assert.equal(spec.leaseTransitions, 1)
+  const status = await skiff('status', '--data-dir', at.folder)
+  assert.match(status.out, new RegExp(`^leader: +kube-controller-manager: ${spec.holderIdentity}$`, 'm'))
+  const events = await at.kubectl('-n', 'kube-system', 'get', 'events', '-o', 'jsonpath={.items[*].message}')
+  assert.equal(events.match(/became leader/g)?.length, 2)
+  // What the first wrote last is that it goes.
+  const last = at.writes().filter(by(first)).at(-1)
+  assert.ok(last !== undefined && isLease(last))
+  assert.equal(last.requestObject.spec.holderIdentity ?? '', '')
+})
+
+test('a leader that is killed is followed by the other once its lease has run out', {
+  skip: withoutKubectl,
+}, async () => {
+  await using at = await startProcesses()
+  const [first, second] = await twoManagers(at, SHORT)
+  first.process.child.kill('SIGKILL')
+  await first.process.ended
+  const killed = Date.now()
+  await work(at, 'a')
+  const status = await skiff('status', '--data-dir', at.folder)
+  assert.match(status.out, /^leader: +kube-controller-manager: /m)
+  await second.process.until(/leads/)
+  const took = tookAt(at, second) - killed
+  // From the last renewal that the second has seen, which may be one try old.
+  assert.ok(took > SHORT_LEASE_MS - 2 * SHORT_TRY_MS && took < SHORT_LEASE_MS + 2 * SHORT_TRY_MS + 3000, `${took} ms`)
+  await works(at, 'a')
+})
+
+test('a leader that was paused past its lease writes nothing when it wakes, and ends', {
+  skip: withoutKubectl,
+}, async () => {
+  await using at = await startProcesses()
+  const withoutDeployments = ['--controllers', '*,-deployment-controller']
+  const [first, second] = await twoManagers(at, SHORT, [...SHORT, ...withoutDeployments])
+  await work(at, 'before')
+  await works(at, 'before')
+  first.process.child.kill('SIGSTOP')
+  // What the second does not do is there to be done by the first when it wakes: it reads of it before it can look at a clock.
+  const names = ['a', 'b', 'c', 'd']
+  await Promise.all(names.map((name) => work(at, name)))
+  await second.process.until(/The controllers run/)
+  const woke = Date.now()
+  first.process.child.kill('SIGCONT')
+  assert.equal(await first.process.ended, 1, first.process.said)
+  assert.match(
+    first.process.said,
+    /^skiff controller-manager: the lease kube-system\/kube-controller-manager was lost: .*$/m,
+  )
+  const late = at.writes().filter((event) => by(first)(event) && event.at >= woke)
+  assert.deepEqual(
+    late.map(({ verb, requestURI }) => `${verb} ${requestURI}`),
+    [],
+  )
+  assert.equal((await at.kubectl('get', 'replicasets', '-o', 'name')).trim().split('\n').length, 1)
+  // The second is at work.
+  await at.kubectl('create', 'namespace', 'after')
+  await at.kubectl('-n', 'after', 'wait', '--for=create', 'serviceaccount/default', '--timeout=30s')
+  const { spec } = await at.kubectl.json('-n', 'kube-system', 'get', 'lease', 'kube-controller-manager')
+  assert.equal(spec.leaseTransitions, 1)
+})
+
+test('a leader whose API server does not answer ends by its renew deadline, and the other leads when it answers again', {
+  skip: withoutKubectl,
+}, async () => {
+  await using at = await startProcesses()
+  const [first, second] = await twoManagers(at, SHORT)
+  at.server.child.kill('SIGSTOP')
+  assert.equal(await first.process.ended, 1, first.process.said)
+  assert.match(first.process.said, /the lease kube-system\/kube-controller-manager was lost/)
+  at.server.child.kill('SIGCONT')
+  await second.process.until(/The controllers run/)
+  await work(at, 'a')
+  await works(at, 'a')
+})

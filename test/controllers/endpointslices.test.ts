@@ -1,0 +1,113 @@
+/** The EndpointSlice controller where its watch is behind its writes, and where answers get lost. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../../src/api/object.ts'
+import type { ApiRequest, Handler } from '../../src/api/request.ts'
+import { StatusError } from '../../src/api/status.ts'
+import { type SimulatedRuntime, simulatedRuntime } from '../../src/base/simulated.ts'
+import { createInformerFactory } from '../../src/client/informer.ts'
+import { createClient, inProcessTransport } from '../../src/client/transport.ts'
+import { createEndpointSliceController } from '../../src/controllers/endpointslice/endpointslice-controller.ts'
+import { ADMIN, startTestApi, type TestApi } from '../harness.ts'
+
+const pods = { group: '', version: 'v1', resource: 'pods' }
+const slices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
+
+/** `between` stands between the controller and the API server. */
+async function setUp(runtime: SimulatedRuntime, between: (handler: Handler) => Handler) {
+  const api: TestApi = await runtime.complete(startTestApi(runtime))
+  await runtime.complete(api.namespace('n'))
+  const user = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
+  const spec = { selector: { app: 'x' }, ports: [{ port: 80 }] }
+  const services = user.resource({ group: '', version: 'v1', resource: 'services' }).namespace('n')
+  await runtime.complete(services.create({ apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec }))
+  const writes: string[] = []
+  const handler: Handler = (request) => {
+    if (request.method !== 'GET' && request.path.includes('/endpointslices')) writes.push(request.method)
+    return between(api.handler)(request)
+  }
+  const transport = inProcessTransport(handler)
+  const client = createClient(runtime, transport, { user: ADMIN, userAgent: 'controller' })
+  const { signal } = new AbortController()
+  const informers = createInformerFactory(runtime, client, signal)
+  informers.start()
+  await runtime.complete(createEndpointSliceController({ runtime, client, informers, signal }).start())
+  await runtime.advance(10_000)
+  return {
+    /** Methods of what the controller wrote to slices. */
+    writes,
+    async addPod(name: string) {
+      const pod: KubeObject = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, labels: { app: 'x' } },
+        spec: { nodeName: 'node', containers: [{ name: 'c', image: 'i' }] },
+      }
+      const own = user.resource(pods).namespace('n')
+      const made = await runtime.complete(own.create(pod))
+      const podIP = `10.0.0.${name.length}`
+      const status = {
+        phase: 'Running',
+        podIP,
+        podIPs: [{ ip: podIP }],
+        conditions: [{ type: 'Ready', status: 'True' }],
+      }
+      await runtime.complete(own.update({ ...made, status }, { subresource: 'status' }))
+      await runtime.advance(10_000)
+    },
+    async told(): Promise<readonly string[]> {
+      const { items } = await runtime.complete(user.resource(slices).namespace('n').list())
+      return items.flatMap((slice) => (slice['endpoints'] ?? []).map(({ targetRef }: Fields) => targetRef.name)).sort()
+    },
+  }
+}
+
+/** Lets the first list of slices through, and no later list or watch of them until it is opened. */
+function gate() {
+  let shut = true
+  let listed = false
+  return {
+    open() {
+      shut = false
+    },
+    check({ method, path }: ApiRequest) {
+      if (method !== 'GET' || !path.endsWith('/endpointslices')) return
+      if (shut && listed) throw new StatusError(500, 'InternalError', 'made up')
+      listed = true
+    },
+  }
+}
+
+test('endpoints are in one slice where the watch of slices is behind what was written', async () => {
+  const runtime = simulatedRuntime(1)
+  const { open, check } = gate()
+  const { addPod, told, writes } = await setUp(runtime, (handler) => (request) => {
+    check(request)
+    return handler(request)
+  })
+  for (const name of ['a', 'bb', 'ccc']) await addPod(name)
+  assert.deepEqual(writes, ['POST'])
+  open()
+  await runtime.advance(120_000)
+  assert.deepEqual(await told(), ['a', 'bb', 'ccc'])
+  assert.deepEqual(writes, ['POST', 'PUT'])
+})
+
+test('a slice that was made without an answer is found, and one of the two goes', async () => {
+  const runtime = simulatedRuntime(1)
+  const { open, check } = gate()
+  let made = 0
+  const { addPod, told, writes } = await setUp(runtime, (handler) => async (request) => {
+    check(request)
+    const answer = await handler(request)
+    if (request.method === 'POST' && request.path.endsWith('/endpointslices') && ++made === 1)
+      throw new StatusError(500, 'InternalError', 'made up')
+    return answer
+  })
+  assert.equal(made, 2)
+  open()
+  await runtime.advance(120_000)
+  assert.deepEqual(writes, ['POST', 'POST', 'PUT', 'DELETE'])
+  await addPod('a')
+  assert.deepEqual(await told(), ['a'])
+})

@@ -1,0 +1,123 @@
+/** skiff migrate, from a directory to etcd and back. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { liveRuntime } from '../../src/base/live.ts'
+import { startCluster } from '../../src/cluster/index.ts'
+import { migrate } from '../../src/cluster/migrate.ts'
+import { openEtcd } from '../../src/storage/etcd/etcd.ts'
+import { MIGRATION_KEY } from '../../src/storage/migrate.ts'
+import { openStorage } from '../../src/storage/open.ts'
+import type { Storage } from '../../src/storage/storage.ts'
+import { lacks } from '../machine.ts'
+import { startEtcd } from './member.ts'
+
+const skip = lacks.etcd()
+const root = mkdtempSync(join(tmpdir(), 'skiff-migrate-'))
+const undo: (() => Promise<unknown>)[] = []
+after(async () => {
+  for (let end = undo.pop(); end !== undefined; end = undo.pop()) await end()
+  rmSync(root, { recursive: true, force: true })
+})
+const runtime = liveRuntime({ log: { write: () => {} } })
+
+async function contents(
+  storage: Storage,
+): Promise<{ all: readonly string[]; versions: readonly string[]; revision: number }> {
+  const { items, revision } = await storage.range('/registry/', '/registry0')
+  await storage.close()
+  const all = items.map(({ key, value }) => `${key} ${Buffer.from(value)}`)
+  return {
+    all,
+    versions: items.map(({ key, modRevision, createRevision }) => `${key} ${modRevision} ${createRevision}`),
+    revision,
+  }
+}
+
+const ofDirectory = async (dir: string) =>
+  contents(await openStorage({ runtime, driver: 'lmdb', dir: join(dir, 'store') }))
+const ofEtcd = async (servers: string) => contents(await openEtcd(runtime, { servers, compactEveryMs: 0 }))
+
+async function directoryWithCluster(name: string): Promise<string> {
+  const dataDir = join(root, name)
+  const cluster = await startCluster({ dataDir, components: ['apiserver'] })
+  const maps = cluster.client.resource({ group: '', version: 'v1', resource: 'configmaps' }).namespace('default')
+  for (let i = 0; i < 20; i++)
+    await maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c${i}` }, data: { i: String(i) } })
+  await maps.delete('c19')
+  await cluster.stop()
+  return dataDir
+}
+
+test('a cluster moves to etcd and back: nothing is lost, and no version is of the future', { skip }, async () => {
+  const from = await directoryWithCluster('a')
+  const etcd = await startEtcd()
+  undo.push(etcd.stop)
+  const before = await ofDirectory(from)
+  const there = await migrate({ from, to: etcd.servers, etcd: {} })
+  const inEtcd = await ofEtcd(etcd.servers)
+  assert.deepEqual(inEtcd.all, before.all)
+  assert.equal(there.objects, before.all.length)
+  assert.ok(inEtcd.revision >= before.revision, `${inEtcd.revision} follows ${before.revision}`)
+  await assert.rejects(migrate({ from, to: etcd.servers, etcd: {} }), /holds a cluster already/)
+
+  const cluster = await startCluster({ dataDir: from, components: ['apiserver'], etcd: { servers: etcd.servers } })
+  await cluster.client
+    .resource({ group: '', version: 'v1', resource: 'configmaps' })
+    .namespace('default')
+    .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'over-etcd' } })
+  await cluster.stop()
+  const after = await ofEtcd(etcd.servers)
+  const to = join(root, 'b')
+  await migrate({ from: etcd.servers, to, etcd: {} })
+  const back = await ofDirectory(to)
+  assert.deepEqual(
+    back.all,
+    after.all.filter((line) => !line.startsWith('/registry/masterleases/')),
+  )
+  assert.deepEqual(back.versions, after.versions)
+  assert.equal(back.revision, after.revision + 1)
+  const again = await startCluster({ dataDir: to, components: ['apiserver'] })
+  const maps = again.client.resource({ group: '', version: 'v1', resource: 'configmaps' }).namespace('default')
+  assert.equal((await maps.get('over-etcd')).metadata.name, 'over-etcd')
+  await again.stop()
+})
+
+test('a migration that was broken off is begun again, and nothing starts over its half', { skip }, async () => {
+  const from = await directoryWithCluster('c')
+  const before = await ofDirectory(from)
+  const etcd = await startEtcd()
+  undo.push(etcd.stop)
+  const half = await openEtcd(runtime, { servers: etcd.servers, compactEveryMs: 0 })
+  const put = (key: string, text: string) =>
+    half.write({ type: 'put', key, value: Buffer.from(text), expectRevision: 0 })
+  await put(
+    MIGRATION_KEY,
+    JSON.stringify({ from: `${from} at revision ${before.revision}`, revision: before.revision }),
+  )
+  const [first = ''] = before.all
+  await put(first.slice(0, first.indexOf(' ')), first.slice(first.indexOf(' ') + 1))
+  await put('/registry/configmaps/default/c1', 'cut off')
+  await half.close()
+  const start = startCluster({ dataDir: join(root, 'd'), components: ['apiserver'], etcd: { servers: etcd.servers } })
+  await assert.rejects(start, /half filled/)
+  await migrate({ from, to: etcd.servers, etcd: {} })
+  assert.deepEqual((await ofEtcd(etcd.servers)).all, before.all)
+
+  const to = join(root, 'e')
+  await migrate({ from: etcd.servers, to, etcd: {} })
+  writeFileSync(join(to, 'migration.json'), 'another at revision 7')
+  await assert.rejects(migrate({ from: etcd.servers, to, etcd: {} }), /half filled from another at revision 7/)
+  await assert.rejects(startCluster({ dataDir: to, components: ['apiserver'] }), /half filled/)
+  await assert.rejects(migrate({ from: to, to, etcd: {} }), /the same/)
+})
+
+test('what cannot be read leaves no directory behind', async () => {
+  const [from, to] = [join(root, 'none'), join(root, 'never')]
+  await assert.rejects(migrate({ from, to, etcd: {} }), /there is no store/)
+  const noEtcd = { from: 'https://127.0.0.1:1', to, etcd: { caFile: join(root, 'no.crt') } }
+  await assert.rejects(migrate(noEtcd), /no\.crt/)
+  for (const place of [from, to]) assert.equal(existsSync(place), false, place)
+})

@@ -1,0 +1,184 @@
+/** Clients that write and read the same few objects at several API servers, and what they were answered (history.ts). */
+import type { KubeObject } from '../../src/api/object.ts'
+import { StatusError } from '../../src/api/status.ts'
+import type { Client } from '../../src/client/client.ts'
+import type { Storage } from '../../src/storage/storage.ts'
+import type { Change, Item, Operation, Outcome, Watched } from './history.ts'
+
+export const NAMESPACE = 'default'
+const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const PREFIX = `/registry/configmaps/${NAMESPACE}/`
+const LABEL = 'workload'
+
+export interface Workload {
+  /** Ends the clients, and the watches once they have told everything. */
+  finish(): Promise<{ readonly operations: readonly Operation[]; readonly watches: readonly Watched[] }>
+  /** How many requests were answered so far. */
+  answered(): number
+}
+
+export function startWorkload(servers: readonly Client[], workers: number, keys: readonly string[]): Workload {
+  const operations: Operation[] = []
+  let order = 0
+  let answered = 0
+  let isOver = false
+  const mapsAt = (server: number) => (servers[server % servers.length] as Client).resource(MAPS).namespace(NAMESPACE)
+  const objectOf = (name: string, value: string, revision?: number): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace: NAMESPACE,
+      labels: { [LABEL]: 'yes' },
+      ...(revision === undefined ? {} : { resourceVersion: String(revision) }),
+    },
+    data: { value },
+  })
+
+  async function did(
+    asked: Pick<Operation, 'what' | 'key' | 'value' | 'expected'>,
+    request: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const begun = ++order
+    let outcome: Outcome
+    try {
+      outcome = await request()
+      answered++
+    } catch (error) {
+      const isAnswer = error instanceof StatusError && (error.code === 404 || error.code === 409)
+      if (isAnswer && asked.what === 'get') outcome = { type: 'read', item: undefined }
+      else outcome = { type: isAnswer ? 'refused' : 'unknown' }
+    }
+    operations.push({ ...asked, begun, answered: ++order, outcome })
+    return outcome
+  }
+
+  async function work(worker: number): Promise<void> {
+    for (let i = 0; !isOver; i++) {
+      const maps = mapsAt(worker + i)
+      const key = keys[(worker * 7 + i * 3) % keys.length] as string
+      const value = `${worker}-${i}`
+      const found = await did({ what: 'get', key }, async () => ({ type: 'read', item: itemOf(await maps.get(key)) }))
+      if (found.type !== 'read') {
+        await pause(20)
+        continue
+      }
+      const expected = found.item?.revision
+      // Mostly at another server than the one that was read from.
+      const other = mapsAt(worker + i + 1)
+      if (expected === undefined)
+        await did({ what: 'create', key, value }, async () => written(await other.create(objectOf(key, value))))
+      else if (i % 5 === 4)
+        await did({ what: 'delete', key, expected }, async () => {
+          await other.delete(key, { preconditions: { resourceVersion: String(expected) } })
+          return { type: 'deleted' }
+        })
+      else
+        await did({ what: 'update', key, value, expected }, async () =>
+          written(await other.update(objectOf(key, value, expected))),
+        )
+      if (i % 4 === 0)
+        await did({ what: 'list', key: '' }, async () => {
+          const { items, metadata } = await maps.list({ labelSelector: `${LABEL}=yes` })
+          return { type: 'listed', revision: Number(metadata.resourceVersion), items: items.map(itemOf) }
+        })
+    }
+  }
+
+  const watching = servers.map((_, i) => watch(mapsAt, i))
+  const working = Array.from({ length: workers }, (_, i) => work(i))
+  return {
+    answered: () => answered,
+    async finish() {
+      isOver = true
+      await Promise.all(working)
+      const last = await untilDone(() => mapsAt(0).create(objectOf('the-end', 'the-end')))
+      const end = Number(last.metadata.resourceVersion)
+      operations.push({
+        ...{ what: 'create', key: 'the-end', value: 'the-end', begun: ++order, answered: ++order },
+        outcome: { type: 'written', revision: end },
+      })
+      return { operations, watches: await Promise.all(watching) }
+    },
+  }
+}
+
+const written = (object: KubeObject): Outcome => ({
+  type: 'written',
+  revision: Number(object.metadata.resourceVersion),
+})
+
+const itemOf = ({ metadata, data }: KubeObject): Item => ({
+  key: metadata.name ?? '',
+  value: data?.value ?? '',
+  revision: Number(metadata.resourceVersion),
+})
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+async function untilDone<T>(request: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await request()
+    } catch {
+      await pause(50)
+    }
+  }
+}
+
+/** Follows the objects until the last one, going on at the other server whenever a watch ends, and every hundred events. */
+async function watch(
+  mapsAt: (server: number) => ReturnType<ReturnType<Client['resource']>['namespace']>,
+  first: number,
+): Promise<Watched> {
+  const start = await untilDone(() => mapsAt(first).list({ labelSelector: `${LABEL}=yes` }))
+  const from = Number(start.metadata.resourceVersion)
+  const changes: Change[] = []
+  let at = from
+  for (let server = first; ; server++) {
+    const ending = new AbortController()
+    try {
+      const options = { labelSelector: `${LABEL}=yes`, resourceVersion: String(at), allowWatchBookmarks: true }
+      const reader = await mapsAt(server).watch(options, ending.signal)
+      for (let count = 0; count < 100; count++) {
+        const event = await reader.next()
+        if (event === undefined) break
+        at = Number(event.object.metadata.resourceVersion)
+        if (event.type === 'BOOKMARK') continue
+        const { key, value } = itemOf(event.object)
+        changes.push({
+          type: event.type === 'DELETED' ? 'delete' : 'put',
+          key,
+          revision: at,
+          ...(event.type === 'DELETED' ? {} : { value }),
+        })
+        if (key === 'the-end') return { from, until: at, changes }
+      }
+    } catch (error) {
+      if (error instanceof StatusError && error.code === 410) throw error
+      await pause(50)
+    } finally {
+      ending.abort()
+    }
+  }
+}
+
+/** What the store itself tells of the objects. */
+export async function truthOf(storage: Storage, after: number): Promise<readonly Change[]> {
+  const truth: Change[] = []
+  for (let at = after; ; ) {
+    const { events, revision } = await storage.history(PREFIX, at)
+    for (const { type, key, revision: changed, value } of events) {
+      const object: KubeObject | undefined = value && JSON.parse(Buffer.from(value).toString())
+      if (object !== undefined && object.metadata.labels?.[LABEL] === undefined) continue
+      truth.push({
+        type,
+        key: key.slice(PREFIX.length),
+        revision: changed,
+        ...(object === undefined ? {} : { value: object['data'].value }),
+      })
+    }
+    if (revision >= storage.revision) return truth
+    at = revision
+  }
+}

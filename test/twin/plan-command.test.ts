@@ -1,0 +1,131 @@
+/** skiff plan and skiff twin as commands: forms, gates, exit codes, rights, and that the source is only read. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { planAs } from '../../src/inspect/plan/report.ts'
+import { kubectlPath, withoutKubectl } from '../kubectl.ts'
+import { CONFIG_MAPS, configMap, DEPLOYMENTS, deployment, type Stage, startStage } from './stage.ts'
+
+const skiff = fileURLToPath(new URL('../../bin/skiff.js', import.meta.url))
+const directory = mkdtempSync(join(tmpdir(), 'plan-command-'))
+let stage: Stage
+before(async () => {
+  stage = await startStage()
+  await stage.make(DEPLOYMENTS, deployment('web', 2))
+  await stage.make(
+    CONFIG_MAPS,
+    configMap('held', { annotations: { a: '\u001b[2J<script>' }, finalizers: ['acme.test/cleanup'] }),
+  )
+  await stage.cluster.clock.advance('10s')
+})
+after(async () => {
+  await stage?.stop()
+  rmSync(directory, { recursive: true })
+})
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function run(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const child = spawn(file, args, { env: { ...process.env, KUBECONFIG: stage.cluster.kubeconfigFile, ...env } })
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    err += text
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}
+const plan = (...args: readonly string[]) => run(process.execPath, [skiff, 'plan', ...args])
+
+test('each form tells the same, the gates close, and nothing is written', async () => {
+  const { revision } = stage.cluster.snapshot()
+  const tree = await plan('delete', 'deploy/web')
+  assert.deepEqual([tree.code, tree.err], [0, ''])
+  // What is measured (metrics.k8s.io) is stored nowhere, and nothing to wonder about.
+  assert.doesNotMatch(tree.out, /could not be read/)
+  assert.match(tree.out, /^delete deploy\/web: 4 objects go, 0 stay marked, 0 are orphaned \(nothing was done\)$/m)
+  assert.match(tree.out, /^ {2}deployments\.apps\/web in namespace default: .*\n {4}replicasets.*\n {6}pods/m)
+  const json = await plan('delete', 'deploy', 'web', '-o', 'json', '--expect-none', 'po', '--max', '3')
+  assert.equal(json.code, 20)
+  assert.equal(JSON.parse(json.out).goes.length, 4)
+  assert.deepEqual(json.err.trimEnd().split('\n'), [
+    'skiff: 2 pods would go, and none may (--expect-none po)',
+    'skiff: 4 objects would go, and at most 3 may (--max)',
+  ])
+  const table = await plan('delete', 'deployments', '--all', '-o', 'table', '--max', '4', '--expect-none', 'cm')
+  assert.equal(table.code, 0)
+  assert.match(table.out, /^ {2}1 +deployments\.apps\/web in namespace default +\S.* the deed +goes$/m)
+  assert.match(planAs('dot', JSON.parse(json.out)), /^digraph plan \{\n.*\n {2}"[^"]+" \[label="deployments\.apps\/web/)
+  assert.match(planAs('svg', JSON.parse(json.out)), /^<svg .*\n<title>What comes of delete deploy\/web/)
+  const held = await plan('delete', 'cm', '-A', '--all')
+  assert.equal(held.code, 21)
+  assert.match(held.out, /configmaps\/held in namespace default, held by acme\.test\/cleanup/)
+  assert.equal(stage.cluster.snapshot().revision, revision)
+})
+
+test('what was typed wrong is one line', async () => {
+  const nothing = join(directory, 'nothing.yaml')
+  writeFileSync(nothing, '')
+  const hostile = join(directory, 'hostile.yaml')
+  writeFileSync(hostile, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "../\\e[2J"}\n')
+  const wrong: readonly (readonly [readonly string[], RegExp, number])[] = [
+    [['delete'], /say what is to be deleted/, 1],
+    [['delete', 'pod'], /say which/, 1],
+    [['delete', 'deploy/web/x'], /say TYPE\/NAME/, 1],
+    [['delete', 'pod', 'a', '--grace-period', '0'], /--force/, 1],
+    [['delete', '-f', '/nope.yaml'], /no such file/, 1],
+    [['delete', '-f', nothing], /there is no object in it/, 1],
+    [['delete', '-f', hostile], /no object can have the name "\.\.\/\\\\u001b\[2J"/, 1],
+    [['apply'], /say what is to be applied/, 1],
+    [['uninstall'], /missing required argument/, 2],
+    [['delete', 'cm', 'a', '--cascade', 'maybe'], /Allowed choices/, 2],
+    [['delete', 'cm', 'a', '--expect-none', 'shoe'], /serves no kind "shoe"/, 1],
+  ]
+  for (const [args, message, code] of wrong) {
+    const ended = await plan(...args)
+    assert.equal(ended.err.trimEnd().split('\n').length, 1, `${args}: ${ended.err}`)
+    assert.match(ended.err, message)
+    assert.deepEqual([ended.code, ended.out], [code, ''], `${args}`)
+  }
+})
+
+test('a twin for any client, which ends without a trace', { skip: withoutKubectl }, async () => {
+  const child = spawn(process.execPath, [skiff, 'twin', '--from', stage.cluster.kubeconfigFile])
+  const kubeconfig = await new Promise<string>((resolve, reject) => {
+    let out = ''
+    child.on('close', () => reject(new Error(`it ended: ${out}`)))
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text
+      const found = /^export KUBECONFIG=(.*)$/m.exec(out)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+  })
+  const kubectl = (...args: readonly string[]) => run(kubectlPath, args, { KUBECONFIG: kubeconfig })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  try {
+    assert.match((await kubectl('delete', 'deployment', 'web')).out, /"web" deleted/)
+    assert.equal((await kubectl('wait', '--for=delete', 'pod', '-l', 'app=web', '--timeout=60s')).code, 0)
+    assert.equal((await stage.cluster.client.resource(DEPLOYMENTS).list()).items.length, 1)
+    // Its keys are nothing to the source.
+    const mixed = await run(kubectlPath, ['get', 'cm', '--server', stage.cluster.url, '--insecure-skip-tls-verify'], {
+      KUBECONFIG: kubeconfig,
+    })
+    assert.notEqual(mixed.code, 0)
+  } finally {
+    child.kill('SIGINT')
+  }
+  assert.equal(await ended, 0)
+  assert.equal(existsSync(dirname(kubeconfig)), false)
+})

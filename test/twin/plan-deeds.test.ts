@@ -1,0 +1,115 @@
+/** Drains, uninstalls and applies, planned: budgets that refuse, orders that deadlock, what an update replaces. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { KubeObject } from '../../src/api/object.ts'
+import type { Deed } from '../../src/inspect/plan/deed.ts'
+import { drainDeed } from '../../src/inspect/plan/drain-deed.ts'
+import { applyDeed, uninstallDeed } from '../../src/inspect/plan/manifest-deeds.ts'
+import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
+import type { ReadCluster } from '../../src/inspect/twin/read-cluster.ts'
+import { core, DEFINITIONS, DEPLOYMENTS, definition, deployment, type Stage, startStage } from './stage.ts'
+
+const RBAC = 'rbac.authorization.k8s.io'
+const SHOPS = { group: 'acme.test', version: 'v1', resource: 'shops' }
+const shop = {
+  apiVersion: 'acme.test/v1',
+  kind: 'Shop',
+  metadata: { name: 'shop', namespace: 'default', finalizers: ['acme.test/cleanup'] },
+}
+const operator = deployment('acme-operator', 1, { serviceAccountName: 'acme-operator' })
+const file = (name: string, ...objects: readonly object[]) => ({ name, objects: objects as readonly KubeObject[] })
+
+let stage: Stage
+before(async () => {
+  stage = await startStage(2)
+  await stage.make(DEFINITIONS, definition())
+  await stage.make(core('serviceaccounts'), {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'acme-operator', namespace: 'default' },
+  })
+  await stage.make(
+    { group: RBAC, version: 'v1', resource: 'clusterroles' },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name: 'acme-operator' },
+      rules: [{ apiGroups: ['acme.test'], resources: ['*'], verbs: ['*'] }],
+    },
+  )
+  await stage.make(
+    { group: RBAC, version: 'v1', resource: 'clusterrolebindings' },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'acme-operator' },
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'acme-operator' },
+      subjects: [{ kind: 'ServiceAccount', name: 'acme-operator', namespace: 'default' }],
+    },
+  )
+  await stage.make(DEPLOYMENTS, operator)
+  await stage.make(DEPLOYMENTS, deployment('web', 2))
+  await stage.cluster.clock.advance('2s')
+  await stage.make(SHOPS, shop)
+  await stage.cluster.clock.advance('10s')
+})
+after(() => stage?.stop())
+
+async function plan(deedOf: (read: ReadCluster) => Deed): Promise<Plan> {
+  const model = await readModel(stage.source)
+  return planIn(stage.source, model, deedOf(model.read))
+}
+const ends = ({ stages }: Plan) => stages.map(({ ended }) => ended !== undefined)
+const certain = ({ goes }: Plan, kind: string) =>
+  goes.filter(({ object, certainty }) => object.kind === kind && certainty === 'goes').length
+
+test('an operator that goes before what it has to clean up is a deadlock; the other way round it is none', async () => {
+  const files = { operator: file('operator', operator), shop: file('shop', shop), crd: file('crd', definition()) }
+  const wrong = await plan((read) => uninstallDeed(read, [files.operator, files.shop, files.crd], 'default', {}))
+  assert.deepEqual(ends(wrong), [true, false, false])
+  assert.match(wrong.stages[1]?.heldBy[0] ?? '', /shops\.acme\.test\/shop .*acme\.test\/cleanup/)
+  assert.deepEqual(wrong.stays.map(({ object }) => object.kind).sort(), ['CustomResourceDefinition', 'Shop'])
+  assert.deepEqual(
+    wrong.outside.map(({ kind, name }) => [kind, name]),
+    [['finalizer', 'acme.test/cleanup']],
+  )
+  const right = await plan((read) => uninstallDeed(read, [files.shop, files.operator, files.crd], 'default', {}))
+  assert.deepEqual(ends(right), [true, true, true])
+  assert.deepEqual(right.stays, [])
+  assert.equal(certain(right, 'Shop'), 1)
+})
+
+test('a drain that a budget refuses says so, with its words, and what goes before', async () => {
+  await stage.make(
+    { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
+    {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'all', namespace: 'default' },
+      spec: { minAvailable: '100%', selector: { matchLabels: { app: 'acme-operator' } } },
+    },
+  )
+  await stage.cluster.clock.advance('2s')
+  const pods = (await stage.cluster.client.resource(core('pods')).list()).items
+  const node = pods.find(({ metadata }) => metadata.labels?.['app'] === 'acme-operator')?.['spec'].nodeName as string
+  const own = pods.filter((pod) => pod['spec'].nodeName === node).length
+  const drained = await plan(() => drainDeed({ node }))
+  assert.equal(drained.refused.length, 1)
+  assert.match(drained.refused[0]?.message ?? '', /disruption budget/)
+  assert.equal(certain(drained, 'Pod'), own - 1)
+  assert.equal(drained.appears.filter(({ kind }) => kind === 'Pod').length, own - 1)
+  const forced = await plan(() => drainDeed({ node, disableEviction: true }))
+  assert.equal(certain(forced, 'Pod'), own)
+})
+
+test('an apply: what it replaces goes, and what it may not do is refused', async () => {
+  const changed = { ...deployment('web', 2, { containers: [{ name: 'c', image: 'i:2' }] }) }
+  const broken = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' }, spec: { ports: [{ port: 0 }] } }
+  const applied = await plan((read) => applyDeed(read, [file('web', changed), file('broken', broken)], 'default'))
+  assert.equal(certain(applied, 'Pod'), 2)
+  assert.deepEqual(applied.appears.map(({ kind }) => kind).sort(), ['Pod', 'Pod', 'ReplicaSet'])
+  assert.deepEqual(
+    applied.refused.map(({ what }) => what),
+    ['broken: Service/x'],
+  )
+})

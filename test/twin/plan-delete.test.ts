@@ -1,0 +1,166 @@
+/** What a delete takes with it, planned from a kubeconfig, is what it takes; and the source is only read. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Node } from '../../src/api/generated/types.ts'
+import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
+import { type Plan, planDelete, planIn, readModel } from '../../src/inspect/plan/plan.ts'
+import { modelOf, type TwinModel } from '../../src/inspect/twin/twin.ts'
+import {
+  CONFIG_MAPS,
+  configMap,
+  core,
+  DEPLOYMENTS,
+  deployment,
+  NAMESPACES,
+  PODS,
+  type Stage,
+  startStage,
+} from './stage.ts'
+
+let stage: Stage
+before(async () => {
+  stage = await startStage()
+})
+after(() => stage?.stop())
+
+const namespace = (name: string) => stage.make(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+const shape = ({ goes }: Plan) =>
+  goes.map(({ object: { resource, name }, certainty }) => `${resource}/${name} ${certainty}`)
+
+test('a namespace in which a finalizer is left: what goes, what stays and why, and what goes if it acts', async () => {
+  await namespace('team')
+  await stage.make(CONFIG_MAPS, configMap('held', { finalizers: ['acme.test/cleanup'] }, 'team'))
+  await stage.cluster.clock.advance('5s')
+  const plan = await planDelete(stage.source, { targets: [{ kind: 'ns', namespace: '', name: 'team' }] })
+  assert.deepEqual(shape(plan), [
+    'configmaps/kube-root-ca.crt goes',
+    'serviceaccounts/default goes',
+    'configmaps/held if others act',
+    'namespaces/team if others act',
+  ])
+  assert.deepEqual(
+    plan.stays.map(({ object: { name }, verdict, finalizers, goesIfOthersAct }) => [
+      name,
+      verdict,
+      finalizers,
+      goesIfOthersAct,
+    ]),
+    [
+      ['team', 'nobody', ['kubernetes'], true],
+      ['held', 'nobody', ['acme.test/cleanup'], true],
+    ],
+  )
+  assert.deepEqual(
+    plan.outside.map(({ kind, name }) => [kind, name]),
+    [['finalizer', 'acme.test/cleanup']],
+  )
+  assert.deepEqual(
+    stage.asked.filter((request) => !request.startsWith('GET ')),
+    [],
+  )
+  assert.equal((await stage.cluster.client.resource(NAMESPACES).get('team')).metadata.deletionTimestamp, undefined)
+})
+
+/** As the nodes of a cluster whose programs nothing is known of. */
+function onRealNodes({ read }: TwinModel): TwinModel {
+  const resources = read.resources.map((one) =>
+    one.resource.resource !== 'nodes'
+      ? one
+      : {
+          ...one,
+          items: (one.items as readonly Node[]).map((node) => ({
+            ...node,
+            status: {
+              ...node.status,
+              nodeInfo: { ...node.status?.nodeInfo, containerRuntimeVersion: 'containerd://2.1.0' },
+            },
+          })),
+        },
+  )
+  return modelOf({ ...read, resources: resources as typeof read.resources })
+}
+
+test("a pod's end is a range, from obeying SIGTERM to the end of its grace; the order of the cascades is kept", async () => {
+  await stage.make(DEPLOYMENTS, deployment('web', 2, { terminationGracePeriodSeconds: 30 }))
+  await stage.make(PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'sleeps', namespace: 'default' },
+    spec: {
+      terminationGracePeriodSeconds: 20,
+      containers: [{ name: 'c', image: 'i:1', lifecycle: { preStop: { sleep: { seconds: 5 } } } }],
+    },
+  })
+  await stage.cluster.clock.advance('5s')
+  const model = onRealNodes(await readModel(stage.source))
+  const of = (targets: Parameters<typeof deleteDeed>[1]) => planIn(stage.source, model, deleteDeed(model.read, targets))
+  const pod = await of({ targets: [{ kind: 'pod', namespace: 'default', name: 'sleeps' }] })
+  const [{ removed } = { removed: undefined }] = pod.goes
+  assert.equal(pod.goes.length, 1)
+  assert.ok(removed !== undefined && removed.least >= 5000 && removed.least < 6000, JSON.stringify(removed))
+  assert.ok(removed.most >= 20_000 && removed.most < 23_000, JSON.stringify(removed))
+
+  const target = { kind: 'deploy', namespace: 'default', name: 'web' }
+  const kinds = (plan: Plan) => plan.goes.map(({ object }) => object.kind)
+  assert.deepEqual(kinds(await of({ targets: [target], cascade: 'foreground' })), [
+    'Pod',
+    'Pod',
+    'ReplicaSet',
+    'Deployment',
+  ])
+  assert.deepEqual(kinds(await of({ targets: [target] })), ['Deployment', 'ReplicaSet', 'Pod', 'Pod'])
+  const orphans = await of({ targets: [target], cascade: 'orphan' })
+  assert.deepEqual(kinds(orphans), ['Deployment'])
+  assert.deepEqual(
+    orphans.orphaned.map(({ object, owners }) => [object.kind, owners]),
+    [['ReplicaSet', ['Deployment/web']]],
+  )
+  const one = await of({ targets: [{ kind: 'pods', namespace: 'default', labelSelector: 'app=web' }] })
+  assert.deepEqual(
+    one.appears.map(({ kind }) => kind),
+    ['Pod', 'Pod'],
+  )
+})
+
+test('what is not there is refused, or ignored; a kind that is not served is a question that cannot be asked', async () => {
+  const targets = [{ kind: 'cm', namespace: 'default', name: 'nope' }]
+  const refused = await planDelete(stage.source, { targets })
+  assert.deepEqual(refused.refused, [{ what: 'configmaps/nope', message: 'configmaps "nope" not found' }])
+  assert.deepEqual((await planDelete(stage.source, { targets, ignoreNotFound: true })).refused, [])
+  await assert.rejects(
+    planDelete(stage.source, { targets: [{ kind: 'shoe', namespace: '', name: 'a' }] }),
+    /serves no kind "shoe"/,
+  )
+})
+
+test('a claim goes, and with its volume the disk: the driver is named', async () => {
+  await stage.make(core('persistentvolumes'), {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'disk' },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: 'Delete',
+      csi: { driver: 'csi.acme.test', volumeHandle: 'x' },
+      claimRef: { namespace: 'default', name: 'data' },
+    },
+  })
+  await stage.make(core('persistentvolumeclaims'), {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', namespace: 'default' },
+    spec: {
+      storageClassName: '',
+      volumeName: 'disk',
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+    },
+  })
+  await stage.cluster.clock.advance('20s')
+  const plan = await planDelete(stage.source, { targets: [{ kind: 'pvc', namespace: 'default', name: 'data' }] })
+  assert.deepEqual(
+    plan.outside.map(({ kind, name, ifItActs }) => [kind, name, ifItActs]),
+    [['driver', 'csi.acme.test', 'deletes persistentvolumes/disk, and the disk with its data']],
+  )
+})

@@ -1,0 +1,20 @@
+/** Documented causes of deletions that hang, each as public issues tell it, by its number. */
+
+import type { Case } from './cases/case.ts'
+import { namespaces } from './cases/namespaces.ts'
+import { operators } from './cases/operators.ts'
+import { owners } from './cases/owners.ts'
+import { pods } from './cases/pods.ts'
+import { servers } from './cases/servers.ts'
+import { services } from './cases/services.ts'
+import { storage } from './cases/storage.ts'
+
+export const CASES: Readonly<Record<string, Case>> = {
+  ...pods,
+  ...storage,
+  ...servers,
+  ...owners,
+  ...services,
+  ...namespaces,
+  ...operators,
+}

@@ -1,0 +1,92 @@
+/** What a documented cause of a deletion that hangs consists of: how it is set up, and what `why` must find; and the objects that several of them use. */
+import type { Fields, KubeObject } from '../../../src/api/object.ts'
+import type { Stage } from '../stage.ts'
+
+export interface Case {
+  readonly title: string
+  /** Sets it up in a namespace of its own; returns what is asked about, and what else belongs to the whole cluster. */
+  setUp(stage: Stage, namespace: string): Promise<Question>
+  readonly verdict: string
+  readonly cause: string
+  readonly responsible: RegExp
+  /** What the sentence about the last cause must say. */
+  readonly sentence?: RegExp
+}
+
+export interface Question {
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+  readonly later?: number
+  /** What would be in the way of other cases. */
+  readonly remove?: readonly Fields[]
+  undo?(): Promise<unknown>
+}
+
+export const held = { finalizers: ['acme.test/cleanup'] }
+export const LATER = 50_000
+
+/** A server takes a new policy into force within a second or so: until a dry run shows it. */
+export async function inForce(stage: Stage, object: Fields, isIt: (answer: Promise<KubeObject>) => Promise<boolean>) {
+  const body = { metadata: { finalizers: null } } as never
+  for (let times = 0; times < 1000; times++) {
+    const answer = stage.of(object).patch(object['metadata'].name, 'merge', body, { dryRun: true })
+    if (await isIt(answer)) return
+  }
+  throw new Error('the policy did not come into force')
+}
+
+export const ownerOf = (object: Fields, uid: string, more: Fields = {}): Fields => ({
+  ownerReferences: [
+    { apiVersion: object['apiVersion'], kind: object['kind'], name: object['metadata'].name, uid, ...more },
+  ],
+})
+
+export const failingHook = (name: string, rules: Fields): Fields => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  metadata: { name },
+  webhooks: [
+    {
+      name: `${name}.acme.test`,
+      clientConfig: { service: { namespace: 'gone-system', name: 'gone', path: '/validate' }, caBundle: '' },
+      rules: [{ apiVersions: ['*'], scope: '*', ...rules }],
+      failurePolicy: 'Fail',
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      timeoutSeconds: 2,
+    },
+  ],
+})
+
+export const volume = (name: string, more: Fields = {}, metadata: Fields = {}): Fields => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name, ...metadata },
+  spec: {
+    capacity: { storage: '1Gi' },
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: 'none',
+    csi: { driver: 'csi.acme.test', volumeHandle: name },
+    ...more,
+  },
+})
+
+export const claim = (namespace: string, name: string, more: Fields = {}, metadata: Fields = {}): Fields => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace, ...metadata },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: 'none',
+    resources: { requests: { storage: '1Gi' } },
+    ...more,
+  },
+})
+
+export const attachment = (name: string, nodeName: string, persistentVolumeName: string): Fields => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'VolumeAttachment',
+  metadata: { name, finalizers: ['external-attacher/csi-acme-test'] },
+  spec: { attacher: 'csi.acme.test', nodeName, source: { persistentVolumeName } },
+})

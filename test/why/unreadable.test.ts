@@ -1,0 +1,55 @@
+/**
+ * What only other servers than skiff say of objects that cannot be read. Case 24: objects whose key of the encryption at rest is gone. A skiff does not start without the key of what is in its store; a
+ * Kubernetes v1.37.1 did, and said what stands here.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { StatusError } from '../../src/api/status.ts'
+import { define, type Stage, startStage, version } from './stage.ts'
+
+const CORRUPT =
+  'StorageError: corrupt object, Code: 7, Key: /secrets/vault/s, ResourceVersion: 0, AdditionalErrorMsg: data from the storage is not transformable revision=0: identity transformer tried to read encrypted data'
+const get = new StatusError(500, 'InternalError', `Internal error occurred: ${CORRUPT}`)
+const list = new StatusError(500, 'StorageReadError', `failed to read one or more secrets from the storage: ${CORRUPT}`)
+const instead = (path: string) => (path.endsWith('/secrets/s') ? get : path.endsWith('/secrets') ? list : undefined)
+
+let stage: Stage
+before(async () => {
+  stage = await startStage()
+  await stage.namespace('vault')
+})
+after(async () => stage?.stop())
+
+test('case 24: a Secret that cannot be decrypted', async () => {
+  const { said, exitCode } = await stage.why('secret', 's', 'vault', { instead })
+  assert.deepEqual([said['state'], said['verdict'], said['cause'].kind], ['unreadable', 'refused', 'unreadable'])
+  assert.deepEqual([said['cause'].isDecryption, exitCode], [true, 12])
+  assert.match(said['responsible'], /encryption at rest/)
+  assert.match(said['sentence'], /identity transformer tried to read encrypted data/)
+})
+
+test('and the namespace it is in', async () => {
+  const held = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'c', namespace: 'vault', finalizers: ['acme.test/f'] },
+  }
+  await stage.make(held)
+  await stage.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'vault' } })
+  const { said } = await stage.why('ns', 'vault', '', { instead })
+  assert.deepEqual([said['verdict'], said['cause'].kind, said['cause'].object], ['refused', 'unreadable', 'secrets'])
+})
+
+test('case 4, as a server says it whose watch cache cannot be filled: the definition tells the webhook', async () => {
+  const versions = [version('v1', true), version('v2', false)]
+  const crd = await define(stage, 'cold.acme.test', 'Gizmo', { versions })
+  const service = { namespace: 'gone-system', name: 'converter', path: '/convert' }
+  const webhook = { clientConfig: { service, caBundle: '' }, conversionReviewVersions: ['v1'] }
+  const conversion = { spec: { conversion: { strategy: 'Webhook', webhook } } }
+  await stage.of(crd).patch(crd['metadata'].name, 'merge', conversion as never)
+  const cold = new StatusError(429, 'TooManyRequests', 'storage is (re)initializing')
+  const { said } = await stage.why('gizmo', 'g', 'vault', {
+    instead: (path) => (path.includes('/gizmos/') ? cold : undefined),
+  })
+  assert.deepEqual([said['verdict'], said['cause'].kind], ['nobody', 'conversion-webhook'])
+})

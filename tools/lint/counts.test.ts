@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { folderOf, type Kind, placesOf } from './counts.ts'
+
+const counted = (kind: Kind, ...lines: readonly string[]) => placesOf(kind, lines.join('\n'))
+
+test('types that check nothing are counted in code, and nowhere else', () => {
+  assert.deepEqual(
+    counted('any', 'const a: any = 1', 'f<any>(x as any)', "const b = 'any'", '// any: of them', 'any(a)', 'T | any'),
+    [1, 2, 2, 6],
+  )
+  assert.deepEqual(counted('doubleCast', 'a as unknown as B', '/** as unknown as */', 'a as B'), [1])
+  assert.deepEqual(counted('ignored', '// @ts-ignore', 'const a = 1 // biome-ignore lint: x', "'biome-ignore'"), [1, 2])
+})
+
+test('accesses by the name of a field are untyped, those by a property are not', () => {
+  assert.deepEqual(counted('untyped', "pod['spec']?.x", 'pod.spec', "a['status'].b['spec']", "pod['data']"), [1, 3, 3])
+})
+
+test('riddles are counted in comments alone', () => {
+  const lines = ['/** Who asks. */', ' * nobody, somebody', "const who = 'who'", 'f() // who else', '// whole, whose']
+  assert.deepEqual(counted('riddle', ...lines), [1, 2, 2, 4])
+})
+
+test("a file's folder is at most two below src", () => {
+  assert.deepEqual(['src/a.ts', 'src/a/b.ts', 'src/a/b/c.ts', 'src/a/b/c/d.ts'].map(folderOf), [
+    'src',
+    'src/a',
+    'src/a/b',
+    'src/a/b',
+  ])
+})

@@ -1,0 +1,36 @@
+/** What the ratchet counts in a source file (ratchet.ts): each kind with the lines where it stands. */
+
+export const KINDS = ['any', 'doubleCast', 'ignored', 'untyped', 'riddle'] as const
+export type Kind = (typeof KINDS)[number]
+
+export const MEANING: Readonly<Record<Kind, string>> = {
+  any: 'the type any: use a generated type, or unknown and a check',
+  doubleCast: '`as unknown as`: give the value the type that it has',
+  ignored: 'a check that is turned off (@ts-ignore, @ts-expect-error, biome-ignore)',
+  untyped: "an access to ['spec'] or ['status']: give the object its generated type, so that it is .spec and .status",
+  riddle: 'who, nobody or somebody in a comment: name what is meant',
+}
+
+const COMMENT = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$|\s\/\/ (.*)$/
+
+const patterns: Readonly<Record<Kind, { readonly in: 'code' | 'comments'; readonly pattern: RegExp }>> = {
+  any: { in: 'code', pattern: /(?::|<|\||&|=|\bas|,)\s*(?:readonly )?any\b(?!['\w(])/g },
+  doubleCast: { in: 'code', pattern: /\bas unknown as\b/g },
+  ignored: { in: 'comments', pattern: /@ts-(?:ignore|expect-error|nocheck)|biome-ignore/g },
+  untyped: { in: 'code', pattern: /\['(?:spec|status)'\]/g },
+  riddle: { in: 'comments', pattern: /\b(?:who|nobody|somebody)\b/gi },
+}
+
+/** The lines, counted from one, in which a text has the kind: a line once for each time. */
+export function placesOf(kind: Kind, text: string): number[] {
+  const { pattern, in: where } = patterns[kind]
+  return text.split('\n').flatMap((line, at) => {
+    const match = COMMENT.exec(line)
+    const comment = match?.[1] ?? match?.[2] ?? ''
+    const code = match === null ? line : match[1] === undefined ? line.slice(0, match.index) : ''
+    return Array.from((where === 'code' ? code : comment).matchAll(pattern), () => at + 1)
+  })
+}
+
+/** The folder that a file's counts belong to: at most two below src. */
+export const folderOf = (file: string): string => file.split('/').slice(0, -1).slice(0, 3).join('/')

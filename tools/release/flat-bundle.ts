@@ -1,0 +1,90 @@
+/**
+ * skiff in one folder without folders in it, packages included: what installs envtest's executables (setup-envtest) puts every
+ * file of an archive beside the others, whatever folder it was in.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import { ENTRIES, TEXTS } from '../bundle.ts'
+import { pageBundle } from '../page.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The addon of the store's database, beside the code. */
+export const ADDON = 'lmdb.node'
+
+/** What stands in a folder beside a module stands beside the code; the store's package is a file there, for a process of its own. */
+const inOneFolderText = (source: string) =>
+  source
+    .replaceAll(/new URL\('\.\/[^'/]+\/([^'/]*)', import\.meta\.url\)/g, "new URL('./$1', import.meta.url)")
+    .replaceAll("import.meta.resolve('lmdb')", "import.meta.resolve('./lmdb.mjs')")
+
+const inOneFolder: Plugin = {
+  name: 'in one folder',
+  setup(building) {
+    building.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
+      contents: inOneFolderText(readFileSync(path, 'utf8')),
+      loader: 'ts',
+    }))
+    building.onResolve({ filter: /^node-gyp-build-optional-packages$/ }, () => ({ path: 'addon', namespace: 'addon' }))
+    building.onLoad({ filter: /.*/, namespace: 'addon' }, () => ({
+      contents: `import { createRequire } from 'node:module'
+        export default () => createRequire(import.meta.url)('./${ADDON}')`,
+    }))
+  },
+}
+
+/** Faster twins in C of what packages do themselves: without an addon for each platform they are done without. */
+const WITHOUT = ['bufferutil', 'utf-8-validate', 'msgpackr-extract']
+
+export interface FlatBundle {
+  /** Contents by file name. */
+  readonly files: ReadonlyMap<string, Uint8Array>
+  /** The packages in it: their folders below node_modules. */
+  readonly packages: readonly string[]
+}
+
+/** @throws when a source or a package cannot be read, and when two files would have one name */
+export async function flatBundle(nodeMajor: number): Promise<FlatBundle> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [...ENTRIES, { in: 'node_modules/lmdb/node-index.js', out: 'lmdb' }].map((entry) =>
+      typeof entry === 'string' ? { in: entry, out: basename(entry, '.ts') } : entry,
+    ),
+    chunkNames: 'chunk-[hash]',
+    outdir: 'unwritten',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: `node${nodeMajor}`,
+    external: WITHOUT,
+    // Packages in CommonJS ask for Node's own modules while they run.
+    banner: {
+      js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+    },
+    legalComments: 'none',
+    plugins: [inOneFolder],
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  })
+  const files = new Map<string, Uint8Array>()
+  const add = (name: string, contents: Uint8Array) => {
+    if (files.has(name)) throw new Error(`two files of the release would be called ${name}`)
+    files.set(name, contents)
+  }
+  for (const { path, contents } of outputFiles) add(basename(path), contents)
+  for (const path of globSync(TEXTS, { cwd: root }).sort())
+    if (basename(path) !== 'LICENSE') add(basename(path), readFileSync(join(root, path)))
+  for (const path of globSync('bin/launch/*.help', { cwd: root }).sort())
+    add(basename(path), readFileSync(join(root, path)))
+  const page = await pageBundle()
+  for (const [name, contents] of page.files) add(name, contents)
+  const packages = Object.keys(metafile.inputs).flatMap(
+    (path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+  )
+  return { files, packages: [...new Set([...packages, ...page.packages])].sort() }
+}

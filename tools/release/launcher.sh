@@ -1,0 +1,38 @@
+#!/bin/sh
+# skiff, and kube-apiserver and etcd for tests: the name it is called by says which. Needs a shell and glibc (macOS: nothing);
+# Node and what Node needs are beside it. The process becomes Node, so that signals and a wait for its end mean skiff.
+name=${0##*/}
+self=$0
+while [ -L "$self" ]; do
+  link=$(readlink "$self")
+  case $link in /*) self=$link ;; *) self=${self%/*}/$link ;; esac
+done
+case $self in */*) here=${self%/*} ;; *) here=. ;; esac
+here=$(cd "$here" && pwd -P)
+case $name in
+  kube-apiserver | etcd)
+    for argument; do
+      case $argument in
+        --help | -h | -help)
+          while IFS= read -r line; do printf '%s\n' "$line"; done <"$here/$name.help"
+          exit 0
+          ;;
+      esac
+    done
+    set -- run-as "$name" "$@"
+    export SKIFF_PARENT="$PPID"
+    ;;
+esac
+cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+if [ -n "$cache" ] && [ -z "$NODE_DISABLE_COMPILE_CACHE" ] && mkdir -p -m 700 "$cache/skiff/compile" 2>/dev/null; then
+  export NODE_COMPILE_CACHE="$cache/skiff/compile"
+fi
+# The system's C++ library, where it has one: it is the newer one, or other programs of the system need it.
+if [ -e "$here/libstdc++.so.6" ]; then
+  found=
+  for library in /lib*/libstdc++.so.6 /lib*/*/libstdc++.so.6 /usr/lib*/libstdc++.so.6 /usr/lib*/*/libstdc++.so.6; do
+    [ -e "$library" ] && found=$library
+  done
+  [ -z "$found" ] && export LD_LIBRARY_PATH="$here${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+fi
+exec "$here/node" --disable-warning=ExperimentalWarning --no-allocation-site-pretenuring "$here/skiff.mjs" "$@"
