@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { createWriteStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { parse } from 'yaml'
 import type { TestResult } from './results.ts'
 
@@ -69,6 +70,7 @@ export async function runBatch(batch: Batch): Promise<readonly TestResult[]> {
     child.once('close', resolve)
   })
   log.end()
+  await finished(log)
   const told = existsSync(report) ? resultsIn(JSON.parse(readFileSync(report, 'utf8')) as readonly Report[]) : []
   const byName = new Map(told.map((result) => [result.name, result]))
   const suite = told.find(({ name, state }) => name === '' && state === 'failed')?.reason

@@ -2,6 +2,7 @@
  * The journal of deletions: what an API server of skiff keeps of the ends of objects (docs/timeline.md). A record is made of each write
  * that marks an object, shortens its grace period, changes its finalizers or owner references, or removes it.
  */
+import { encodeJson } from './codec/json.ts'
 import type { JsonObject, ObjectMeta, OwnerReference } from './object.ts'
 
 /** What of an object decides about its end. What it has none of is left out. */
@@ -65,7 +66,8 @@ export interface Journal {
 
 export const JOURNAL_VERSION = { apiVersion: 'timeline.skiff.dev/v1', kind: 'Journal' } as const
 
-export const encodeRecord = (record: JournalRecord): Uint8Array => Buffer.from(JSON.stringify(record))
+/** Grace periods may be 64-bit integers that a number cannot hold: they are written whole, and read as the nearest number. */
+export const encodeRecord = (record: JournalRecord): Uint8Array => encodeJson(record)
 
 /** undefined: it is no record of this version. */
 export function decodeRecord(value: Uint8Array, revision: number): KeptRecord | undefined {
