@@ -25,10 +25,17 @@ if (globs.length === 0) {
   console.log(`${files.length} test files. Left to npm run check:long:`)
   for (const { name } of pieces(1)) console.log(`  ${name}`)
 }
-const { results, notes, failures, status } = runTests(files, {}, TIMEOUT_MS)
+const { results, notes, times, failures, status } = runTests(files, {}, TIMEOUT_MS)
 
 console.log(failures === '' ? '' : `\n${failures}`)
 if (notes.length > 0) console.log(notes.join('\n'))
+const LONGEST_FILES = 15
+console.log(
+  `Longest: ${times
+    .slice(0, LONGEST_FILES)
+    .map(({ file, took }) => `${file} ${Math.round(took)}s`)
+    .join(', ')}`,
+)
 const skipped = results.filter(({ state }) => state === 'skipped')
 if (skipped.length > 0) {
   console.log(`Skipped, ${skipped.length}:`)

@@ -40,6 +40,9 @@ const ofDirectory = async (dir: string) =>
   contents(await openStorage({ runtime, driver: 'lmdb', dir: join(dir, 'store') }))
 const ofEtcd = async (servers: string) => contents(await openEtcd(runtime, { servers, compactEveryMs: 0 }))
 
+/** Not what an API server said of itself, which no other store is told. */
+const lasting = (line: string) => !/^\/registry\/(masterleases|skiff\.dev\/replicas)\//.test(line)
+
 async function directoryWithCluster(name: string): Promise<string> {
   const dataDir = join(root, name)
   const cluster = await startCluster({ dataDir, components: ['apiserver'] })
@@ -73,11 +76,8 @@ test('a cluster moves to etcd and back: nothing is lost, and no version is of th
   const to = join(root, 'b')
   await migrate({ from: etcd.servers, to, etcd: {} })
   const back = await ofDirectory(to)
-  assert.deepEqual(
-    back.all,
-    after.all.filter((line) => !line.startsWith('/registry/masterleases/')),
-  )
-  assert.deepEqual(back.versions, after.versions)
+  assert.deepEqual(back.all, after.all.filter(lasting))
+  assert.deepEqual(back.versions, after.versions.filter(lasting))
   assert.equal(back.revision, after.revision + 1)
   const again = await startCluster({ dataDir: to, components: ['apiserver'] })
   const maps = again.client.resource({ group: '', version: 'v1', resource: 'configmaps' }).namespace('default')

@@ -1,6 +1,6 @@
 /**
  * A reporter for node:test: one JSON line for each test that has ended, for those who count them and keep their results
- * (`Reported` in run.ts), and one for each thing a test says by the way. Suites are no tests and get no line, unless they failed of themselves.
+ * (`Reported` in run.ts), one for each thing a test says by the way, and one for each file. Suites are no tests and get no line, unless they failed of themselves.
  */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
@@ -8,6 +8,8 @@ import type { Reported } from './run.ts'
 
 export default async function* results(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of source) {
+    if (event.type === 'test:summary' && event.data.file !== undefined)
+      yield line({ file: relative(process.cwd(), event.data.file), took: event.data.duration_ms / 1000 })
     if (event.type === 'test:diagnostic' && event.data.file !== undefined) yield line({ note: event.data.message })
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { data } = event

@@ -1,7 +1,7 @@
 /** Runs test files through node:test in a process of their own and gives what became of each test. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,12 +16,20 @@ export interface Result {
 }
 
 /** What the reporter writes, a line each. */
-export type Reported = Result | { readonly note: string }
+export type Reported = Result | { readonly note: string } | FileTime
+
+/** How long a whole test file took, with its start. */
+export interface FileTime {
+  readonly file: string
+  readonly took: number
+}
 
 export interface Run {
   readonly results: readonly Result[]
   /** What tests say by the way (`t.diagnostic`): which seeds they took, what happened in them. */
   readonly notes: readonly string[]
+  /** The longest first. */
+  readonly times: readonly FileTime[]
   /** What the tests that failed said; empty when none did. */
   readonly failures: string
   /** Exit code of node:test: not 0 when a test failed, or when a file could not be run at all. */
@@ -38,6 +46,7 @@ export function runTests(files: readonly string[], env: Readonly<Record<string, 
   const arguments_ = [
     '--test',
     `--test-timeout=${timeoutMs}`,
+    `--test-concurrency=${availableParallelism()}`,
     '--disable-warning=ExperimentalWarning',
     // Three reporters are more listeners than Node itself thinks usual.
     '--disable-warning=MaxListenersExceededWarning',
@@ -56,6 +65,7 @@ export function runTests(files: readonly string[], env: Readonly<Record<string, 
     const reported = parseReported(readFileSync(lines, 'utf8'))
     return {
       results: reported.filter((line) => 'state' in line),
+      times: reported.filter((line) => 'took' in line).sort((a, b) => b.took - a.took),
       notes: reported.flatMap((line) => ('note' in line ? line.note : [])),
       failures: failed >= 0 ? said.slice(failed) : '',
       status: ended.status ?? 1,
