@@ -2,12 +2,12 @@
  * The journal of deletions: what an API server of skiff keeps of the ends of objects (docs/timeline.md). A record is made of each write
  * that marks an object, shortens its grace period, changes its finalizers or owner references, or removes it.
  */
-import { encodeJson } from './codec/json.ts'
 import type { JsonObject, ObjectMeta, OwnerReference } from './object.ts'
 
 /** What of an object decides about its end. What it has none of is left out. */
 export interface Holds {
   readonly deletionTimestamp?: string
+  /** One that a number cannot hold is the nearest that it can. */
   readonly deletionGracePeriodSeconds?: number
   /** Of a namespace those of its spec too. */
   readonly finalizers?: readonly string[]
@@ -66,8 +66,7 @@ export interface Journal {
 
 export const JOURNAL_VERSION = { apiVersion: 'timeline.skiff.dev/v1', kind: 'Journal' } as const
 
-/** Grace periods may be 64-bit integers that a number cannot hold: they are written whole, and read as the nearest number. */
-export const encodeRecord = (record: JournalRecord): Uint8Array => encodeJson(record)
+export const encodeRecord = (record: JournalRecord): Uint8Array => Buffer.from(JSON.stringify(record))
 
 /** undefined: it is no record of this version. */
 export function decodeRecord(value: Uint8Array, revision: number): KeptRecord | undefined {
@@ -99,7 +98,9 @@ export function holdsOf(
   const all = own.length === 0 ? finalizers : [...own, ...finalizers]
   return {
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    ...(deletionGracePeriodSeconds === undefined
+      ? {}
+      : { deletionGracePeriodSeconds: Number(deletionGracePeriodSeconds) }),
     ...(all.length === 0 ? {} : { finalizers: all.slice(0, LONGEST_LIST).map(clipped) }),
     ...(ownerReferences.length === 0
       ? {}

@@ -1,7 +1,7 @@
 /** skiff up: in the foreground until a signal, or detached until it is ready. */
 
 import { formatTime } from '../base/clock.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { Cluster } from '../cluster/cluster-options.ts'
 import { clusterDirectory, hold } from '../cluster/directory.ts'
 import type { ClockKind, Component, ControlName } from '../cluster/options.ts'
 import type { SecurityOptions } from '../cluster/security.ts'

@@ -7,172 +7,43 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
-import { createFaults, type Faults, type FaultWords } from '../apiserver/faults/faults.ts'
+import { createFaults } from '../apiserver/faults/faults.ts'
 import { addressAt, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
 import { formatTime } from '../base/clock.ts'
-import { messageOf } from '../base/errors.ts'
-import { type LiveRuntimeOptions, liveRuntime } from '../base/live.ts'
-import { liveClock } from '../base/live-clock.ts'
-import type { Logger } from '../base/log.ts'
-import type { ManualRuntime, ManualTime } from '../base/manual.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
-import { type HttpServer, startHttpServer } from '../http/server.ts'
-import type { PreparedNode } from '../kubelet/machine/real-node.ts'
-import type { StoreState } from '../storage/engine.ts'
-import type { EtcdOptions } from '../storage/etcd/servers.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, serverUrl } from './addresses.ts'
+import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
 import { startControlPlane } from './apiserver.ts'
-import {
-  type ClusterClock,
-  clusterClock,
-  createOutside,
-  forgetClock,
-  type Outside,
-  openClockFile,
-  readClock,
-  realClock,
-} from './clock.ts'
+import { clusterClock, realClock } from './clock.ts'
+import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { startComponents } from './components.ts'
 import { clockControl, controls, journalControl, snapshotControl, storeControl } from './controls.ts'
 import { type ClusterDirectory, clusterDirectory, hold, writeState } from './directory.ts'
 import { StartError } from './errors.ts'
 import { faultsControl, NO_FAULTS } from './faults.ts'
-import { createForks, type Fork, type ForkOptions, type ForkStart, forkControl } from './fork.ts'
-import { type Identity, loadIdentity } from './identity.ts'
-import { type Manifest, makeInitialObjects, untilDefaultAccount } from './initial-objects.ts'
-import { type LastRequest, lastRequests } from './last-requests.ts'
-import type { FurtherNodesOptions } from './namespaced-nodes/start-nodes.ts'
+import { createForks, type Fork, type ForkStart, forkControl } from './fork.ts'
+import { loadIdentity } from './identity.ts'
+import { makeInitialObjects, untilDefaultAccount } from './initial-objects.ts'
+import { lastRequests } from './last-requests.ts'
+import { listen } from './listen.ts'
+import { furtherNodesOf, prepareMachine, realNode } from './machine-nodes.ts'
 import { type KubeletsHere, numberedNodes } from './nodes.ts'
-import { type ClockKind, type Component, type ControlName, chosenComponents, DEFAULT_HOST } from './options.ts'
+import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
 import { firstEnd, loadPki, MOVED_CERTIFICATE_DAYS, write } from './pki.ts'
 import { fromFlags } from './read-file.ts'
-import type { RealNodeChoice } from './real-node.ts'
-import type { SecurityOptions } from './security.ts'
-import { type SimulationOptions, simulationResources } from './simulation.ts'
-import { readSnapshot, restore, type Snapshot, snapshotOf } from './snapshot.ts'
+import { simulationResources } from './simulation.ts'
+import { readSnapshot, restore, snapshotOf } from './snapshot.ts'
 import { testReport } from './test-report.ts'
-import { type TypedClient, typedClient } from './typed-client.ts'
-import { type UnhandledScope, unhandledScope } from './unhandled.ts'
+import { typedClient } from './typed-client.ts'
 import { KUBERNETES_VERSION } from './version.ts'
 import { kubeconfig } from './write-kubeconfig.ts'
-
-export interface ClusterOptions {
-  /**
-   * `manual`: the cluster's time stands still until `clock` moves it, and a restart goes on from there. Default: as the directory's
-   * cluster had it, `real` for a new one.
-   */
-  readonly clock?: ClockKind
-  /** Begins with the objects of a snapshot, or of a file that holds one. The directory must have no cluster yet. */
-  readonly from?: Snapshot | string
-  /** CustomResourceDefinitions to begin with, which are served when startCluster resolves: objects, files, folders. */
-  readonly crds?: readonly Manifest[]
-  /** Objects to begin with, made after `crds`, namespaces first; those that are there stay as they are. */
-  readonly objects?: readonly Manifest[]
-  /**
-   * What goes wrong on purpose for clients (docs/faults.md): `['watch drop 5%', 'refuse 409 first 1 on update by my-operator']`, or by
-   * what happens: `{ 'watch drop': '5%' }`. With it, be it empty, `faults` of the cluster can set others while it runs. Default: none.
-   */
-  readonly faults?: FaultWords
-  /**
-   * The same seed gives the same faults to the same sequence of requests, and the same suffixes to names that are made of
-   * generateName in the same order. Default: another one each time, which `faults` tells.
-   */
-  readonly seed?: number
-  /** Controls under /skiff.dev/ that are there beside the clock's. Default: none. */
-  readonly controls?: readonly ControlName[]
-  /** Where everything is kept. Default: a directory of its own that goes away with the cluster. */
-  readonly dataDir?: string
-  /** Default 0: a free port. */
-  readonly port?: number
-  /** Default 127.0.0.1. */
-  readonly host?: string
-  /** An IP address at which other machines and pods reach the API server. Default: `host`, when that is not loopback and not every address. */
-  readonly advertiseAddress?: string
-  /** Default 1. */
-  readonly nodes?: number
-  /**
-   * `cri`: the first node is this machine, and its containers are real, run by containerd or CRI-O; further ones have namespaces of
-   * their own on it. Needs root. Default `simulated`.
-   */
-  readonly containerRuntime?: 'simulated' | 'cri'
-  /** `unix:///path/to/its.sock`. Default: the usual places, in turn. */
-  readonly criEndpoint?: string
-  /** What simulated containers may use of this machine. Default: nothing. */
-  readonly simulation?: SimulationOptions
-  /** Default: all. The API server always runs. */
-  readonly components?: readonly Component[]
-  readonly disableAdmissionPlugins?: readonly string[]
-  readonly enableAdmissionPlugins?: readonly string[]
-  /** Privileged containers may run. Default true, as kubeadm, kind and k3s start kube-apiserver. */
-  readonly allowPrivileged?: boolean
-  readonly security?: SecurityOptions
-  /** `memory` keeps nothing and writes nothing to disk but keys and the log. Default lmdb; with `etcd` it is etcd. */
-  readonly storage?: 'lmdb' | 'memory'
-  /** Keeps everything in an etcd, which other clusters of the same keys (DIR/pki) may share. */
-  readonly etcd?: EtcdOptions
-  /** Also adds the cluster to this kubeconfig, which may hold others. */
-  readonly kubeconfigFile?: string
-  /** Kubernetes' -v. Default 0. */
-  readonly logLevel?: number
-  readonly onProgress?: (text: string) => void
-  /**
-   * Called each time that the store's state changes: `waiting` for room on its disk (it refuses writes, and goes on by itself),
-   * `well` again, or `failed` for good: then the cluster answers with errors until it is stopped, and may be started anew.
-   */
-  readonly onStoreState?: (state: StoreState) => void
-  /**
-   * Given what failed in the cluster's own work where nothing waits for it: a mistake of ours in one corner. The rest goes on.
-   * Default: it is written to the cluster's log. `process`: it is the process's, as any other of the program (Node's rule,
-   * unless the program has another: the process ends).
-   */
-  readonly onUnhandled?: 'process' | ((error: unknown) => void)
-  /** So many of the last requests from outside are kept, for `lastRequests`. Default 0. */
-  readonly keepRequests?: number
-  /** The caller holds the directory already (directory.ts). */
-  readonly directoryHeld?: boolean
-}
-
-export interface Cluster {
-  readonly url: string
-  /** The admin's kubeconfig, and the file it is in. */
-  readonly kubeconfig: string
-  readonly kubeconfigFile: string
-  /** Speaks as kubernetes-admin within this process: no sockets, no serialization. */
-  readonly client: TypedClient
-  /** The same as another user. */
-  clientFor(user: UserInfo, userAgent?: string): TypedClient
-  /** All objects, at one revision. @throws StoreError where they are in an etcd */
-  snapshot(): Snapshot
-  /**
-   * A second cluster in this process with the same objects, keys of its own and a free port; its controllers start once it
-   * answers. Ends with this one, or after its time to live.
-   */
-  fork(options?: ForkOptions): Promise<Fork>
-  /** What goes wrong on purpose. @throws StartError from all of it where the cluster was started without `faults` */
-  readonly faults: Faults
-  /** Moves the cluster's time. @throws StartError from all of it where the clock is the machine's */
-  readonly clock: ClusterClock
-  /** The last requests that came over HTTPS, the oldest first: as many as `keepRequests` says. */
-  lastRequests(): readonly LastRequest[]
-  /**
-   * For people: the objects that have changed since the start, of one namespace or all, their Events, and the last 50 requests. No values of
-   * Secrets, no specifications.
-   */
-  report(namespace?: string): Promise<string>
-  /** The cluster's own log, DIR/log. */
-  readonly log: Logger
-  /** Stops in order: components, requests in flight, watches, storage. Safe to call twice. */
-  stop(): Promise<void>
-}
 
 const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
 /** How long requests may take to finish when the cluster stops: it is gone within two seconds, whatever is going on. */
 const GRACE_MS = 1000
-/** Of a manual clock. */
-const LONGEST_START_MS = 600_000
 
 /**
  * Resolves when /readyz is ok, nodes are Ready where they run, and pods can be made: the namespace `default` has its account where
@@ -210,7 +81,7 @@ async function begin(options: ClusterOptions, forked?: ForkStart): Promise<Fork>
   try {
     const from = typeof options.from === 'string' ? readSnapshot(options.from) : options.from
     if (from !== undefined && options.storage !== 'memory') await restore(from, directory)
-    const ambient = await runtimeOf(options, from, directory, undo)
+    const ambient = await ambientOf(options, from, directory, undo)
     return await ambient.scope.run(() =>
       start(options, directory, { ...ambient, ...(forked === undefined ? {} : { forked }) }, undo, stop),
     )
@@ -219,92 +90,6 @@ async function begin(options: ClusterOptions, forked?: ForkStart): Promise<Fork>
     throw error
   }
 }
-
-interface Ambient {
-  readonly forked?: ForkStart
-  readonly from?: Snapshot
-  readonly runtime: Runtime
-  /** Where the clock is moved by hand. */
-  readonly moved?: { readonly runtime: ManualRuntime; readonly outside: Outside }
-  /** What the cluster does runs in it. */
-  readonly scope: Pick<UnhandledScope, 'run'>
-}
-
-async function runtimeOf(
-  options: ClusterOptions,
-  from: Snapshot | undefined,
-  directory: ClusterDirectory,
-  undo: (() => void)[],
-): Promise<Ambient> {
-  const level = options.logLevel ?? 0
-  const { onUnhandled } = options
-  const report = (error: unknown) => {
-    ambient.runtime.log.error('unhandled failure', error)
-    if (onUnhandled !== 'process') onUnhandled?.(error)
-  }
-  const live = {
-    level,
-    log: directory.log,
-    ...(onUnhandled === 'process' ? {} : { onUncaught: report }),
-  }
-  const startMs = manualStart(options, from, directory)
-  const moved = startMs === undefined ? undefined : await movedRuntime(live, startMs, directory, undo)
-  const scope =
-    onUnhandled === 'process' ? { run: <T>(task: () => T) => task(), end: () => {} } : unhandledScope(report)
-  undo.push(scope.end)
-  const ambient: Ambient = {
-    runtime: moved?.runtime ?? liveRuntime(live),
-    scope,
-    ...(from === undefined ? {} : { from }),
-    ...(moved === undefined ? {} : { moved }),
-  }
-  return ambient
-}
-
-/** Where a manual clock begins; undefined: the clock is the machine's. @throws StartError */
-function manualStart(
-  { clock, containerRuntime, etcd }: ClusterOptions,
-  from: Snapshot | undefined,
-  directory: ClusterDirectory,
-): number | undefined {
-  const left = readClock(directory.clock) ?? (from?.isManual === true ? from.time.getTime() : undefined)
-  const now = liveClock().now()
-  if (clock === 'real' || (clock === undefined && left === undefined)) {
-    if (left !== undefined && left > now)
-      throw new StartError(
-        `the cluster in ${directory.path} has a clock of its own, which is at ${formatTime(left)}: start it with a manual clock`,
-      )
-    forgetClock(directory.clock)
-    return undefined
-  }
-  if (containerRuntime === 'cri')
-    throw new StartError('real containers live in real time: a manual clock is for simulated nodes')
-  if (etcd !== undefined)
-    throw new StartError(
-      'an etcd may be shared with servers that live in real time: a manual clock needs a store of its own',
-    )
-  return left ?? now
-}
-
-async function movedRuntime(
-  live: LiveRuntimeOptions,
-  startMs: number,
-  directory: ClusterDirectory,
-  undo: (() => void)[],
-): Promise<NonNullable<Ambient['moved']>> {
-  const { manualRuntime } = await import('../base/manual.ts')
-  const file = openClockFile(directory.clock, startMs)
-  const runtime = manualRuntime({ ...live, startMs, onMove: file.write, outside: (ms) => outside.rest(ms) })
-  const outside = createOutside(runtime.machineClock, runtime.scheduler.during)
-  undo.push(() => {
-    runtime.manual.stop()
-    file.close()
-  })
-  return { runtime, outside }
-}
-
-/** Sockets live in the machine's time, whatever the cluster's is. */
-const onMachineTime = (runtime: Runtime): Runtime => ({ ...runtime, clock: runtime.machineClock })
 
 async function start(
   options: ClusterOptions,
@@ -546,79 +331,4 @@ function soonAfter(
     else resolve()
   })
   return promise
-}
-
-/** A start takes the time that it takes by Kubernetes' rules, where that is none the clock stands still. */
-async function whileTimePasses<T>(manual: ManualTime, starting: Promise<T>): Promise<T> {
-  let isOver = false
-  const over = () => {
-    isOver = true
-  }
-  starting.then(over, over)
-  await manual.runUntil(() => isOver, LONGEST_START_MS)
-  return starting
-}
-
-/** The node's network comes first: servers listen on it. It goes last. */
-async function prepareMachine(
-  runtime: Runtime,
-  { path }: ClusterDirectory,
-  choice: RealNodeChoice,
-  serviceRange: string,
-  hasOtherNodes: boolean,
-  undo: (() => void | Promise<void>)[],
-): Promise<PreparedNode> {
-  const { endLeftNamespaces, prepareRealNode, takeDownLeftNodes } = await import('./real-node.ts')
-  undo.push(async () => {
-    await takeDownLeftNodes(path)
-  })
-  await endLeftNamespaces(path, false)
-  return prepareRealNode(runtime, choice, serviceRange, hasOtherNodes)
-}
-
-type FurtherNodesChoice = Omit<FurtherNodesOptions, 'runtime' | 'verbosity'>
-
-async function furtherNodesOf(runtime: Runtime, { logLevel = 0 }: ClusterOptions, choice: FurtherNodesChoice) {
-  const { furtherNodes } = await import('./namespaced-nodes/start-nodes.ts')
-  const { realPath } = await import('./real-node.ts')
-  const own = { ...runtime, log: runtime.log.named('nodes') }
-  return furtherNodes({ ...choice, runtime: own, dataDir: realPath(choice.dataDir), verbosity: logLevel })
-}
-
-async function realNode({ path }: ClusterDirectory, endpoint: string | undefined, nodes: number) {
-  const { findContainerRuntime, nodeDirectory } = await import('./real-node.ts')
-  const { nodeName } = await import('./nodes.ts')
-  return { found: await findContainerRuntime(endpoint, nodes), directory: nodeDirectory(path, nodeName(0)) }
-}
-
-async function listen(
-  runtime: Runtime,
-  handler: EagerHandler,
-  { serving, clientCas, frontProxies }: Identity,
-  host: string,
-  port: number,
-  foreignTime: boolean,
-): Promise<HttpServer> {
-  try {
-    return await startHttpServer(onMachineTime(runtime), {
-      foreignTime,
-      handler,
-      host,
-      port,
-      tls: { ...serving, clientCas: [...clientCas, frontProxies.ca] },
-    })
-  } catch (cause) {
-    throw new StartError(whyNotListening(cause as NodeJS.ErrnoException, host, port), { cause })
-  }
-}
-
-function whyNotListening(error: NodeJS.ErrnoException, host: string, port: number): string {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `port ${port} of ${host} is in use: choose another with --port, or --port 0 for a free one`
-    case 'EACCES':
-      return `port ${port} may not be used by this user: choose another with --port`
-    default:
-      return `cannot listen on ${host} port ${port}: ${messageOf(error)}`
-  }
 }

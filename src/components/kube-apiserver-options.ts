@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { builtinGroups, knownApiVersions } from '../api/scheme/scheme.ts'
-import type { ClusterOptions } from '../cluster/cluster.ts'
+import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { SECURITY_OPTIONS, type SecurityOptions } from '../cluster/security.ts'
 import { judgeFeatureGates } from './feature-gates.ts'
 import { asBoolean, FlagError, type FlagValues } from './flags.ts'

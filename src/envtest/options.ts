@@ -1,6 +1,6 @@
 /** What kube-apiserver's flags ask for, as a test suite's starter gives them: options of a cluster whose store is memory. */
 
-import type { ClusterOptions } from '../cluster/cluster.ts'
+import type { ClusterOptions } from '../cluster/cluster-options.ts'
 import { type Component, chosenComponents } from '../cluster/options.ts'
 import type { SecurityOptions } from '../cluster/security.ts'
 import { FlagError, type FlagValues } from '../components/flags.ts'

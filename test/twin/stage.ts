@@ -3,7 +3,8 @@ import type { KubeObject } from '../../src/api/object.ts'
 import { liveRuntime } from '../../src/base/live.ts'
 import type { GroupVersionResource } from '../../src/client/client.ts'
 import { kubeconfigTransport } from '../../src/client/kubeconfig-transport.ts'
-import { type Cluster, startCluster } from '../../src/cluster/cluster.ts'
+import { startCluster } from '../../src/cluster/cluster.ts'
+import type { Cluster } from '../../src/cluster/cluster-options.ts'
 import type { TwinSource } from '../../src/inspect/twin/read-cluster.ts'
 
 export interface Stage {

@@ -1,7 +1,8 @@
 /** A cluster in this process and a page's server that asks it over HTTPS, as a kubeconfig says; what a browser's session sends it. */
 import { liveRuntime } from '../../src/base/live.ts'
 import { kubeconfigTransport } from '../../src/client/kubeconfig-transport.ts'
-import { type Cluster, startCluster } from '../../src/cluster/cluster.ts'
+import { startCluster } from '../../src/cluster/cluster.ts'
+import type { Cluster } from '../../src/cluster/cluster-options.ts'
 import type { ClusterOptions } from '../../src/cluster/index.ts'
 import type { SceneChange, SceneObject } from '../../src/ui/protocol.ts'
 import { startUi, type Ui } from '../../src/ui/server.ts'

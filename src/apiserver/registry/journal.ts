@@ -32,7 +32,7 @@ export function journalOfDelete(
     propagationPolicy ?? (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background')
   const asked = {
     ...(policy === undefined ? {} : { propagationPolicy: clipped(policy) }),
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: Number(gracePeriodSeconds) }),
     ...(preconditions === undefined ? {} : { preconditions: { ...preconditions } }),
   }
   return journalled(context, before, after, {
