@@ -8,7 +8,7 @@
 import type { ServerResponse } from 'node:http'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { liveRuntime } from '../src/base/live.ts'
+import { liveRuntime } from '../src/base/live-runtime.ts'
 import { issue } from '../src/cluster/certificate.ts'
 
 const runtime = liveRuntime()

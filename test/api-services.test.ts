@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAsker } from '../conformance/ask.ts'
 import { startApiServer } from '../conformance/server.ts'
-import { simulatedRuntime } from '../src/base/simulated.ts'
+import { simulatedRuntime } from '../src/base/simulated-runtime.ts'
 import { startTestApi } from './harness.ts'
 
 const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'

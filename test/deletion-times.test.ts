@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askTimes, recordedTimes, type TimedAsker } from '../conformance/deletion-times.ts'
-import { simulatedRuntime } from '../src/base/simulated.ts'
+import { simulatedRuntime } from '../src/base/simulated-runtime.ts'
 import { startTestApi } from './harness.ts'
 
 const START = Date.UTC(2026, 4, 5, 10)

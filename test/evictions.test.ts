@@ -1,7 +1,7 @@
 /** Evictions and the budgets they spend, over an API server in this process; single answers are conformance's set evictions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { liveRuntime } from '../src/base/live.ts'
+import { liveRuntime } from '../src/base/live-runtime.ts'
 import { startTestApi, type TestApi } from './harness.ts'
 
 const BUDGETS = '/apis/policy/v1/namespaces/e/poddisruptionbudgets'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { parse } from 'yaml'
 import { decodeProtobuf } from '../src/api/codec/protobuf.ts'
 import { builtinScheme } from '../src/api/scheme/scheme.ts'
-import { liveRuntime } from '../src/base/live.ts'
+import { liveRuntime } from '../src/base/live-runtime.ts'
 import { startTestApi } from './harness.ts'
 
 const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }

@@ -5,7 +5,7 @@ import { decodeBody } from '../src/api/codec/decode.ts'
 import { decodeProtobuf, openProtobuf } from '../src/api/codec/protobuf.ts'
 import { parseApiVersion } from '../src/api/object.ts'
 import { messageForm } from '../src/apiserver/handlers/protobuf.ts'
-import { liveRuntime } from '../src/base/live.ts'
+import { liveRuntime } from '../src/base/live-runtime.ts'
 import { ADMIN, startTestApi, type TestApi, textOf } from './harness.ts'
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'

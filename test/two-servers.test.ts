@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinAdmissionPlugins } from '../src/apiserver/admission/plugins/index.ts'
 import type { ApiServerOptions } from '../src/apiserver/server.ts'
-import { type SimulatedRuntime, simulatedRuntime } from '../src/base/simulated.ts'
+import { type SimulatedRuntime, simulatedRuntime } from '../src/base/simulated-runtime.ts'
 import { startTestApi, type TestAnswer, type TestApi } from './harness.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinScheme } from '../api/scheme/scheme.ts'
 import { createMetrics } from '../base/metrics.ts'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { openStorage } from '../storage/open.ts'
 import { measuredStorage } from './measured-storage.ts'
 

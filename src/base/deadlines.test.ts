@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDeadlines } from './deadlines.ts'
-import { simulatedRuntime } from './simulated.ts'
+import { simulatedRuntime } from './simulated-runtime.ts'
 
 test('each deadline ends its own length after it began, whatever happened to the others', async () => {
   const runtime = simulatedRuntime(1)

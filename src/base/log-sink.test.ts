@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { liveRuntime } from './live.ts'
+import { liveRuntime } from './live-runtime.ts'
 import { type LogSystem, logSink, MOST_HELD } from './log-sink.ts'
-import { simulatedRuntime } from './simulated.ts'
+import { simulatedRuntime } from './simulated-runtime.ts'
 
 const { clock } = simulatedRuntime(1)
 const failing = (code: string) => Object.assign(new Error(`${code}: no`), { code })
@@ -172,7 +172,7 @@ test('a process that ends waits for a slow reader, for a while', () => {
 test('standard error that does not block loses nothing to a reader that begins late', { timeout: 60_000 }, async () => {
   const count = 3000
   const script = `
-    import { liveRuntime } from ${JSON.stringify(new URL('live.ts', import.meta.url).href)}
+    import { liveRuntime } from ${JSON.stringify(new URL('live-runtime.ts', import.meta.url).href)}
     // As soon as it is looked at, a pipe does not block any more.
     process.stderr.isTTY
     const { log } = liveRuntime()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from './simulated.ts'
+import { simulatedRuntime } from './simulated-runtime.ts'
 import { stoppable } from './stoppable.ts'
 
 test('timers and hand-overs end with the signal', async () => {

@@ -1,6 +1,6 @@
 /** skiff down: asks the running process to stop in order, and waits for it. */
 import { sleep } from '../base/clock.ts'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { clusterDirectory, holder } from '../cluster/directory.ts'
 import { StartError } from '../cluster/errors.ts'
 

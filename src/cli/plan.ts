@@ -1,5 +1,5 @@
 /** skiff plan: what would come of a delete, a drain, an uninstall or an apply, in any cluster; nothing is done there (docs/plan.md). */
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { StartError } from '../cluster/errors.ts'

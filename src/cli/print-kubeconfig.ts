@@ -1,7 +1,7 @@
 /** skiff kubeconfig: what the last start wrote, or the same for another user. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { endpointFromKubeconfig } from '../client/read-kubeconfig.ts'
 import { issue } from '../cluster/certificate.ts'
 import { clusterDirectory } from '../cluster/directory.ts'

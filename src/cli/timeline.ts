@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { messageOf } from '../base/errors.ts'
 import { parseGoDuration } from '../base/go-duration.ts'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { StartError } from '../cluster/errors.ts'

@@ -1,8 +1,8 @@
 /** skiff token: bootstrap tokens, by which machines join a cluster. */
 import { readFileSync } from 'node:fs'
 import { GoDurationError, parseGoDuration } from '../base/go-duration.ts'
-import { liveRuntime } from '../base/live.ts'
 import { holdProcess } from '../base/live-clock.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'

@@ -1,5 +1,5 @@
 /** skiff twin: what a cluster holds, in a cluster of its own in memory, for as long as this command runs. */
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import type { ClockKind } from '../cluster/options.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'

@@ -1,7 +1,7 @@
 /** skiff ui: a page that shows any cluster's owner graph, and what deletions do and wait for, to a browser of this machine (docs/ui.md). */
 import { createInterface } from 'node:readline'
 import { messageOf } from '../base/errors.ts'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { plainLine } from '../base/plain-text.ts'
 import { StartError } from '../cluster/errors.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'

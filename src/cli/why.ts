@@ -1,5 +1,5 @@
 /** skiff why: what a deletion waits for, in any cluster. The exit code tells the verdict (docs/why.md). */
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { createClient } from '../client/transport.ts'
 import { SKIFF_VERSION } from '../cluster/version.ts'
 import { askWhy, type WhyOptions } from '../inspect/why/ask.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createEventRecorder } from './events.ts'
 import { configMap, createFakeServer } from './fake-server.ts'
 import { createClient, inProcessTransport } from './transport.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ApiResponse } from '../api/request.ts'
 import { notFound } from '../api/status.ts'
 import { createMetrics } from '../base/metrics.ts'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createClient, type Transport } from './transport.ts'
 
 test('what a client asks is counted by its answers, and by who is asked', async () => {

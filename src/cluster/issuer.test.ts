@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { issue } from './certificate.ts'
 import { readIssuer } from './issuer.ts'
 

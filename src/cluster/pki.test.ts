@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { integer, objectIdentifier } from '../base/der.ts'
 import type { Runtime } from '../base/runtime.ts'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { loadPki } from './pki.ts'
 
 function temporary() {

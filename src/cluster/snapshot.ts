@@ -5,7 +5,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { formatMicroTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { fill, imageOf, type StoreImage } from '../storage/image.ts'
 import { type AboutImage, decodeImage, encodeImage } from '../storage/image-file.ts'
 import { openClockFile, readClock } from './clock.ts'

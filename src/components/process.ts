@@ -4,8 +4,8 @@
  * the command line, the log, signals, and how they end.
  */
 import { messageOf } from '../base/errors.ts'
-import { liveRuntime } from '../base/live.ts'
 import { holdProcess } from '../base/live-clock.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'

@@ -2,7 +2,7 @@
 import { connect as connectNet } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ApiRequest, Handler } from '../api/request.ts'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { issue } from '../cluster/certificate.ts'
 import { createHttpsClient } from './client.ts'
 import { startHttpServer } from './server.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { duplexPair } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { join, passUpgrade, SESSION_IDLE_MS } from './join.ts'
 
 /** Two connections, each with its far end in the test's hands. */

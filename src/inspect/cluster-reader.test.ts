@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import { StatusError } from '../api/status.ts'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createClusterReader, type ReaderOptions } from './cluster-reader.ts'
 import { readKinds } from './kinds.ts'
 

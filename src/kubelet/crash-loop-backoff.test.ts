@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createBackOff } from './crash-loop-backoff.ts'
 
 test('waits double from the first to the longest, counted from the failure', async () => {

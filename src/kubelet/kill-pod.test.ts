@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createKiller, graceOf } from './kill-pod.ts'
 import type { Pod } from './pod.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'

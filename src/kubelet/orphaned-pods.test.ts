@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { POD_UID_LABEL } from './runtimes/runtime.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createPleg, type PodLifecycleEvent } from './pleg.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { createPodCache } from './pod-cache.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sleep } from '../base/clock.ts'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { Pod } from './pod.ts'
 import { createPodWorkers, type PodWorkerOptions } from './pod-workers.ts'
 import { SyncError } from './sync-error.ts'

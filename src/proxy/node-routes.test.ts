@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN, startTestApi } from '../../test/harness.ts'
 import type { Node } from '../api/generated/types.ts'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
 import { startNodeRoutes, wantedRoutes } from './node-routes.ts'
 

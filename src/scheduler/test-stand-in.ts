@@ -2,7 +2,7 @@
 import type { KubeObject } from '../api/object.ts'
 import type { ApiRequest, Handler } from '../api/request.ts'
 import { notFound } from '../api/status.ts'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createFakeServer, type FakeServer } from '../client/fake-server.ts'
 import { createInformerFactory } from '../client/informer.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Runtime } from '../base/runtime.ts'
-import { type SimulatedRuntime, simulatedRuntime } from '../base/simulated.ts'
+import { type SimulatedRuntime, simulatedRuntime } from '../base/simulated-runtime.ts'
 import {
   CompactedError,
   FutureRevisionError,

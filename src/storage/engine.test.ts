@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createEngine, type StoreState } from './engine.ts'
 import { memoryTables } from './memory.ts'
 import { NoRoomError, StoreError, type Write } from './storage.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { stoppable } from '../base/stoppable.ts'
 import { storageContract } from './contract.ts'
 import { createMemory, endMemoryWrite } from './memory.ts'

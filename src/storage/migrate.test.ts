@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../base/simulated.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createEngine } from './engine.ts'
 import { createMemory, memoryTables } from './memory.ts'
 import { copyTo, fillTables, verify } from './migrate.ts'

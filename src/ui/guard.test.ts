@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest } from '../api/request.ts'
-import { liveRuntime } from '../base/live.ts'
+import { liveRuntime } from '../base/live-runtime.ts'
 import { createGuard } from './guard.ts'
 
 const { random } = liveRuntime({ log: { write: () => {} } })

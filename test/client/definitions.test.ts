@@ -1,7 +1,7 @@
 /** Informers of custom resources while their definitions change, go and come back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
 import { ADMIN, startTestApi } from '../harness.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../src/api/object.ts'
 import { isNotFound } from '../../src/api/status.ts'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { startStage } from '../scenarios/stage.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
 import { formatTime } from '../../src/base/clock.ts'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { namespace, startStage } from '../scenarios/stage.ts'
 
 test('a disrupted pod that is not deleted within two minutes is healthy again, and not before', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject, OwnerReference } from '../../src/api/object.ts'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'

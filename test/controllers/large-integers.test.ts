@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../src/api/object.ts'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { namespace, startNodeStage } from '../scenarios/kubelet/stage.ts'
 
 const MOST = 9223372036854775807n

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../src/api/object.ts'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { namespace, startStage } from '../scenarios/stage.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })

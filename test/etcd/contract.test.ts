@@ -1,5 +1,5 @@
 import { after } from 'node:test'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { storageContract } from '../../src/storage/contract.ts'
 import { openEtcd } from '../../src/storage/etcd/etcd.ts'
 import { lacks } from '../machine.ts'

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { issue } from '../../src/cluster/certificate.ts'
 import { type EtcdStorageOptions, openEtcd } from '../../src/storage/etcd/etcd.ts'
 import { type KeyValue, type Storage, StoreError } from '../../src/storage/storage.ts'
@@ -139,7 +139,7 @@ test('a process that was cut off for longer than history is kept reads everythin
   assert.ok(member !== undefined && gone.ok)
   // The other one does not get its events: its process stands still.
   const script = `
-    import { liveRuntime } from '${new URL('../../src/base/live.ts', import.meta.url).pathname}'
+    import { liveRuntime } from '${new URL('../../src/base/live-runtime.ts', import.meta.url).pathname}'
     import { openEtcd } from '${new URL('../../src/storage/etcd/etcd.ts', import.meta.url).pathname}'
     const storage = await openEtcd(liveRuntime(), { servers: '${servers}', compactEveryMs: 0 })
     const say = (what) => process.stdout.write(what + '\\n')

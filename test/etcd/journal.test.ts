@@ -1,7 +1,7 @@
 /** The journal of deletions in an etcd: what is kept, what goes, what is lost with the process, and who may not write it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { openEtcd } from '../../src/storage/etcd/etcd.ts'
 import { startEtcdJournal } from '../../src/storage/etcd/journal.ts'
 import { connectMembers } from '../../src/storage/etcd/members.ts'

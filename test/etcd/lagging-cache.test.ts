@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { type Storage, type StorageEvent, type StorageSubscriber, StoreError } from '../../src/storage/storage.ts'
 import { startTestApi, type TestApi } from '../harness.ts'

@@ -1,7 +1,7 @@
 /** What a store must hold after a fault, given what was answered before it. */
 import assert from 'node:assert/strict'
 import type { JournalRecord } from '../../src/api/journal.ts'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 

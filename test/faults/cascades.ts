@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../src/api/object.ts'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import type { Client, GroupVersionResource, ResourceClient } from '../../src/client/client.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { follow } from './follow.ts'

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
 import { type StoreState, startCluster } from '../../src/cluster/index.ts'
 import { createHttpsClient, type HttpsClient } from '../../src/http/client.ts'

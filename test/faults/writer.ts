@@ -4,7 +4,7 @@
  * be taken for a quick one.
  */
 import { writeSync } from 'node:fs'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { CompactedError, type Write } from '../../src/storage/storage.ts'
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { graphPlays, playGraph, type Recording, type State, type Write } from './owner-graphs.ts'
 
 const recordings: readonly Recording[] = JSON.parse(

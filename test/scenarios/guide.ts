@@ -4,7 +4,7 @@
  * alone decided on the real cluster (who had seen what when it wrote) is decided so.
  */
 import type { Fields, Json } from '../../src/api/object.ts'
-import type { SimulatedRuntime } from '../../src/base/simulated.ts'
+import type { SimulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import type { Normalizer, RawWrite } from './normalize.ts'
 import { sameText, type Write } from './recording.ts'
 import type { Verdict } from './stage.ts'

@@ -2,7 +2,7 @@
 import type { KeptRecord } from '../../src/api/journal.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import type { Handler } from '../../src/api/request.ts'
-import type { SimulatedRuntime } from '../../src/base/simulated.ts'
+import type { SimulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import type { ResourceClient } from '../../src/client/client.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { createClient, inProcessTransport, serviceAccountUser } from '../../src/client/transport.ts'

@@ -1,6 +1,6 @@
 /** Plays a scenario in the order of hand-overs that a seed chooses, or that a runtime of its own has. */
 import type { Json, JsonObject, KubeObject } from '../../src/api/object.ts'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import type { Play } from './acts.ts'
 import { createNormalizer } from './normalize.ts'
 import type { State, Write } from './recording.ts'

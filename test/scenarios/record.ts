@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Fields, JsonObject, KubeObject } from '../../src/api/object.ts'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { httpsTransport } from '../../src/client/https-transport.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'

@@ -1,7 +1,7 @@
 /** Plays a recorded scenario again, guided into the order of the recording. */
 import type { KeptRecord } from '../../src/api/journal.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
-import { type SimulatedRuntime, simulatedRuntime } from '../../src/base/simulated.ts'
+import { type SimulatedRuntime, simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import type { Play } from './acts.ts'
 import { createGuide, type Guide } from './guide.ts'
 import { createNormalizer } from './normalize.ts'

@@ -2,7 +2,7 @@
  * What an attacker tries, as tables. Each row is asked twice, by an account without rights and then by an administrator: a
  * row whose request fails for the administrator too tests no permission, but a request that is wrong.
  */
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { issue, type KeyAndCertificate } from '../../src/cluster/certificate.ts'
 import type { Attempt, Target } from './attacker.ts'
 import { certificateRequest } from './certificate-request.ts'

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { certificateRequestParts } from '../../src/api/validation/certificate-request.ts'
 import { certificateIdentity } from '../../src/apiserver/auth/x509.ts'
 import { type Der, der, sequence, set, utf8String } from '../../src/base/der.ts'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { issue, issueForRequest } from '../../src/cluster/certificate.ts'
 import { COMMON_NAME, ORGANIZATION, requestOf } from './certificate-request.ts'
 

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, constants as rsa,
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { issue, type KeyAndCertificate } from '../../src/cluster/certificate.ts'
 
 export type Algorithm = `${'RS' | 'PS' | 'ES'}${256 | 384 | 512}`

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { type SimulatedRuntime, type SimulationOptions, simulatedRuntime } from '../../src/base/simulated.ts'
+import { type SimulatedRuntime, type SimulationOptions, simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 
 export interface ExploreOptions extends Omit<SimulationOptions, 'log'> {
   /** How many seeds. Default 1,000. */

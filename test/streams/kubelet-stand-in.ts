@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { TLSSocket } from 'node:tls'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { issue } from '../../src/cluster/certificate.ts'
 import { createSpdySession, type SpdyStream } from '../../src/http/spdy/session.ts'
 

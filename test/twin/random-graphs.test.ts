@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Journal, KeptRecord } from '../../src/api/journal.ts'
-import { simulatedRuntime } from '../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { deleteStage } from '../../src/inspect/plan/delete-deed.ts'
 import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
 import { type Graph, makeGraph } from './random-graphs.ts'

@@ -1,6 +1,6 @@
 /** A cluster to plan on, and how a twin's reader reaches it: over HTTPS, with every request noted. */
 import type { KubeObject } from '../../src/api/object.ts'
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import type { GroupVersionResource } from '../../src/client/client.ts'
 import { kubeconfigTransport } from '../../src/client/kubeconfig-transport.ts'
 import { startCluster } from '../../src/cluster/cluster.ts'

@@ -1,5 +1,5 @@
 /** A cluster in this process and a page's server that asks it over HTTPS, as a kubeconfig says; what a browser's session sends it. */
-import { liveRuntime } from '../../src/base/live.ts'
+import { liveRuntime } from '../../src/base/live-runtime.ts'
 import { kubeconfigTransport } from '../../src/client/kubeconfig-transport.ts'
 import { startCluster } from '../../src/cluster/cluster.ts'
 import type { Cluster } from '../../src/cluster/cluster-options.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { ApiRequest } from '../../api/request.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { HttpsRequest } from '../../http/client.ts'
 import { passOn } from './pass.ts'
 

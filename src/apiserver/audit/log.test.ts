@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { liveRuntime } from '../../base/live.ts'
+import { liveRuntime } from '../../base/live-runtime.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openAuditLog } from './log.ts'
 
 /** The log's files are real, and so are its turns. */
@@ -279,7 +279,7 @@ test('a line that was refused in its middle does not take the next one with it',
   writeFileSync(
     script,
     `import { truncateSync } from 'node:fs'
-    import { liveRuntime } from ${from('../../base/live.ts')}
+    import { liveRuntime } from ${from('../../base/live-runtime.ts')}
     import { openAuditLog } from ${from('./log.ts')}
     const log = await openAuditLog(liveRuntime(), { path: ${JSON.stringify(path)} })
     const append = (text: string) => log.append({ text: () => text }).then(() => 'written', () => 'refused')

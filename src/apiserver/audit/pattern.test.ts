@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { ApiRequest, RequestInfo } from '../../api/request.ts'
 import { formatMicroTime, MICRO_TIME_LENGTH, writeMicroTime } from '../../base/clock.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { AuditRecord } from '../request/served.ts'
 import {
   type Audited,

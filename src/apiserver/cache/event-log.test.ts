@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import { createCaches } from './caches.ts'
 import { type CacheEntry, createEntry, encodeStored } from './entry.ts'

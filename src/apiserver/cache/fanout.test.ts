@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createFanout, type Woken } from './fanout.ts'
 
 /** `count` watchers, and how often each was told. */

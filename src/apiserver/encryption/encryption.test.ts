@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createScheme } from '../../api/scheme/scheme.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import { transformed } from '../../storage/transform.ts'
 import { encryptionOf } from './config.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RequestInfo } from '../../api/request.ts'
 import { seededInts } from '../../base/random.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { type Asked, createFaults, type FaultInjection, type FaultWords } from './faults.ts'
 
 const make = (faults: FaultWords, seed?: number) =>

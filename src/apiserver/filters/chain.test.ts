@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EagerHandler, Filter } from '../../api/request.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { filterChain, type IdentityFilters } from './chain.ts'
 
 test('a request is known, then audited, then acts as another user, waits, and is asked about, whatever the server has of these', async () => {

@@ -4,7 +4,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import type { ApiRequest, ApiResponse, EagerHandler, RequestInfo } from '../../api/request.ts'
 import { notFound, type StatusError } from '../../api/status.ts'
 import { createMetrics } from '../../base/metrics.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { requestInfoOf } from '../request/info.ts'
 import { fairness } from './priority-and-fairness.ts'
 

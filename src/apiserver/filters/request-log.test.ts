@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { servedAnew } from '../request/served.ts'
 import { requestLog } from './request-log.ts'
 

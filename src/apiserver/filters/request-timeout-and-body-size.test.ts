@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { requestInfoOf } from '../request/info.ts'
 import { requestTimeout, timeoutMs } from './request-timeout-and-body-size.ts'
 

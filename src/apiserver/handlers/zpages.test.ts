@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRequest } from '../../api/request.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createZPages } from './zpages.ts'
 
 const runtime = simulatedRuntime(1)

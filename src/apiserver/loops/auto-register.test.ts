@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestApi, type TestAnswer } from '../../../test/harness.ts'
 import type { Filter } from '../../api/request.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestApi, type TestAnswer, type TestApi } from '../../../test/harness.ts'
-import { type SimulatedRuntime, simulatedRuntime } from '../../base/simulated.ts'
+import { type SimulatedRuntime, simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { openStorage } from '../../storage/open.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { ApiServerOptions } from '../server.ts'

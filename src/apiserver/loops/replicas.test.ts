@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createMemory } from '../../storage/memory.ts'
 import { openStorage } from '../../storage/open.ts'
 import type { Storage } from '../../storage/storage.ts'

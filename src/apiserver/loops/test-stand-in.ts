@@ -2,7 +2,7 @@
 import { type KubeObject, parseApiVersion } from '../../api/object.ts'
 import type { ApiRequest, Handler } from '../../api/request.ts'
 import { alreadyExists, notFound, type StatusError } from '../../api/status.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { Change } from '../cache/event-log.ts'
 import type { LoopOptions } from './settling.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
-import { liveRuntime } from '../../base/live.ts'
+import { liveRuntime } from '../../base/live-runtime.ts'
 import type { CacheReads } from '../reads.ts'
 import { createWebhookClient } from './client.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createBackoff } from './failed-pod-backoff.ts'
 
 test('a node whose pod keeps ending is let alone for a second, then twice as long each time', async () => {

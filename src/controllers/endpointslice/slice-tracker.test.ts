@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createSliceTracker } from './slice-tracker.ts'
 
 const service: KubeObject = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', uid: 'service' } }

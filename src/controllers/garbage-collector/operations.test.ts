@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Handler } from '../../api/request.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createClient, inProcessTransport } from '../../client/transport.ts'
 import { createOperations } from './operations.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { ControllerContext } from '../controller.ts'
 import { createPodGarbageCollector } from './pod-gc-controller.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createPace } from './sync-pace.ts'
 
 test('a sync of many pods is followed by a pause in proportion, one of few by none', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { formatTime } from '../../base/clock.ts'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { ControllerContext } from '../controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished-controller.ts'
 

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { liveRuntime } from '../../base/live.ts'
+import { liveRuntime } from '../../base/live-runtime.ts'
 import type { LogOptions } from './log-options.ts'
 import { readLog } from './read-log.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../base/simulated.ts'
+import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import type { Container, Pod } from '../pod.ts'
 import type { RuntimePodStatus } from '../pod-cache.ts'
 import type { ContainerRuntime, ProbeAction, RuntimeContainerStatus } from '../runtimes/runtime.ts'

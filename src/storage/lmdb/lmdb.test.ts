@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import type { SimulatedRuntime } from '../../base/simulated.ts'
+import type { SimulatedRuntime } from '../../base/simulated-runtime.ts'
 import { storageContract } from '../contract.ts'
 import { openStorage } from '../open.ts'
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { liveRuntime } from '../../base/live.ts'
+import { liveRuntime } from '../../base/live-runtime.ts'
 import { openStorage } from '../open.ts'
 import { StoreError } from '../storage.ts'
 import { checkFile } from './check.ts'
@@ -38,7 +38,7 @@ test('a store that is open cannot be opened again, here or in another process', 
   await assert.rejects(open(dir), oneLine(new RegExp(`held by process ${process.pid}`)))
   const script = `
     import { openStorage } from ${JSON.stringify(join(import.meta.dirname, '../open.ts'))}
-    import { liveRuntime } from ${JSON.stringify(join(import.meta.dirname, '../../base/live.ts'))}
+    import { liveRuntime } from ${JSON.stringify(join(import.meta.dirname, '../../base/live-runtime.ts'))}
     await openStorage({ runtime: liveRuntime(), driver: 'lmdb', dir: ${JSON.stringify(dir)} }).catch((e) => console.log(e.message))`
   const other = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   assert.match(other.stdout, new RegExp(`held by process ${process.pid}`), other.stderr)

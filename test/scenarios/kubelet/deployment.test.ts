@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/object.ts'
-import { simulatedRuntime } from '../../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import { readRecording } from '../recording.ts'
 import { recorded, seen } from './compare.ts'
 import { pace } from './plays.ts'

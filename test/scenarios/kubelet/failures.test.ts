@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StatusError } from '../../../src/api/status.ts'
-import { simulatedRuntime } from '../../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
 import { namespace, startNodeStage } from './stage.ts'
 

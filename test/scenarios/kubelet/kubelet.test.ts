@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../../src/base/simulated.ts'
+import { simulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import { readRecording } from '../recording.ts'
 import { recorded, seen } from './compare.ts'
 import { pace, plays } from './plays.ts'

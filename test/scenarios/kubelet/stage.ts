@@ -2,7 +2,7 @@
 import type { KeptRecord } from '../../../src/api/journal.ts'
 import type { Json, JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ApiRequest, Handler } from '../../../src/api/request.ts'
-import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
+import type { SimulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import { createInformerFactory } from '../../../src/client/informer.ts'
 import { type ClientIdentity, createClient, inProcessTransport } from '../../../src/client/transport.ts'
 import { startControllerManager } from '../../../src/controllers/manager.ts'

@@ -3,7 +3,7 @@
  * whole group is there afterwards, or nothing; requests under way end without an answer.
  */
 import type { ApiResponse, Handler } from '../../../src/api/request.ts'
-import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
+import type { SimulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import { stoppable } from '../../../src/base/stoppable.ts'
 import { createMemory, endMemoryWrite } from '../../../src/storage/memory.ts'
 import { openStorage } from '../../../src/storage/open.ts'

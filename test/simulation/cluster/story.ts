@@ -3,7 +3,7 @@
  * did is in the log of a rerun.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
-import type { SimulatedRuntime } from '../../../src/base/simulated.ts'
+import type { SimulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import type { ClientDeleteOptions, ResourceClient } from '../../../src/client/client.ts'
 import type { Happenings } from '../explore.ts'
 import { covers } from './laws/budgets.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { liveRuntime } from '../../../base/live.ts'
+import { liveRuntime } from '../../../base/live-runtime.ts'
 import type { Runtime } from '../../../base/runtime.ts'
 import { createReviewClient } from './client.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../../base/simulated.ts'
+import { simulatedRuntime } from '../../../base/simulated-runtime.ts'
 import { type AddressRange, connectForward, forwardProblem, readAddressRange, readForwards } from './forwards.ts'
 
 test('addresses are listed with their ports', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../../base/simulated.ts'
+import { simulatedRuntime } from '../../../base/simulated-runtime.ts'
 import type { CommandStreams } from '../runtime.ts'
 import { readExecAnswers } from './exec-answers.ts'
 import { runCommand } from './simulated-command.ts'

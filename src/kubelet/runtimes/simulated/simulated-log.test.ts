@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedRuntime } from '../../../base/simulated.ts'
+import { simulatedRuntime } from '../../../base/simulated-runtime.ts'
 import type { LogOptions } from '../../logs/log-options.ts'
 import { type PrintedLog, type PrintedQuery, readPrinted } from '../../logs/printed-log.ts'
 import { createPodAddresses, podCIDROf } from '../../pod-addresses.ts'

@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../../../../src/api/object.ts'
 import type { ApiResponse } from '../../../../src/api/request.ts'
 import type { StatusError } from '../../../../src/api/status.ts'
-import type { SimulatedRuntime } from '../../../../src/base/simulated.ts'
+import type { SimulatedRuntime } from '../../../../src/base/simulated-runtime.ts'
 import type { Change, Truth } from '../truth.ts'
 import type { Life, Passing, WireTaps } from '../wire.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { liveRuntime } from './live.ts'
+import { liveRuntime } from './live-runtime.ts'
 
 test('the live clock is the wall clock with microseconds', () => {
   const { clock } = liveRuntime()

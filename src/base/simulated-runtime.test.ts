@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sleep } from './clock.ts'
 import { turn } from './scheduler.ts'
-import { type SimulationOptions, SimulationStuckError, simulatedRuntime } from './simulated.ts'
+import { type SimulationOptions, SimulationStuckError, simulatedRuntime } from './simulated-runtime.ts'
 
 /** Three workers that each take four turns, with naps; gives the order in which they went, and the trace. */
 async function race(seed: number, options?: SimulationOptions) {

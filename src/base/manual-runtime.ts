@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock, Recurrence, Timer } from './clock.ts'
-import { guarding, type LiveRuntimeOptions, liveRuntime } from './live.ts'
+import { guarding, type LiveRuntimeOptions, liveRuntime } from './live-runtime.ts'
 import type { Runtime } from './runtime.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createTimers, type DueTimer, type Timers } from './timers.ts'
