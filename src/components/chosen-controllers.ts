@@ -8,7 +8,6 @@ const NOT_HERE = [
   'kube-apiserver-serving-clustertrustbundle-publisher-controller',
   'persistentvolume-attach-detach-controller',
   'persistentvolume-expander-controller',
-  'podcertificaterequest-cleaner-controller',
   'podgroup-protection-controller',
   'resourceclaim-controller',
   'resourcepoolstatusrequest-controller',

@@ -2,7 +2,7 @@
 import { createBootstrapSigner } from './bootstrap-tokens/bootstrap-signer-controller.ts'
 import { createTokenCleaner } from './bootstrap-tokens/token-cleaner-controller.ts'
 import { createCertificateApprover } from './certificates/approving-controller.ts'
-import { createCertificateCleaner } from './certificates/expired-request-cleaner.ts'
+import { createCertificateCleaner, createPodCertificateCleaner } from './certificates/expired-request-cleaner.ts'
 import { createClusterRoleAggregationController } from './clusterrole-aggregation/clusterrole-aggregation-controller.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { createCronJobController } from './cronjob/cronjob-controller.ts'
@@ -87,6 +87,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('resourcequota-controller', 'resourcequota-controller', createResourceQuotaController),
   entry('certificatesigningrequest-approving-controller', 'certificate-controller', createCertificateApprover),
   entry('certificatesigningrequest-cleaner-controller', 'certificate-controller', createCertificateCleaner),
+  entry('podcertificaterequest-cleaner-controller', 'podcertificaterequestcleaner', createPodCertificateCleaner),
   entry(
     'validatingadmissionpolicy-status-controller',
     'validatingadmissionpolicy-status-controller',

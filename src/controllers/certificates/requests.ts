@@ -3,6 +3,7 @@ import type { CertificateSigningRequest, CertificateSigningRequestCondition } fr
 import type { CertificateRequestParts } from '../../api/validation/certificate-request.ts'
 
 export const requestsResource = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' }
+export const podCertificateRequestsResource = { ...requestsResource, resource: 'podcertificaterequests' }
 export const clientSigner = 'kubernetes.io/kube-apiserver-client'
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const kubeletServingSigner = 'kubernetes.io/kubelet-serving'
