@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import { test } from 'node:test'
@@ -133,6 +134,26 @@ test('requests sent one behind the other on one connection are answered in their
   )
 })
 
+test('a body that comes before the client has taken the big answer to the request before it is read whole', async () => {
+  const length = 300_000
+  await using it = await started(async (request) =>
+    request.method === 'POST'
+      ? json(request, { got: request.body?.kind === 'bytes' ? request.body.bytes.length : 0 })
+      : json(request, { filler: 'x'.repeat(8 * 1024 * 1024) }),
+  )
+  const socket = connectTls({ port: it.server.port, ca: ca.cert, host: '127.0.0.1', ALPNProtocols: ['http/1.1'] })
+  socket.on('error', () => {})
+  socket.write('GET /big HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'readable')
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${'y'.repeat(length)}`)
+  let last = ''
+  for await (const chunk of socket) {
+    last = (last + chunk).slice(-200)
+    if (last.includes('"got":')) break
+  }
+  assert.match(last, new RegExp(`"got":${length}`))
+})
+
 test('who sends request after request and takes no answer is not read any further, however many do so', async () => {
   let handled = 0
   await using it = await started((request) => {
@@ -148,8 +169,12 @@ test('who sends request after request and takes no answer is not read any furthe
       return socket
     }),
   )
-  for (let i = 0; i < 200; i++) await text(await it.client.send({ method: 'GET', path: '/modest' }))
-  assert.ok(handled > 0 && handled < 10_000, String(handled))
+  // The kernel holds some megabytes of answers for each; then nothing more is read.
+  for (let before = -1; handled > before; ) {
+    before = handled
+    for (let i = 0; i < 200; i++) await text(await it.client.send({ method: 'GET', path: '/modest' }))
+  }
+  assert.ok(handled > 0 && handled < 100_000, String(handled))
   for (const socket of greedy) socket.destroy()
 })
 

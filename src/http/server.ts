@@ -127,7 +127,10 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
   // Older Node versions read these from the server instead of its options.
   Object.assign(server, HTTP1)
 
-  server.on('secureConnection', (socket) => connections.opened(socket))
+  server.on('secureConnection', (socket) => {
+    connections.opened(socket)
+    if (socket.alpnProtocol !== 'h2') readAsStream(socket)
+  })
   server.on('session', (session: ServerHttp2Session) => {
     connections.session(session)
     session.on('error', () => {})
@@ -276,6 +279,13 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     },
   }
 }
+
+/**
+ * node:http's parser takes the bytes of a TLS connection from below the stream. There it is handed what is decrypted already though it
+ * has paused, as it does while an answer waits for its client, and gives the next request up (HPE_PAUSED). One that listens for data
+ * makes it read from the stream, which keeps them.
+ */
+const readAsStream = (socket: TLSSocket): void => void socket.on('data', () => {})
 
 /**
  * An upgrade may come while answers to earlier requests of its socket are on their way, or just sent: it waits for them, as every
