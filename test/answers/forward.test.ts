@@ -92,6 +92,30 @@ describe('ports of simulated pods', { skip: withoutKubectl }, () => {
     assert.match(JSON.parse((await ask(`${PODS}/web:82/proxy/`)).text).message, /connection refused: nothing listens/)
   })
 
+  test('an image serves, or fails, by its name', async () => {
+    const image = (name: string, more: object = {}) => ({ containers: [{ name: 'c', image: name, ...more }] })
+    await made(
+      stage.kubectl,
+      ({ metadata, status }) =>
+        metadata.name === 'served'
+          ? status.phase === 'Running'
+          : metadata.name === 'failed'
+            ? status.phase === 'Failed'
+            : status?.containerStatuses?.[0]?.state.waiting?.reason === 'ErrImagePull',
+      pod('served', { more: image('sim.skiff.dev/serve:8080', { ports: [{ containerPort: 8080 }] }) }),
+      pod('failed', { more: { ...image('sim.skiff.dev/exit-code:3'), restartPolicy: 'Never' } }),
+      pod('unpulled', { more: image('sim.skiff.dev/image:missing') }),
+    )
+    assert.equal((await ask(`${PODS}/served:8080/proxy/a?b=c`)).text, 'served GET /a?b=c\n')
+    assert.equal((await ask(`${PODS}/served:8080/proxy/p`, 'POST', '"z"')).text, 'served POST /p\n')
+    assert.match(
+      JSON.parse((await ask(`${PODS}/served:81/proxy/`)).text).message,
+      /connection refused: nothing listens/,
+    )
+    const failed = JSON.parse((await ask(`${PODS}/failed`)).text)
+    assert.equal(failed.status.containerStatuses[0].state.terminated.exitCode, 3)
+  })
+
   test('old clients forward by the channels of a WebSocket', async () => {
     const { url, token } = await proxied(stage)
     const socket = new WebSocket(`${url}${PODS}/web/portforward?ports=80`, 'v4.channel.k8s.io', token)

@@ -1,7 +1,7 @@
 /** What the containers of a simulated pod use: what its annotations say, else a share of what they request (docs/simulation.md). Pure. */
 import type { Node, Pod } from '../../api/generated/types.ts'
 import { parseQuantity, QuantityError } from '../../api/objects/quantity.ts'
-import { simulationOf } from '../../kubelet/runtimes/simulated/simulation-annotations.ts'
+import { simulationOf, withImage } from '../../kubelet/runtimes/simulated/simulation-annotations.ts'
 import { type ContainerUsages, NO_USAGE, plus, type Usage } from './usage.ts'
 
 /** Of its request, where no annotation says. */
@@ -21,9 +21,9 @@ export function simulatedPodUsage({ metadata, spec, status }: Pod): ContainerUsa
   )
   if (status?.phase !== 'Running' || containers.length === 0) return undefined
   return new Map(
-    containers.map(({ name, resources }) => {
-      const asked = (resource: 'cpu' | 'memory') =>
-        amount(simulationOf(metadata.annotations ?? {}, resource, name), resource)
+    containers.map(({ name, image = '', resources }) => {
+      const annotations = withImage(metadata.annotations ?? {}, image, name)
+      const asked = (resource: 'cpu' | 'memory') => amount(simulationOf(annotations, resource, name), resource)
       const requested = (resource: 'cpu' | 'memory') => amount(resources?.requests?.[resource], resource)
       const { cpuNanoCores, memoryBytes } = WITHOUT_REQUESTS
       return [

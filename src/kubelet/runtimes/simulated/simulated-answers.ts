@@ -5,6 +5,7 @@ import type { Runtime } from '../../../base/runtime.ts'
 import { type ContainerConfig, RuntimeError, type SimulatedAnswers } from '../runtime.ts'
 import { readExecAnswers } from './exec-answers.ts'
 import { type AddressRange, connectForward, readForwards } from './forwards.ts'
+import { createServing, readServed } from './serving.ts'
 import { runCommand } from './simulated-command.ts'
 import { printsNextAt, type Told, toldLog } from './simulated-log.ts'
 import type { Container, Sandbox } from './simulated-runtime.ts'
@@ -50,6 +51,21 @@ export async function execAnswers({ annotations, metadata }: Pick<ContainerConfi
   }
 }
 
+/** The container that runs and serves the port, by its annotation or its image. @throws RuntimeError for an annotation that cannot be read */
+function serverAt({ containers }: Sandbox, port: number): Container | undefined {
+  for (const container of containers) {
+    const { config, status } = container
+    const text = simulationOf(config.annotations, 'serve', config.metadata.name)
+    if (text === undefined || status.state !== 'running') continue
+    try {
+      if (readServed(text).has(port)) return container
+    } catch (cause) {
+      throw new RuntimeError(`annotation sim.skiff.dev/serve: ${messageOf(cause)}`)
+    }
+  }
+  return undefined
+}
+
 /** A file is looked at again after this (of the machine's time: what writes it lives in that). */
 const LOOK_AGAIN_MS = 500
 /** A log that is followed is looked at no more often, however often its container prints. */
@@ -69,15 +85,26 @@ export function createAnswers(
     return { text, file, everyMs: simulatedDelay(annotations, 'log-every', metadata.name) }
   }
 
+  const serving = createServing()
+  const connectionTo = ({ sandbox, ended }: Container) => {
+    const connection = serving(sandbox.config.hostname)
+    const cut = () => void connection.destroy()
+    ended.add(cut)
+    connection.once('close', () => ended.delete(cut))
+    return connection
+  }
+
   return {
     problems: (config) => simulationProblems(config, resources),
 
     async connect(id, port, signal) {
-      const annotations = sandboxOf(id)?.config.annotations ?? {}
-      const target = forwardsOf(annotations).get(port)
+      const sandbox = sandboxOf(id)
+      const target = forwardsOf(sandbox?.config.annotations ?? {}).get(port)
+      const server = target === undefined && sandbox !== undefined ? serverAt(sandbox, port) : undefined
+      if (server !== undefined) return connectionTo(server)
       if (target === undefined)
         throw new RuntimeError(
-          `connection refused: nothing listens on it, and annotation sim.skiff.dev/forward names no address for it`,
+          `connection refused: nothing listens on it, and annotation sim.skiff.dev/forward names no address for it, nor sim.skiff.dev/serve the port`,
         )
       return connectForward(target, resources.forward ?? [], machineClock, signal)
     },

@@ -31,6 +31,7 @@ import {
   simulatedNumber,
   simulatedOutcome,
   simulationOf,
+  withImage,
 } from './simulation-annotations.ts'
 
 export const SIMULATED_VERSION = { runtimeName: 'simulated', runtimeVersion: '1.0.0' } as const
@@ -39,6 +40,8 @@ export const SIMULATED_VERSION = { runtimeName: 'simulated', runtimeVersion: '1.
 const LONGEST_MS = 2 ** 31 - 1
 const KILLED = 137
 const NOT_STARTED = 128
+/** Stands for the container whose image it is, which may be any; no container can have this name. */
+const ANY = '*'
 
 export interface Sandbox {
   readonly id: string
@@ -235,7 +238,8 @@ export function createSimulatedRuntime(
       return found
     },
 
-    async createContainer(podSandboxId, config) {
+    async createContainer(podSandboxId, asked) {
+      const config = { ...asked, annotations: withImage(asked.annotations, asked.image, asked.metadata.name) }
       await turn(scheduler, 'runtime')
       const sandbox = sandboxes.get(podSandboxId)
       if (sandbox === undefined || sandbox.state !== 'ready')
@@ -358,14 +362,15 @@ export function createSimulatedRuntime(
     },
 
     async imageStatus(image, annotations) {
-      const wish = simulationOf(annotations, 'image')
+      const wish = simulationOf(withImage(annotations, image, ANY), 'image', ANY)
       if (wish === 'missing' || wish === 'absent' || unresolvable(image)) return undefined
       return { id: imageId(image), size: IMAGE_BYTES }
     },
 
     async pullImage(image, annotations, signal) {
       await turn(scheduler, 'runtime')
-      await wait(simulatedDelay(annotations, 'pull-delay'), signal)
+      const own = withImage(annotations, image, ANY)
+      await wait(simulatedDelay(own, 'pull-delay', ANY), signal)
       const name = fullImageName(image)
       const host = imageHost(name)
       const failed = `failed to pull and unpack image ${JSON.stringify(name)}: failed to resolve reference ${JSON.stringify(name)}:`
@@ -375,7 +380,7 @@ export function createSimulatedRuntime(
           `${failed} failed to do request: Head "https://${host}/v2/${path}/manifests/${tag}": dial tcp: lookup ${host} on 127.0.0.53:53: no such host`,
         )
       }
-      if (simulationOf(annotations, 'image') === 'missing') throw new RuntimeError(`${failed} ${name}: not found`)
+      if (simulationOf(own, 'image', ANY) === 'missing') throw new RuntimeError(`${failed} ${name}: not found`)
       return { id: imageId(image) }
     },
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { durationMs, simulatedNumber, simulatedOutcome, simulationOf } from './simulation-annotations.ts'
+import { durationMs, simulatedNumber, simulatedOutcome, simulationOf, withImage } from './simulation-annotations.ts'
 
 test("a container's own annotation wins over its pod's", () => {
   const annotations = { 'sim.skiff.dev/exit-code': '1', 'c.sim.skiff.dev/exit-code': '2' }
@@ -38,4 +38,15 @@ test('a probe fares as its annotation says, by the age of its container', () => 
       [true, true],
     ],
   )
+})
+
+test("an image says what an annotation of its container would, after the container's own and before its pod's", () => {
+  const exitCode = (annotations: Record<string, string>, image: string) =>
+    simulationOf(withImage(annotations, image, 'c'), 'exit-code', 'c')
+  assert.equal(exitCode({}, 'sim.skiff.dev/exit-code:3'), '3')
+  assert.equal(exitCode({ 'sim.skiff.dev/exit-code': '1' }, 'sim.skiff.dev/exit-code:3'), '3')
+  assert.equal(exitCode({ 'c.sim.skiff.dev/exit-code': '2' }, 'sim.skiff.dev/exit-code:3'), '2')
+  assert.equal(simulationOf(withImage({}, 'sim.skiff.dev/never-ready', 'c'), 'never-ready', 'c'), 'true')
+  for (const image of ['nginx', 'sim.skiff.dev/a/exit-code:3', 'example.com/sim.skiff.dev/exit-code:3'])
+    assert.equal(exitCode({}, image), undefined, image)
 })

@@ -1,6 +1,6 @@
 /**
  * What a pod's annotations ask of the simulation (docs/simulation.md): `sim.skiff.dev/NAME` for all its containers,
- * `CONTAINER.sim.skiff.dev/NAME` for one.
+ * `CONTAINER.sim.skiff.dev/NAME` for one. An image `sim.skiff.dev/NAME:VALUE` asks the same of its container.
  */
 type Annotations = Readonly<Record<string, string>>
 
@@ -10,6 +10,19 @@ const DOMAIN = 'sim.skiff.dev'
 export function simulationOf(annotations: Annotations, name: string, container = ''): string | undefined {
   const own = container === '' ? undefined : annotations[`${container}.${DOMAIN}/${name}`]
   return own ?? annotations[`${DOMAIN}/${name}`]
+}
+
+const IMAGE = /^sim\.skiff\.dev\/([a-z-]+)(?::([\w.-]+))?$/
+
+/**
+ * The pod's annotations with what the container's image says; its own annotation goes before its image, that before its pod's. An image
+ * without a tag says `true`, and one that says with which code its container ends, that it does so at once.
+ */
+export function withImage(annotations: Annotations, image: string, container: string): Annotations {
+  const [, name, value = 'true'] = IMAGE.exec(image) ?? []
+  if (name === undefined) return annotations
+  const of = (what: string) => `${container}.${DOMAIN}/${what}`
+  return { ...(name === 'exit-code' ? { [of('exit-after')]: '0s' } : {}), [of(name)]: value, ...annotations }
 }
 
 /** All that are about this container, by their keys and their names. */

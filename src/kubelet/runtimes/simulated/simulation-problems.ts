@@ -3,8 +3,9 @@ import { messageOf } from '../../../base/errors.ts'
 import type { ContainerConfig } from '../runtime.ts'
 import { readExecAnswers } from './exec-answers.ts'
 import { forwardProblem, readForwards } from './forwards.ts'
+import { readServed } from './serving.ts'
 import type { SimulationResources } from './simulated-answers.ts'
-import { annotationsOfSimulation, durationMs } from './simulation-annotations.ts'
+import { annotationsOfSimulation, durationMs, withImage } from './simulation-annotations.ts'
 
 /** Says what is wrong with a value; undefined: nothing. */
 type Check = (text: string, resources: SimulationResources) => string | undefined | Promise<string | undefined>
@@ -39,6 +40,15 @@ const forwards: Check = (text, { forward = [] }) => {
   }
 }
 
+const served: Check = (text) => {
+  try {
+    readServed(text)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
 const CHECKS = new Map<string, Check>([
   ...['sandbox-delay', 'pull-delay', 'start-delay', 'stop-delay', 'log-every'].map((name) => [name, duration] as const),
   ...['exit-code', 'exit-times', 'sigterm-exit-code'].map((name) => [name, number] as const),
@@ -55,14 +65,19 @@ const CHECKS = new Map<string, Check>([
   ['image', choice('absent', 'missing')],
   ['exec', answers],
   ['forward', forwards],
+  ['serve', served],
 ])
 
 /** undefined where there is no such annotation. */
 export function simulationProblems(
-  { annotations, metadata }: Pick<ContainerConfig, 'annotations' | 'metadata'>,
+  {
+    annotations,
+    metadata,
+    image = '',
+  }: Pick<ContainerConfig, 'annotations' | 'metadata'> & { readonly image?: string },
   resources: SimulationResources = {},
 ): Promise<readonly string[]> | undefined {
-  const own = annotationsOfSimulation(annotations, metadata.name)
+  const own = annotationsOfSimulation(withImage(annotations, image, metadata.name), metadata.name)
   return own.length === 0 ? undefined : problemsOf(own, resources)
 }
 
