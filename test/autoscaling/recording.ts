@@ -109,7 +109,7 @@ function lookAt(madeMs: number, atMs: number): number {
   return periods + (atMs - madeMs - periods * PERIOD_MS < HALF_PERIOD_MS ? 1 : 1.5)
 }
 
-/** Whose look it was is told by the time alone: who looked last. */
+/** A look is assigned to the autoscaler that looked last before its time. */
 function ofWhom(made: Readonly<Record<string, number>>, atMs: number): string {
   const past = Object.keys(made).filter((name) => atMs >= (made[name] ?? 0))
   const late = (name: string) => (atMs - (made[name] ?? 0)) % PERIOD_MS

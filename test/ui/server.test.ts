@@ -1,4 +1,4 @@
-/** The server of the page against a cluster: who is let in, what is told, and that a delete is the only thing it writes. */
+/** The server of the page against a cluster: which requests it refuses, what it answers, and that a delete is the only thing it writes. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as plainRequest } from 'node:http'

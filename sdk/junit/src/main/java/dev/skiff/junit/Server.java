@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * One process of skiff with one cluster, to be forked, for those who use it without the extension. It ends with {@link #close()}, or with
+ * One process of skiff with one cluster, to be forked, for tests without the extension. It ends with {@link #close()}, or with
  * this process, however that ends. The protocol is that of {@code skiff test-server}.
  */
 public final class Server implements AutoCloseable {
