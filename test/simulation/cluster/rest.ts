@@ -30,9 +30,18 @@ const WINDOWS = 4
 /** Of one component about one resource, in the window. */
 const MOST_REQUESTS = 8
 
-export async function comesToRest(world: World, letGo: (object: KubeObject) => Promise<void>): Promise<void> {
+/** What the user does to an object to get things going. */
+export interface Nudges {
+  /** The user's finalizer is taken off. */
+  letGo(object: KubeObject): Promise<void>
+  /** A change that says nothing. */
+  touch(object: KubeObject): Promise<void>
+}
+
+export async function comesToRest(world: World, { letGo, touch }: Nudges): Promise<void> {
   const { runtime, truth } = world
   await settle(world)
+  await touchOwnersOfUnseenPods(world, touch)
   for (let round = 0; round < ROUNDS; round++) {
     const held = truth.list().filter(({ metadata }) => metadata.finalizers?.includes(USER_FINALIZER))
     if (held.length === 0) break
@@ -51,6 +60,12 @@ export async function comesToRest(world: World, letGo: (object: KubeObject) => P
   }
   if (busy.length > 0) world.failed(`no peace: still in the last ${WINDOW_MS / 1000} s ${busy.join(', ')}`)
   for (const problem of problemsOf(world)) world.failed(problem)
+}
+
+/** Their controllers expect pods that came and went unseen; after five minutes any change of the owner ends that. */
+async function touchOwnersOfUnseenPods({ runtime, truth, unseen }: World, touch: Nudges['touch']): Promise<void> {
+  const owners = unseen.takeOwners().flatMap((uid) => truth.ofUid(uid) ?? [])
+  await runtime.complete(Promise.all(owners.map((owner) => touch(owner).catch(() => {}))), { maxSteps: 2_000_000 })
 }
 
 async function settle(world: World): Promise<void> {

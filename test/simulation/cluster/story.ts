@@ -129,7 +129,7 @@ export async function tell(runtime: SimulatedRuntime): Promise<Happenings> {
     if (object.kind === 'Job') await done(patch(object, {}, { suspend: false }))
     if (object.kind === 'Deployment') await done(patch(object, {}, { paused: false }))
   }
-  await comesToRest(world, letGo)
+  await comesToRest(world, { letGo, touch })
   await world.stop()
   if (world.failures.length > 0) throw new Error(world.failures.join('\n    '))
   if (runtime.earlyMs > 0) world.happened('time runs ahead of what waits')
@@ -271,6 +271,11 @@ export async function tell(runtime: SimulatedRuntime): Promise<Happenings> {
     world.objects.release(uid)
     world.note(`let go ${describe(object)}`)
     await patch(object, { resourceVersion, finalizers: finalizers.filter((one) => one !== USER_FINALIZER) })
+  }
+
+  async function touch(object: KubeObject): Promise<void> {
+    world.note(`touch ${describe(object)}`)
+    await patch(object, { annotations: { 'example.com/touched': String(runtime.clock.now()) } })
   }
 
   /** One pod, or all that a budget is about at once. */

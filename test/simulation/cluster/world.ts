@@ -31,6 +31,7 @@ import { type ObjectLaw, objectLaw } from './laws/objects.ts'
 import { orderLaw } from './laws/order.ts'
 import { type QuotaLaw, quotaLaw } from './laws/quotas.ts'
 import { rolloutLaw } from './laws/rollouts.ts'
+import { type UnseenLaw, unseenLaw } from './laws/unseen.ts'
 import { createServer, type ServerProcess } from './server.ts'
 import { type Change, createTruth, type Truth } from './truth.ts'
 import { isKubelet, type Life, type Passing, type WireTaps, wire } from './wire.ts'
@@ -75,6 +76,7 @@ export interface World {
   readonly objects: ObjectLaw
   readonly containers: ContainerLaw
   readonly quotas: QuotaLaw
+  readonly unseen: UnseenLaw
   readonly failures: readonly string[]
   /** Requests that components made, without heartbeats: who does what to what. */
   readonly requests: ReadonlyMap<string, number>
@@ -124,6 +126,7 @@ export async function startWorld(
   const { happened } = counter
   const containers = containerLaw({ ...parts, happened })
   const quotas = quotaLaw(parts)
+  const unseen = unseenLaw()
   laws.push(
     objects,
     containers,
@@ -135,6 +138,7 @@ export async function startWorld(
     jobLaw(parts),
     rolloutLaw(parts),
     quotas,
+    unseen,
     counter,
   )
 
@@ -314,6 +318,7 @@ export async function startWorld(
     objects,
     containers,
     quotas,
+    unseen,
     failures,
     get requests() {
       return requests
