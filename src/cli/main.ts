@@ -69,6 +69,10 @@ function skiffCommand(commandLine: readonly string[]): Command {
         .default('simulated'),
     )
     .option('--cri-endpoint <url>', 'where the container runtime listens (default: the usual places)')
+    .option(
+      '--pod-manifest-path <path>',
+      'a folder of manifests, or one, that every node runs as static pods (default: DIR/manifests, where it is there)',
+    )
     .option('--kubeconfig <file>', 'also add the cluster to this kubeconfig')
     .addOption(
       listOption(

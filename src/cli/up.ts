@@ -19,6 +19,7 @@ export interface UpOptions extends SecurityOptions, EtcdFlags, FaultFlags, Simul
   readonly nodes: number
   readonly runtime: 'simulated' | 'cri'
   readonly criEndpoint?: string
+  readonly podManifestPath?: string
   readonly kubeconfig?: string
   readonly components?: Component[]
   readonly disableAdmissionPlugins: string[]
@@ -80,6 +81,7 @@ export async function up(options: UpOptions): Promise<void> {
       nodes: options.nodes,
       containerRuntime: options.runtime,
       ...(options.criEndpoint === undefined ? {} : { criEndpoint: options.criEndpoint }),
+      ...(options.podManifestPath === undefined ? {} : { podManifestPath: options.podManifestPath }),
       simulation: simulationOf(options),
       ...(options.components === undefined ? {} : { components: options.components }),
       disableAdmissionPlugins: options.disableAdmissionPlugins,

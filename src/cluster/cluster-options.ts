@@ -55,6 +55,11 @@ export interface ClusterOptions {
   readonly containerRuntime?: 'simulated' | 'cri'
   /** `unix:///path/to/its.sock`. Default: the usual places, in turn. */
   readonly criEndpoint?: string
+  /**
+   * A folder of manifests, or one manifest: pods that each node runs by itself, shown by mirror pods. Default: the folder `manifests` in
+   * `dataDir`, where that is there at the start.
+   */
+  readonly podManifestPath?: string
   /** What simulated containers may use of this machine. Default: nothing. */
   readonly simulation?: SimulationOptions
   /** Default: all. The API server always runs. */

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
 import { createFaults } from '../apiserver/faults/faults.ts'
 import { addressAt, serviceNetwork } from '../apiserver/registry/allocators/service-network.ts'
@@ -198,6 +198,7 @@ async function start(
   const clientFor = (user: UserInfo, userAgent = 'skiff') => clientOf({ userAgent, user })
   const client = clientFor(ADMIN)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
+  const manifests = forked === undefined ? manifestsOf(options, directory) : {}
   const further =
     node === undefined || nodes === 1
       ? undefined
@@ -206,6 +207,7 @@ async function start(
           server: serverUrl(node.network.address, http.port),
           serverCa: identity.servingCa,
           hasProxy: components.includes('proxy'),
+          ...manifests,
         })
   const startRest = async () => {
     if (forked !== undefined) await bootstrap()
@@ -221,6 +223,7 @@ async function start(
       identity,
       progress,
       network,
+      ...manifests,
       ...(node === undefined ? {} : { real: node }),
       ...(further === undefined ? {} : { further }),
     })
@@ -271,6 +274,12 @@ async function start(
     log: runtime.log,
     stop,
   }
+}
+
+/** What the nodes run as static pods. */
+function manifestsOf({ podManifestPath }: ClusterOptions, { manifests }: ClusterDirectory) {
+  const path = podManifestPath ?? (existsSync(manifests) ? manifests : undefined)
+  return path === undefined ? {} : { podManifestPath: resolve(path) }
 }
 
 const faultOptions = ({ faults, seed }: ClusterOptions, forked: ForkStart | undefined) => {

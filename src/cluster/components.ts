@@ -38,6 +38,8 @@ export interface ComponentsOptions {
   readonly kubelets?: KubeletsHere
   /** What their containers may use of this machine. */
   readonly simulation?: SimulationResources
+  /** What the nodes run as static pods. Default: nothing. */
+  readonly podManifestPath?: string
   /** So do others on this machine. */
   readonly further?: FurtherNodes
 }
@@ -121,6 +123,7 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
       await startNodes(runtime, wanted, clients, ending, {
         ...(options.kubelets === undefined ? {} : { here: options.kubelets }),
         ...(options.simulation === undefined ? {} : { resources: options.simulation }),
+        ...manifestsOf(options),
       })
       return async () => {}
     })
@@ -136,6 +139,9 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     ...(node === undefined ? {} : { node }),
   }
 }
+
+const manifestsOf = ({ podManifestPath }: ComponentsOptions) =>
+  podManifestPath === undefined ? {} : { podManifestPath }
 
 async function startReal(
   runtime: Runtime,
@@ -159,7 +165,7 @@ async function startReal(
   const further = options.further?.start(services)
   // It is waited for below.
   further?.catch(() => {})
-  const node = await startNode(own, client, prepared, services.dnsServers, options.pki, signal)
+  const node = await startNode(own, client, prepared, services.dnsServers, options.pki, signal, manifestsOf(options))
   return { node, further }
 }
 

@@ -13,6 +13,8 @@ export interface ClusterDirectory {
   readonly migration: string
   readonly pki: string
   readonly kubeconfig: string
+  /** Static pods, where somebody made it. */
+  readonly manifests: string
   readonly log: string
   /** Where a manual clock stands. */
   readonly clock: string
@@ -57,6 +59,7 @@ export function clusterDirectory(path: string): ClusterDirectory {
     migration: join(at, 'migration.json'),
     pki: join(at, 'pki'),
     kubeconfig: join(at, 'kubeconfig'),
+    manifests: join(at, 'manifests'),
     log: join(at, 'log'),
     clock: join(at, 'clock'),
     pid: join(at, 'pid'),

@@ -38,19 +38,27 @@ export const numberedNodes = (count: number): readonly SimulatedNode[] =>
 /** The kubelets that run in this process, as their API server asks them. */
 export type KubeletsHere = Map<string, Handler>
 
+export interface NodesOptions {
+  readonly here?: KubeletsHere
+  readonly resources?: SimulationResources
+  /** What each of them runs as static pods. Default: nothing. */
+  readonly podManifestPath?: string
+}
+
 /** Resolves when all nodes are registered and Ready. */
 export async function startNodes(
   runtime: Runtime,
   simulated: readonly SimulatedNode[],
   clientFor: ClientFor,
   signal: AbortSignal,
-  { here, resources }: { readonly here?: KubeletsHere; readonly resources?: SimulationResources } = {},
+  { here, resources, podManifestPath: path }: NodesOptions = {},
 ): Promise<void> {
   const { startKubelet } = await import('../kubelet/kubelet.ts')
   const { nodeIPOf, podCIDROf } = await import('../kubelet/pod-addresses.ts')
   const { createCorrelation } = await import('../client/event-correlation.ts')
   const { sharedSources } = await import('../kubelet/sources.ts')
   const { kubeletRoutes } = await import('../kubelet/server/routes.ts')
+  const { manifestFiles } = path === undefined ? {} : await import('../kubelet/static-pods/manifest-files.ts')
   const own = { ...runtime, log: runtime.log.named('kubelet') }
   const sourcesOf =
     simulated.length === 1 ? undefined : sharedSources(own, clientFor(simulatedNodesUser, 'kubelet'), signal)
@@ -68,6 +76,9 @@ export async function startNodes(
         signal,
         correlation,
         ...(resources === undefined ? {} : { resources }),
+        ...(path === undefined || manifestFiles === undefined
+          ? {}
+          : { staticPods: [manifestFiles({ runtime: own, path, nodeName: name })] }),
         ...(sourcesOf === undefined ? {} : { sources: sourcesOf(name) }),
         ...(node.as === undefined
           ? {}

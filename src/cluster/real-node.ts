@@ -9,7 +9,7 @@ import { liveRuntime } from '../base/live-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { FoundRuntime } from '../kubelet/machine/machine-requirements.ts'
-import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
+import type { PreparedNode, RealNode, RealNodeOptions } from '../kubelet/machine/real-node.ts'
 import { issue } from './certificate.ts'
 import { StartError } from './errors.ts'
 import { nodeName } from './nodes.ts'
@@ -126,6 +126,7 @@ export async function startNode(
   dnsServers: readonly string[],
   pki: Pick<Pki, 'ca'>,
   signal: AbortSignal,
+  own: Pick<RealNodeOptions, 'podManifestPath'>,
 ): Promise<RealNode> {
   const { startRealNode } = await import('../kubelet/machine/real-node.ts')
   try {
@@ -138,7 +139,7 @@ export async function startNode(
       )
       return { ...serving, clientCa: pki.ca.cert }
     }
-    return await startRealNode({ runtime, client, signal, prepared, dnsServers, certificate })
+    return await startRealNode({ ...own, runtime, client, signal, prepared, dnsServers, certificate })
   } catch (cause) {
     throw new StartError(`the node cannot start: ${messageOf(cause)}`, { cause })
   }

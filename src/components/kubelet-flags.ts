@@ -24,6 +24,7 @@ event-burst int ignored 100
 event-qps int ignored 50
 fail-swap-on bool ignored true
 feature-gates strings used
+file-check-frequency duration used 20s
 healthz-bind-address ip ignored 127.0.0.1
 healthz-port int ignored 10248
 hostname-override string used
@@ -36,7 +37,7 @@ node-ip string used
 node-labels strings lacking
 node-status-update-frequency duration ignored 10s
 pod-cidr string used
-pod-manifest-path string lacking
+pod-manifest-path string used
 port int ignored 10250
 provider-id string lacking
 read-only-port int ignored 0

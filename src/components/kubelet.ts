@@ -9,6 +9,7 @@ import { createClient } from '../client/transport.ts'
 import { write } from '../cluster/pki.ts'
 import { startKubelet } from '../kubelet/kubelet.ts'
 import { nodeIPOf } from '../kubelet/pod-addresses.ts'
+import { FILE_CHECK_MS, manifestFiles } from '../kubelet/static-pods/manifest-files.ts'
 import { accessOf, limitedBy, untilAnswered } from './access.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
@@ -43,7 +44,9 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     await bootstrap(flags, process, nodeName, certificates, stopping.signal)
   const access = accessOf(runtime, flags.text('kubeconfig'))
   onStop(() => access.transport.close())
-  await untilAnswered(access, process, stopping.signal)
+  const manifests = flags.text('pod-manifest-path')
+  // Static pods run whether or not it answers.
+  if (manifests === undefined) await untilAnswered(access, process, stopping.signal)
   const index = numberOf(nodeName)
   const maxPods = flags.number('max-pods')
   await startKubelet({
@@ -53,6 +56,18 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     nodeIP: flags.text('node-ip') ?? nodeIPOf(index),
     podCIDR: flags.text('pod-cidr') ?? rangeOf(index),
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
+    ...(manifests === undefined
+      ? {}
+      : {
+          staticPods: [
+            manifestFiles({
+              runtime,
+              path: manifests,
+              nodeName,
+              everyMs: flags.ms('file-check-frequency') || FILE_CHECK_MS,
+            }),
+          ],
+        }),
     signal: stopping.signal,
   })
   if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))

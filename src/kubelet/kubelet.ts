@@ -13,7 +13,7 @@ import type { Correlation } from '../client/event-correlation.ts'
 import type { Machine } from './machine/machine.ts'
 import { createNodeReporter } from './node-heartbeat.ts'
 import { createNodePods, type NodePods } from './node-pods.ts'
-import type { NodeDescription } from './node-status.ts'
+import { type NodeDescription, nodeObject } from './node-status.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import { watchPods } from './pod-config.ts'
@@ -21,6 +21,7 @@ import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { SimulationResources } from './runtimes/simulated/simulated-answers.ts'
 import { createSimulatedRuntime, SIMULATED_VERSION } from './runtimes/simulated/simulated-runtime.ts'
 import { type KubeletSources, ownSources } from './sources.ts'
+import type { StaticPodSource } from './static-pods/static-pods.ts'
 
 export interface KubeletOptions {
   readonly runtime: Runtime
@@ -44,6 +45,8 @@ export interface KubeletOptions {
   readonly machine?: Machine
   /** Where it learns of its node and pods. Default: by watches of its own (sources.ts). */
   readonly sources?: KubeletSources
+  /** Where pods lie that it runs whether or not there is an API server. Default: none. */
+  readonly staticPods?: readonly StaticPodSource[]
   /** What is remembered of Events that were told. Default: one of its own. */
   readonly correlation?: Correlation
   /** What of the node's description is its own; asked again for each report. */
@@ -121,6 +124,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
         }),
       runtimeName,
       node: () => node,
+      ownNode: () => nodeObject(described(), runtime.clock.now()),
       ...(machine === undefined ? {} : { machine }),
       ...(options.correlation === undefined ? {} : { correlation: options.correlation }),
     })
@@ -138,6 +142,10 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     deleted: () => reporter.deleted(),
   })
   if (containerRuntime !== undefined) await nodePods().begin()
+  for (const source of options.staticPods ?? [])
+    source.start((pods) => {
+      if (made !== undefined || pods.length > 0) nodePods().setStatic(source.name, pods)
+    }, signal)
   await reporter.register()
   reporter.run()
   watchPods(sources.pods, (operation, pod, observed) => nodePods().handle(operation, pod, observed))

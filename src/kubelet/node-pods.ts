@@ -27,6 +27,8 @@ import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import { createContainerStarter } from './start-container.ts'
+import { isMirrorPod } from './static-pods/static-pod.ts'
+import { createStaticPods, type StaticPods } from './static-pods/static-pods.ts'
 import { createStatusManager } from './status-manager.ts'
 import { type SyncParts, syncPod } from './sync-pod.ts'
 import { syncTerminatedPod } from './sync-terminated-pod.ts'
@@ -49,6 +51,8 @@ export interface NodePodsOptions {
   readonly correlation?: Correlation
   /** As the API server has it. */
   readonly node: () => Node | undefined
+  /** As it is registered, for pods that come before that. */
+  readonly ownNode: () => Node
 }
 
 export interface NodePods {
@@ -57,6 +61,8 @@ export interface NodePods {
   readonly pods: Pick<PodManager, 'get' | 'list'>
   readonly containerRuntime: ContainerRuntime
   readonly handle: PodConfigHandler
+  /** All static pods that the source of this name has now. */
+  readonly setStatic: StaticPods['set']
   runtimeStatus(uid: string): RuntimePodStatus
   podStatus(uid: string): PodStatus | undefined
   /** Reads what the runtime has, until it answers. @throws when aborted */
@@ -151,7 +157,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const statuses = createStatusManager({
     runtime,
     client,
-    pod: (uid) => pods.get(uid),
+    pod: (uid) => (staticPods.isStatic(uid) ? staticPods.mirrorOf(uid) : pods.get(uid)),
     couldHaveRunningContainers: (uid) => workers.couldHaveRunningContainers(uid),
   })
   const sources = {
@@ -178,8 +184,18 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     starter,
     deadlines,
     resizes,
+    reconcileMirror: (pod) => staticPods.reconcile(pod),
     ...(machine === undefined ? {} : { machine }),
   }
+  const staticPods: StaticPods = createStaticPods({
+    runtime,
+    client,
+    signal,
+    node: options.node,
+    handle: (operation, pod) => handleOwn(operation, pod, pod),
+    sync,
+    observed: statuses.observed,
+  })
   const workers: PodWorkers = createPodWorkers({
     runtime,
     syncPod: (pod, abort) => syncPod(parts, pod, abort),
@@ -218,17 +234,17 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       endOrphansLater()
     }
     const { sandboxes } = cache.get(uid)
-    if (machine === undefined) for (const { id } of sandboxes) containerRuntime.removePodSandbox(id).catch(failed)
-    else
-      Promise.all(sandboxes.map(({ id }) => containerRuntime.removePodSandbox(id)))
-        .then(() => machine.remove(uid))
-        .catch(failed)
+    const removed = Promise.all(sandboxes.map(({ id }) => containerRuntime.removePodSandbox(id)))
+      .then(() => machine?.remove(uid))
+      .catch(failed)
     pleg.forget(uid)
+    // One of the same uid or name may wait for it.
+    if (staticPods.isStatic(uid)) void removed.then(() => staticPods.forget(uid))
   }
 
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-    const refusal = known ? undefined : refusalOf(pod, options.node(), capacity, allocations)
+    const refusal = known ? undefined : refusalOf(pod, options.node() ?? options.ownNode(), capacity, allocations)
     if (refusal === undefined) {
       const own = resizes.accept(pod)
       if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
@@ -245,9 +261,15 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       message: `Pod was rejected: ${message}`,
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     })
+    staticPods.reconcile(pod)
   }
 
   function handle(operation: PodOperation, pod: Pod, observed: Pod): void {
+    if (isMirrorPod(pod)) staticPods.handleMirror(operation, pod, observed)
+    else handleOwn(operation, pod, observed)
+  }
+
+  function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {
     switch (operation) {
       case 'ADD':
         pods.set(pod)
@@ -256,7 +278,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       case 'UPDATE':
       case 'DELETE':
         pods.set(pod)
-        statuses.observed(observed)
+        if (!staticPods.isStatic(uidOf(pod))) statuses.observed(observed)
         workers.update({ pod: resizes.accept(pod), type: 'update' })
         break
       case 'RECONCILE':
@@ -289,6 +311,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     pods,
     containerRuntime,
     handle,
+    setStatic: staticPods.set,
     runtimeStatus: cache.get,
     podStatus: statuses.get,
     async begin() {
@@ -297,6 +320,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     },
     allSeen() {
       podsSeen = true
+      staticPods.allSeen()
       endOrphans()
       if (machine !== undefined) keepFresh()
     },

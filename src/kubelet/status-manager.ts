@@ -21,8 +21,8 @@ export interface StatusManager {
   update(pod: Pod, change: (status: PodStatus) => PodStatus): void
   /** The pod has ended: what never started is marked so, the phase is final, and the object may be deleted. */
   terminate(pod: Pod): void
-  /** The API server's object changed: what it says that we did not is put right. */
-  observed(pod: Pod): void
+  /** The API server's object changed: what it says that we did not is put right. `uid`: of the static pod that a mirror pod shows. */
+  observed(pod: Pod, uid?: string): void
   forget(uid: string): void
   /** Everything told so far is written or given up. For tests. */
   readonly idle: boolean
@@ -31,7 +31,7 @@ export interface StatusManager {
 export interface StatusManagerOptions {
   readonly runtime: Runtime
   readonly client: Client
-  /** The pod as the API server last had it; undefined when it is gone. */
+  /** The pod, or the mirror pod of a static one, as the API server last had it; undefined when it is gone. */
   readonly pod: (uid: string) => Pod | undefined
   /** Containers may still run, so a final phase must not be told yet. */
   readonly couldHaveRunningContainers: (uid: string) => boolean
@@ -121,17 +121,18 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     const pod = options.pod(entry.uid)
     if (pod === undefined || awaitsRemoval(entry, pod)) return
     const ofNamespace = pods.namespace(namespaceOf(pod))
-    const patch = statusPatch(entry.uid, entry.base, entry.status)
+    const uid = uidOf(pod)
+    const patch = statusPatch(uid, entry.base, entry.status)
     if (patch !== undefined) {
       const told = entry.status
       const answer = await ofNamespace.patch(nameOf(pod), 'strategic', patch, { subresource: 'status' })
-      if (uidOf(answer) === entry.uid) {
+      if (uidOf(answer) === uid) {
         entry.base = answer.status ?? told
         entry.baseVersion = answer.metadata.resourceVersion
         entry.status = withForeign(entry.status, entry.base)
         // Another writer's change that no watch has shown yet (a node controller's Ready False) is in the answer, too. What
         // was just sent, and is not in it, the server does not take.
-        const left = statusPatch(entry.uid, entry.base, entry.status)
+        const left = statusPatch(uid, entry.base, entry.status)
         if (left !== undefined && !entry.answered && !sameJson(left, patch)) enqueue(entry)
         entry.answered = true
       }
@@ -165,6 +166,8 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
     const pod = options.pod(entry.uid)
     return (
       !entry.deleted &&
+      // Mirror pods go with their static pods, and by themselves when they were deleted.
+      uidOf(pod ?? entry.pod) === entry.uid &&
       pod?.metadata.deletionTimestamp !== undefined &&
       entry.ended &&
       isTerminalPhase(entry.status.phase)
@@ -221,8 +224,8 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
       entry.ended = true
       set(pod, terminated(pod, entry.status))
     },
-    observed(pod) {
-      const entry = entries.get(uidOf(pod))
+    observed(pod, uid = uidOf(pod)) {
+      const entry = entries.get(uid)
       if (entry === undefined) return
       const version = pod.metadata.resourceVersion
       if (version === entry.baseVersion || isOlderVersion(version, entry.baseVersion)) {
@@ -230,7 +233,7 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         if (mayDelete(entry)) enqueue(entry)
         return
       }
-      entry.pod = pod
+      if (uid === uidOf(pod)) entry.pod = pod
       entry.answered = false
       entry.base = pod.status ?? {}
       entry.baseVersion = version
@@ -254,8 +257,10 @@ function merged(given: PodStatus, last: PodStatus, base: PodStatus, now: string,
   const early = couldRun && isTerminalPhase(given.phase) && !isTerminalPhase(last.phase)
   const { phase: _phase, reason: _reason, message: _message, ...rest } = given
   const outcome = early ? last : given
+  const startTime = last.startTime ?? base.startTime ?? given.startTime
   const status: PodStatus = {
     ...rest,
+    ...(startTime === undefined ? {} : { startTime }),
     ...(outcome.phase === undefined ? {} : { phase: outcome.phase }),
     ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
     ...(outcome.message === undefined ? {} : { message: outcome.message }),

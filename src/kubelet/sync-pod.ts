@@ -35,6 +35,8 @@ export interface SyncParts {
   readonly starter: ContainerStarter
   readonly deadlines: ActiveDeadlines
   readonly resizes: PodResizes
+  /** Of a static pod: sees to its mirror pod. */
+  readonly reconcileMirror: (pod: Pod) => void
   /** Of a real node. */
   readonly machine?: Machine
 }
@@ -57,6 +59,7 @@ export async function syncPod(parts: SyncParts, pod: Pod, signal: AbortSignal): 
   const status = currentStatus(parts, pod, false)
   statuses.set(pod, status)
   if (isTerminalPhase(status.phase)) return true
+  parts.reconcileMirror(pod)
   deadlines.check(pod, status)
   probes.add(pod, cache.get(uid))
   try {

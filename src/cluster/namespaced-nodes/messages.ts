@@ -26,6 +26,7 @@ export interface NodeTask {
     readonly network: KeyAndCertificate
   }
   readonly serving: KeyAndCertificate & { readonly clientCa: string }
+  readonly podManifestPath?: string
   readonly verbosity: number
 }
 

@@ -109,7 +109,8 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
     })
     const { dnsServers, serving } = task
     const certificate = () => serving
-    node = await startRealNode({ runtime: own, client, signal, prepared, dnsServers, ids, certificate })
+    const manifests = task.podManifestPath === undefined ? {} : { podManifestPath: task.podManifestPath }
+    node = await startRealNode({ ...manifests, runtime: own, client, signal, prepared, dnsServers, ids, certificate })
   }
 
   const started = start()

@@ -33,6 +33,7 @@ export interface FurtherNodesOptions {
   readonly pki: Pick<Pki, 'ca'>
   readonly serviceRange: string
   readonly hasProxy: boolean
+  readonly podManifestPath?: string
   readonly verbosity: number
 }
 
@@ -246,6 +247,7 @@ function taskOf(
     },
     serving: { ...signed(user, ['system:nodes'], [nodeIP, name]), clientCa: pki.ca.cert },
     verbosity,
+    ...(options.podManifestPath === undefined ? {} : { podManifestPath: options.podManifestPath }),
   }
 }
 

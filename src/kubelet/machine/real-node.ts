@@ -21,6 +21,7 @@ import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime } from '../runtimes/runtime.ts'
 import { startKubeletServer } from '../server/server.ts'
+import { manifestFiles } from '../static-pods/manifest-files.ts'
 import { createCgroups } from './cgroups.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
@@ -67,6 +68,8 @@ export interface RealNodeOptions {
   readonly prepared: PreparedNode
   /** The cluster's own name servers. Empty: pods have those of the machine. */
   readonly dnsServers: readonly string[]
+  /** A folder of manifests, or one, that it runs as static pods. Default: none. */
+  readonly podManifestPath?: string
   /** Default: what identifies this machine and its boot. */
   readonly ids?: MachineIds
   /** PEM: the kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
@@ -152,6 +155,7 @@ export function prepareNode(options: PrepareOptions): PreparedNode {
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
   const { runtime, client, signal } = options
   const { found, directory, nodeName, cluster, network } = options.prepared
+  const { podManifestPath: path } = options
   const directories = podDirectories(directory)
   mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
   mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
@@ -214,6 +218,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     containerRuntime,
     machine,
     describe,
+    ...(path === undefined ? {} : { staticPods: [manifestFiles({ runtime, path, nodeName })] }),
   })
   watchRuntime()
 

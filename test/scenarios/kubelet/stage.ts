@@ -6,7 +6,7 @@ import type { SimulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import { createInformerFactory } from '../../../src/client/informer.ts'
 import { type ClientIdentity, createClient, inProcessTransport } from '../../../src/client/transport.ts'
 import { startControllerManager } from '../../../src/controllers/manager.ts'
-import { type Kubelet, startKubelet } from '../../../src/kubelet/kubelet.ts'
+import { type Kubelet, type KubeletOptions, startKubelet } from '../../../src/kubelet/kubelet.ts'
 import { createPodAddresses, podCIDROf } from '../../../src/kubelet/pod-addresses.ts'
 import type { ContainerRuntime } from '../../../src/kubelet/runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../../../src/kubelet/runtimes/simulated/simulated-runtime.ts'
@@ -51,6 +51,8 @@ export interface NodeStageOptions {
   readonly controllers?: boolean
   /** What stands between the kubelet and its containers. */
   readonly around?: (containers: ContainerRuntime) => ContainerRuntime
+  /** Where pods lie that need no API server. */
+  readonly staticPods?: KubeletOptions['staticPods']
   /** Throws where a write of the kubelet shall fail. It is asked before the write is done and after. */
   readonly fault?: (verb: string, path: string, when: 'before' | 'after') => void
 }
@@ -125,7 +127,9 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
   const startAnew = () => {
     running = new AbortController()
     const { signal: own } = running
-    return runtime.complete(startKubelet({ runtime, client, nodeName: NODE, signal: own, containerRuntime }), many)
+    const { staticPods = [] } = options
+    const starting = startKubelet({ runtime, client, nodeName: NODE, signal: own, containerRuntime, staticPods })
+    return runtime.complete(starting, many)
   }
   let kubelet = await startAnew()
   // Nobody else is there to do it.
