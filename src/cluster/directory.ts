@@ -13,7 +13,7 @@ export interface ClusterDirectory {
   readonly migration: string
   readonly pki: string
   readonly kubeconfig: string
-  /** Static pods, where somebody made it. */
+  /** Static pods, where that folder was made. */
   readonly manifests: string
   readonly log: string
   /** Where a manual clock stands. */

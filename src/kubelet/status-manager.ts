@@ -233,11 +233,13 @@ export function createStatusManager(options: StatusManagerOptions): StatusManage
         if (mayDelete(entry)) enqueue(entry)
         return
       }
-      if (uid === uidOf(pod)) entry.pod = pod
       entry.answered = false
       entry.base = pod.status ?? {}
       entry.baseVersion = version
       entry.status = withForeign(entry.status, entry.base)
+      if (uid === uidOf(pod)) entry.pod = pod
+      // A static pod has begun when an earlier life of this kubelet said so.
+      else if (entry.base.startTime !== undefined) entry.status = { ...entry.status, startTime: entry.base.startTime }
       if (awaitsRemoval(entry, pod)) return
       if (mayDelete(entry) || statusPatch(entry.uid, entry.base, entry.status) !== undefined) enqueue(entry)
     },
@@ -257,10 +259,8 @@ function merged(given: PodStatus, last: PodStatus, base: PodStatus, now: string,
   const early = couldRun && isTerminalPhase(given.phase) && !isTerminalPhase(last.phase)
   const { phase: _phase, reason: _reason, message: _message, ...rest } = given
   const outcome = early ? last : given
-  const startTime = last.startTime ?? base.startTime ?? given.startTime
   const status: PodStatus = {
     ...rest,
-    ...(startTime === undefined ? {} : { startTime }),
     ...(outcome.phase === undefined ? {} : { phase: outcome.phase }),
     ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
     ...(outcome.message === undefined ? {} : { message: outcome.message }),

@@ -1,6 +1,6 @@
 /**
  * The static pods of one node: what their sources have becomes work of the kubelet, an API server or not; where there is one, a mirror pod
- * shows each of them there. Who deletes a mirror pod deletes nothing else: it is made anew. A pod whose manifest has changed begins when the
+ * shows each of them there. Nothing ends by the deletion of a mirror pod: it is made anew. A pod whose manifest has changed begins when the
  * one before it has ended.
  */
 import type { Node } from '../../api/generated/types.ts'

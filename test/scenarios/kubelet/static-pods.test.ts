@@ -171,7 +171,9 @@ test('a kubelet that starts anew keeps containers and mirror pods, and removes m
   const { stage, files, pods } = await start(kept, manifest('gone'))
   const [first] = stage.kubelet.runtimeStatus(kept.metadata.uid ?? '').containers
   const mirror = uidOf(stage.pod(`kept-${NODE}`))
+  const { startTime } = stage.pod(`kept-${NODE}`)?.['status'] ?? {}
   stage.stopKubelet()
+  await stage.runtime.advance(60_000)
   files.holds(kept)
   const before = pods().length
   await stage.startKubelet(false)
@@ -181,6 +183,7 @@ test('a kubelet that starts anew keeps containers and mirror pods, and removes m
     [first?.id],
   )
   assert.equal(uidOf(stage.pod(`kept-${NODE}`)), mirror)
+  assert.equal(stage.pod(`kept-${NODE}`)?.['status'].startTime, startTime)
   assert.equal(stage.pod(`gone-${NODE}`), undefined)
   assert.deepEqual(
     pods()
