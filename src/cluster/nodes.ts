@@ -1,5 +1,5 @@
 /** The cluster's simulated nodes: one kubelet each, skiff-1 and up, under its own user. */
-import type { Node, Pod } from '../api/generated/types.ts'
+import type { Node } from '../api/generated/types.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ContainerManner } from '../kubelet/runtimes/simulated/manner.ts'
@@ -26,8 +26,6 @@ export interface SimulatedNode {
   readonly name: string
   /** The Node of which it takes the place: what that says of its machine stays. */
   readonly as?: Node
-  /** Pods that run on it already: their containers go on as their statuses say. */
-  readonly pods?: readonly Pod[]
   /** How its containers live and end, whatever pods ask of a simulation. */
   readonly manner?: ContainerManner
 }

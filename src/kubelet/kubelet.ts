@@ -12,14 +12,18 @@ import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
 import type { Machine } from './machine/machine.ts'
 import { createNodeReporter } from './node-heartbeat.ts'
-import { createNodePods, type NodePods } from './node-pods.ts'
+import { createNodePods, type NodePods, type NodePodsOptions } from './node-pods.ts'
 import { type NodeDescription, nodeObject } from './node-status.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
 import { watchPods } from './pod-config.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { SimulationResources } from './runtimes/simulated/simulated-answers.ts'
-import { createSimulatedRuntime, SIMULATED_VERSION } from './runtimes/simulated/simulated-runtime.ts'
+import {
+  createSimulatedRuntime,
+  SIMULATED_VERSION,
+  type SimulatedContainerRuntime,
+} from './runtimes/simulated/simulated-runtime.ts'
 import { type KubeletSources, ownSources } from './sources.ts'
 import type { StaticPodSource } from './static-pods/static-pods.ts'
 
@@ -35,8 +39,10 @@ export interface KubeletOptions {
   readonly nodeIP?: string
   /** Pod addresses of the simulated runtime. Default: the first node's. */
   readonly podCIDR?: string
-  /** Default: the simulated one. */
+  /** One that keeps its containers while no kubelet runs. Default: a simulated one, which goes on with what pods' statuses tell. */
   readonly containerRuntime?: ContainerRuntime
+  /** Another simulated one than that by default, of this kubelet alone. */
+  readonly simulatedRuntime?: SimulatedContainerRuntime
   /** What simulated containers may use of this machine. Default: nothing. */
   readonly resources?: SimulationResources
   /** Default v1.37.1. */
@@ -80,7 +86,8 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const runtime = stoppable(options.runtime, signal)
   const hostIP = options.nodeIP ?? '127.0.0.1'
   const capacity = options.capacity ?? DEFAULT_CAPACITY
-  const { runtimeName, runtimeVersion } = (await containerRuntime?.version()) ?? SIMULATED_VERSION
+  const { runtimeName, runtimeVersion } =
+    (await (containerRuntime ?? options.simulatedRuntime)?.version()) ?? SIMULATED_VERSION
 
   const description: NodeDescription = {
     name: nodeName,
@@ -105,6 +112,16 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     reporter.observed(seen)
   }
 
+  function containersOfNode(): Pick<NodePodsOptions, 'containerRuntime' | 'adopt'> {
+    if (containerRuntime !== undefined) return { containerRuntime }
+    const simulated =
+      options.simulatedRuntime ??
+      createSimulatedRuntime(runtime, createPodAddresses(options.podCIDR ?? podCIDROf(0)), {
+        ...(options.resources === undefined ? {} : { resources: options.resources }),
+      })
+    return { containerRuntime: simulated, adopt: simulated.adopt }
+  }
+
   /** What looks after the pods. A simulated node's begins with nothing, so it may begin with the first of them. */
   let made: NodePods | undefined
   let allSeen = false
@@ -117,11 +134,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       signal,
       capacity,
       hostIP,
-      containerRuntime:
-        containerRuntime ??
-        createSimulatedRuntime(runtime, createPodAddresses(options.podCIDR ?? podCIDROf(0)), {
-          ...(options.resources === undefined ? {} : { resources: options.resources }),
-        }),
+      ...containersOfNode(),
       runtimeName,
       node: () => node,
       ownNode: () => nodeObject(described(), runtime.clock.now()),

@@ -9,6 +9,7 @@ import type { Client } from '../client/client.ts'
 import type { Correlation } from '../client/event-correlation.ts'
 import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createActiveDeadlines } from './active-deadline.ts'
+import { adoptedPod, hasRun } from './adopted-pod.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
 import { createImages } from './image-pull-policy.ts'
 import { createKiller } from './kill-pod.ts'
@@ -26,6 +27,7 @@ import { createPodResizes } from './pod-resize.ts'
 import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
+import type { AdoptedPod } from './runtimes/simulated/manner.ts'
 import { createContainerStarter } from './start-container.ts'
 import { isMirrorPod } from './static-pods/static-pod.ts'
 import { createStaticPods, type StaticPods } from './static-pods/static-pods.ts'
@@ -45,6 +47,8 @@ export interface NodePodsOptions {
   readonly capacity: Readonly<Record<string, string>>
   readonly hostIP: string
   readonly containerRuntime: ContainerRuntime
+  /** Of a simulated machine that begins anew: gives it what pods that ran before had. */
+  readonly adopt?: (pod: AdoptedPod) => void
   readonly runtimeName: string
   readonly machine?: Machine
   /** Of the Events; default: one of its own. */
@@ -198,8 +202,14 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   })
   const workers: PodWorkers = createPodWorkers({
     runtime,
-    syncPod: (pod, abort) => syncPod(parts, pod, abort),
-    syncTerminatingPod: (pod, grace) => syncTerminatingPod(parts, pod, grace),
+    async syncPod(pod, abort) {
+      await adopt(uidOf(pod))
+      return syncPod(parts, pod, abort)
+    },
+    async syncTerminatingPod(pod, grace) {
+      await adopt(uidOf(pod))
+      return syncTerminatingPod(parts, pod, grace)
+    },
     async syncTerminatedPod(pod) {
       release(uidOf(pod))
       await syncTerminatedPod(parts, pod)
@@ -207,6 +217,29 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     shorten: killer.shorten,
     forget,
   })
+
+  /** By uid: pods that ran before this machine began, as they were then. */
+  const before = new Map<string, Pod>()
+
+  async function adopt(uid: string): Promise<void> {
+    const pod = before.get(uid)
+    if (pod === undefined) return
+    const status: RuntimePodStatus = {
+      uid,
+      ips: (pod.status?.podIPs ?? []).flatMap(({ ip }) => ip ?? []),
+      sandboxes: [],
+      containers: [],
+    }
+    const adopted = await adoptedPod(pod, clock.now(), (_, container, attempt) =>
+      starter
+        .configOf(pod, container, status, attempt)
+        // What it was made of may be gone by now; then nothing tells what its variables were.
+        .catch(() => starter.configOf(pod, { ...container, env: [], envFrom: [] }, status, attempt)),
+    )
+    if (!before.delete(uid)) return
+    options.adopt?.(adopted)
+    await pleg.relistPod(uid)
+  }
 
   /** What the pod had of the node is free for others, which may have waited for it. */
   function release(uid: string): void {
@@ -220,6 +253,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   /** Object, worker and all that was held for the pod are gone. */
   function forget(uid: string): void {
+    before.delete(uid)
     resizes.forget(uid)
     release(uid)
     statuses.forget(uid)
@@ -273,6 +307,10 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     switch (operation) {
       case 'ADD':
         pods.set(pod)
+        if (!podsSeen) {
+          probes.inherit(pod)
+          if (options.adopt !== undefined && hasRun(pod)) before.set(uidOf(pod), pod)
+        }
         add(pod)
         break
       case 'UPDATE':

@@ -19,6 +19,15 @@ test('an address comes back when it was released, and not before', () => {
   assert.equal(addresses.take(), all[3])
 })
 
+test('a reserved address is not given to another before it is released', () => {
+  const addresses = createPodAddresses('10.0.0.0/29')
+  for (const ip of ['10.0.0.2', '10.0.0.4', '10.0.0.4', '10.9.9.9']) addresses.reserve(ip)
+  assert.deepEqual([addresses.take(), addresses.take(), addresses.take()], ['10.0.0.3', '10.0.0.5', '10.0.0.6'])
+  assert.throws(() => addresses.take(), /no address is free/)
+  addresses.release('10.0.0.4')
+  assert.equal(addresses.take(), '10.0.0.4')
+})
+
 test('a range that is none is refused', () => {
   assert.throws(() => createPodAddresses('10.0.0.0'), /not a pod range/)
   assert.throws(() => createPodAddresses('fd00::/64'), /not a pod range/)

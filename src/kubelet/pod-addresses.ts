@@ -3,6 +3,8 @@ import { parseIPv4 } from '../api/objects/ip.ts'
 
 export interface PodAddresses {
   take(): string
+  /** A sandbox has it already. */
+  reserve(ip: string): void
   release(ip: string): void
 }
 
@@ -28,10 +30,18 @@ export function createPodAddresses(cidr: string): PodAddresses {
   const size = /^\d+$/.test(bits) ? 2 ** (32 - Number(bits)) : 0
   if (start === undefined || size < 4) throw new Error(`not a pod range: ${cidr}`)
   const freed: number[] = []
+  /** Of those from `next` on. */
+  const reserved = new Set<number>()
+  const offsetOf = (ip: string) => (parseIPv4(ip) ?? start) - start
   // The first is the network, the second its gateway, the last the broadcast address.
   let next = 2
   return {
+    reserve(ip) {
+      const offset = offsetOf(ip)
+      if (offset >= next && offset < size - 1) reserved.add(offset)
+    },
     take() {
+      while (reserved.delete(next)) next++
       // What was freed long ago first: a name that still points at an old pod should not find another one at once.
       if (next < size - 1) return formatIPv4(start + next++)
       const offset = freed.shift()
@@ -39,8 +49,8 @@ export function createPodAddresses(cidr: string): PodAddresses {
       return formatIPv4(start + offset)
     },
     release(ip) {
-      const offset = (parseIPv4(ip) ?? start) - start
-      if (offset >= 2 && offset < size - 1) freed.push(offset)
+      const offset = offsetOf(ip)
+      if (!reserved.delete(offset) && offset >= 2 && offset < size - 1) freed.push(offset)
     },
   }
 }

@@ -4,6 +4,9 @@ import type { Container, Pod, PodSpec } from '../api/generated/types.ts'
 export type { Container, Pod, PodSpec }
 
 export const uidOf = (pod: Pod): string => pod.metadata.uid ?? ''
+
+/** The runtime's own part of a containerID (`containerd://ID`). */
+export const runtimeIdOf = (containerID = ''): string => containerID.replace(/^[^:]*:\/\//, '')
 export const namespaceOf = (pod: Pod): string => pod.metadata.namespace ?? ''
 export const nameOf = (pod: Pod): string => pod.metadata.name ?? ''
 export const annotationsOf = (pod: Pod): Readonly<Record<string, string>> => pod.metadata.annotations ?? noAnnotations

@@ -44,6 +44,8 @@ import type { StartFailures } from './waiting-reasons.ts'
 export interface ContainerStarter {
   /** @throws StartContainerError, which is also noted as the container's start failure */
   start(pod: Pod, container: Container, sandboxId: string, status: RuntimePodStatus, signal: AbortSignal): Promise<void>
+  /** What a container is run with. @throws Error while something that it refers to is missing */
+  configOf(pod: Pod, container: Container, status: RuntimePodStatus, attempt: number): Promise<ContainerConfig>
   forget(uid: string): void
 }
 
@@ -105,7 +107,8 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       throw error
     }
 
-    const config = await configOf(pod, container, status).catch((error) => {
+    const attempt = attemptOf(pod, container, status)
+    const config = await configOf(pod, container, status, attempt).catch((error) => {
       failed(messageOf(error))
       throw new StartContainerError('CreateContainerConfigError', messageOf(error), undefined, { cause: error })
     })
@@ -126,14 +129,19 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     await postStart(pod, container, id, status.ips, signal)
   }
 
-  async function configOf(pod: Pod, container: Container, status: RuntimePodStatus): Promise<ContainerConfig> {
+  async function configOf(
+    pod: Pod,
+    container: Container,
+    status: RuntimePodStatus,
+    attempt: number,
+  ): Promise<ContainerConfig> {
     const podIPs = specOf(pod).hostNetwork === true ? [hostIP] : status.ips
     const sources = { hostIP, podIPs, ...machine?.sources(pod) }
     const envs = await environmentOf(pod, container, references, sources)
     const words = (texts: readonly string[] = []) =>
       texts.map((text) => expanded(text, (name) => (Object.hasOwn(envs, name) ? envs[name] : undefined)))
     const config: ContainerConfig = {
-      metadata: { name: container.name, attempt: attemptOf(pod, container, status) },
+      metadata: { name: container.name, attempt },
       image: container.image ?? '',
       command: words(container.command),
       args: words(container.args),
@@ -204,6 +212,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
         throw error
       }
     },
+    configOf,
     forget(uid) {
       backOff.delete(`${uid}_`)
     },

@@ -3,7 +3,7 @@
  * nodes. Called by `skiff twin` and by plans. It never reaches outward: webhooks, aggregated API servers, kubelets and drivers of the
  * source are not called, and are named instead (outside.ts).
  */
-import type { Node, Pod, Service, ServiceCIDR } from '../../api/generated/types.ts'
+import type { Node, Service, ServiceCIDR } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Fork } from '../../cluster/fork.ts'
 import type { SimulatedNode } from '../../cluster/nodes.ts'
@@ -62,7 +62,6 @@ const isReady = ({ status }: Node): boolean =>
 
 /** Those that are Ready in the source: a silent one is silent in the twin too. */
 function nodesOf(read: ReadCluster, programs: Programs): readonly SimulatedNode[] {
-  const pods = Map.groupBy(itemsOf<Pod>(read, '', 'pods'), ({ spec }) => spec?.nodeName ?? '')
   return itemsOf<Node>(read, '', 'nodes')
     .filter(isReady)
     .map((node): SimulatedNode => {
@@ -72,7 +71,7 @@ function nodesOf(read: ReadCluster, programs: Programs): readonly SimulatedNode[
       const manner = ends
         ? ({ onSigterm: 'ends', preStop: 'is done at once' } as const)
         : ({ onSigterm: 'is ignored', preStop: 'takes all its time' } as const)
-      return { name, as: node, pods: pods.get(name) ?? [], ...(nature === 'simulated' ? {} : { manner }) }
+      return { name, as: node, ...(nature === 'simulated' ? {} : { manner }) }
     })
 }
 

@@ -1,6 +1,16 @@
 /** The probes of all pods: starts one prober per probe and running container, and knows the latest results. */
 import type { Runtime } from '../../base/runtime.ts'
-import { type Container, containerPath, initContainersOf, isSidecar, type Pod, reachOf, specOf, uidOf } from '../pod.ts'
+import {
+  type Container,
+  containerPath,
+  initContainersOf,
+  isSidecar,
+  type Pod,
+  reachOf,
+  runtimeIdOf,
+  specOf,
+  uidOf,
+} from '../pod.ts'
 import type { ContainerChecks } from '../pod-actions.ts'
 import { latestContainer, type RuntimePodStatus } from '../pod-cache.ts'
 import type { PodEvents } from '../pod-events.ts'
@@ -9,6 +19,11 @@ import { type ProbeKind, type Prober, startProber } from './prober.ts'
 
 export interface ProbeManager extends ContainerChecks {
   ready(containerId: string, container: Container): boolean
+  /**
+   * The kubelet begins with a pod that ran before it: until they are probed, its containers are as ready as their status says, and
+   * started for good.
+   */
+  inherit(pod: Pod): void
   /** Probes what runs of the pod. */
   add(pod: Pod, status: RuntimePodStatus): void
   /** A pod that ends is only asked whether it is ready. */
@@ -32,6 +47,8 @@ export function createProbeManager(
     liveness: new Map(),
     readiness: new Map(),
   }
+  /** By pod: containers whose results come from its status. */
+  const inherited = new Map<string, readonly string[]>()
   /** By pod, by kind and container name. */
   const probers = new Map<string, Map<string, Prober>>()
 
@@ -54,7 +71,7 @@ export function createProbeManager(
     podIPs: readonly string[],
   ): Prober | undefined {
     const probe = container[`${kind}Probe`]
-    if (probe === undefined) return undefined
+    if (probe === undefined || (kind === 'startup' && results.startup.get(status.id) === true)) return undefined
     const uid = uidOf(pod)
     const path = containerPath(pod, container.name)
     return startProber({
@@ -64,7 +81,7 @@ export function createProbeManager(
       probe,
       container: status,
       reach: reachOf(pod, container, podIPs, hostIP),
-      initial: kind === 'liveness',
+      initial: kind === 'liveness' || results[kind].get(status.id) === true,
       allowed: () => kind === 'startup' || started(status.id, container),
       failed(output, unknown) {
         const what = unknown ? 'errored and resulted in unknown state' : 'failed'
@@ -88,6 +105,19 @@ export function createProbeManager(
     ready: (id, container) => container.readinessProbe === undefined || results.readiness.get(id) === true,
     livenessFailed: (id) => results.liveness.get(id) === false,
     startupFailed: (id) => results.startup.get(id) === false,
+    inherit(pod) {
+      const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
+      const running = [...initContainerStatuses, ...containerStatuses].filter(
+        ({ state }) => state?.running !== undefined,
+      )
+      const ids = running.map(({ containerID, ready, started }) => {
+        const id = runtimeIdOf(containerID)
+        if (ready) results.readiness.set(id, true)
+        if (started === true) results.startup.set(id, true)
+        return id
+      })
+      if (ids.length > 0) inherited.set(uidOf(pod), ids)
+    },
     add(pod, status) {
       const uid = uidOf(pod)
       let own = probers.get(uid)
@@ -118,6 +148,8 @@ export function createProbeManager(
       for (const [key, prober] of own) if (!key.startsWith('readiness/')) prober.stop()
     },
     remove(uid) {
+      for (const id of inherited.get(uid) ?? []) for (const kind of KINDS) results[kind].delete(id)
+      inherited.delete(uid)
       const own = probers.get(uid)
       if (own === undefined) return
       for (const key of [...own.keys()]) drop(own, key)

@@ -68,8 +68,6 @@ export interface Container {
 
 /** What a runtime may begin with. */
 export interface SimulatedOptions {
-  /** Pods whose containers were made before. */
-  readonly adopted?: readonly AdoptedPod[]
   readonly manner?: ContainerManner
   /** What its containers may use of this machine. Default: nothing. */
   readonly resources?: SimulationResources
@@ -77,11 +75,16 @@ export interface SimulatedOptions {
   readonly version?: { readonly runtimeName: string; readonly runtimeVersion: string }
 }
 
+export interface SimulatedContainerRuntime extends ContainerRuntime {
+  /** Takes over a pod whose containers were made before, if it has none of it yet. They go on from when they were started. */
+  adopt(pod: AdoptedPod): void
+}
+
 export function createSimulatedRuntime(
   runtime: Runtime,
   addresses: PodAddresses,
-  { adopted = [], manner, resources = {}, version = SIMULATED_VERSION }: SimulatedOptions = {},
-): ContainerRuntime {
+  { manner, resources = {}, version = SIMULATED_VERSION }: SimulatedOptions = {},
+): SimulatedContainerRuntime {
   const { clock, scheduler } = runtime
   const sandboxes = new Map<string, Sandbox>()
   const containers = new Map<string, Container>()
@@ -167,24 +170,49 @@ export function createSimulatedRuntime(
     container.exit = clock.setTimer(delay, 'container ends', () => end(container, code))
   }
 
-  for (const { sandbox: config, sandboxId, createdAt, ips, containers: made } of adopted) {
-    const sandbox: Sandbox = { id: sandboxId, config, state: 'ready', createdAt, ips, containers: new Set() }
-    sandboxes.set(sandbox.id, sandbox)
-    byPod.set(config.metadata.uid, new Set([sandbox]))
-    for (const { config: own, status } of made) {
-      const container: Container = {
-        sandbox,
-        config: own,
-        plain: plainCommand(own.command, own.args),
-        ended: new Set(),
-        status: { ...status, podSandboxId: sandboxId },
-      }
-      containers.set(status.id, container)
-      sandbox.containers.add(container)
+  function add(
+    sandbox: Sandbox,
+    asked: ContainerConfig,
+    status: Omit<RuntimeContainerStatus, 'podSandboxId'>,
+  ): Container {
+    const { name } = asked.metadata
+    const config = { ...asked, annotations: withImage(asked.annotations, asked.image, name) }
+    const neverReady = simulatedFlag(config.annotations, 'never-ready', name)
+    const container: Container = {
+      sandbox,
+      config,
+      plain: plainCommand(config.command, config.args),
+      ended: new Set(),
+      status: { ...status, podSandboxId: sandbox.id, ...(neverReady ? { ready: false } : {}) },
     }
+    containers.set(status.id, container)
+    sandbox.containers.add(container)
+    return container
+  }
+
+  /** If it ends by itself, it does so as long after its start as it would have. */
+  function runToItsEnd(container: Container): void {
+    const ending = manner === undefined ? endingOf(container) : endingInManner(container)
+    if (ending === undefined) return
+    const left = Math.max(0, container.status.startedAt + ending.ms - clock.now())
+    container.exit = clock.setTimer(left, 'container ends', () => end(container, ending.code))
   }
 
   return {
+    adopt({ sandbox: config, sandboxId, createdAt, ips, containers: made }) {
+      const { uid } = config.metadata
+      if (byPod.has(uid)) return
+      const sandbox: Sandbox = { id: sandboxId, config, state: 'ready', createdAt, ips, containers: new Set() }
+      sandboxes.set(sandbox.id, sandbox)
+      byPod.set(uid, new Set([sandbox]))
+      for (const ip of ips) addresses.reserve(ip)
+      for (const { config: own, status } of made) {
+        const container = add(sandbox, own, status)
+        if (status.state === 'running') runToItsEnd(container)
+      }
+      tell('started', uid, sandboxId)
+    },
+
     version: async () => version,
     simulated: createAnswers(runtime, {
       container: (id) => containers.get(id),
@@ -238,37 +266,26 @@ export function createSimulatedRuntime(
       return found
     },
 
-    async createContainer(podSandboxId, asked) {
-      const config = { ...asked, annotations: withImage(asked.annotations, asked.image, asked.metadata.name) }
+    async createContainer(podSandboxId, config) {
       await turn(scheduler, 'runtime')
       const sandbox = sandboxes.get(podSandboxId)
       if (sandbox === undefined || sandbox.state !== 'ready')
         throw new RuntimeError(`sandbox ${podSandboxId} is not running`)
       const id = newId()
-      const container: Container = {
-        sandbox,
-        config,
-        plain: plainCommand(config.command, config.args),
-        ended: new Set(),
-        status: {
-          id,
-          podSandboxId,
-          metadata: config.metadata,
-          state: 'created',
-          createdAt: clock.now(),
-          startedAt: 0,
-          finishedAt: 0,
-          exitCode: 0,
-          image: fullImageName(config.image),
-          imageId: imageId(config.image),
-          reason: '',
-          message: '',
-          labels: config.labels,
-          ...(simulatedFlag(config.annotations, 'never-ready', config.metadata.name) ? { ready: false } : {}),
-        },
-      }
-      containers.set(id, container)
-      sandbox.containers.add(container)
+      add(sandbox, config, {
+        id,
+        metadata: config.metadata,
+        state: 'created',
+        createdAt: clock.now(),
+        startedAt: 0,
+        finishedAt: 0,
+        exitCode: 0,
+        image: fullImageName(config.image),
+        imageId: imageId(config.image),
+        reason: '',
+        message: '',
+        labels: config.labels,
+      })
       tell('created', sandbox.config.metadata.uid, id)
       return id
     },
@@ -293,9 +310,7 @@ export function createSimulatedRuntime(
       }
       change(container, { state: 'running', startedAt: clock.now() })
       tell('started', uidOf(container), id)
-      const ending = manner === undefined ? endingOf(container) : endingInManner(container)
-      if (ending !== undefined)
-        container.exit = clock.setTimer(ending.ms, 'container ends', () => end(container, ending.code))
+      runToItsEnd(container)
     },
 
     async stopContainer(id, timeoutSeconds) {
