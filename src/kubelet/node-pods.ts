@@ -11,6 +11,7 @@ import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createActiveDeadlines } from './active-deadline.ts'
 import { adoptedPod, hasRun } from './adopted-pod.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
+import { collectContainers } from './container-gc.ts'
 import { createImages } from './image-pull-policy.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
@@ -337,9 +338,17 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       if (signal.aborted) return
       for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) sync(uidOf(pod))
       endOrphans()
+      removeDead()
       keepFresh()
     })
     signal.addEventListener('abort', () => timer.cancel(), { once: true })
+  }
+
+  function removeDead(): void {
+    const statuses = [...pods.list()].map((pod) => cache.get(uidOf(pod)))
+    void collectContainers(containerRuntime, statuses).catch((error) =>
+      runtime.log.error('Removing containers that have ended failed', error),
+    )
   }
 
   return {

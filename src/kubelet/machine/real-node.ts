@@ -11,11 +11,15 @@ import { formatTime, sleep } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
+import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
 import { removeLabelledImage, storeImages } from '../images/containerd-store.ts'
+import { createImageGc } from '../images/image-gc.ts'
 import { pauseImage } from '../images/pause-image.ts'
+import { notingPulls, pulledImages } from '../images/pulled-images.ts'
 import { type Kubelet, startKubelet } from '../kubelet.ts'
 import { rotateLog } from '../logs/rotate-log.ts'
+import { createNodeEvents } from '../node-events.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
@@ -25,6 +29,7 @@ import { manifestFiles } from '../static-pods/manifest-files.ts'
 import { createCgroups } from './cgroups.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
+import { fileSystemAt } from './measurements.ts'
 import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
 import { podDirectories } from './pod-directories.ts'
 import {
@@ -161,7 +166,11 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
   if (!mountedBelow(directories.memory).includes(directories.memory)) await mountMemory(directories.memory)
   const connection = connect(runtime.clock, found.endpoint, 'runtime')
-  const containerRuntime = createCriRuntime(runtime, { connection, cluster, nodeName, terminationMessage })
+  const pulled = pulledImages(join(directory, 'pulled-images.json'))
+  const containerRuntime = notingPulls(
+    createCriRuntime(runtime, { connection, cluster, nodeName, terminationMessage }),
+    pulled,
+  )
   if (network.podCIDR !== undefined) await containerRuntime.real?.setPodCIDR(network.podCIDR)
   await provideSandboxImage(runtime, found, connection, cluster)
   await networkReady(runtime, connection, signal)
@@ -221,6 +230,21 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     ...(path === undefined ? {} : { staticPods: [manifestFiles({ runtime, path, nodeName })] }),
   })
   watchRuntime()
+  const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName })
+  const events = createNodeEvents(recorder, nodeName)
+  const fileSystemOfImages = async () => fileSystemAt((await containerRuntime.real?.imageDirectory()) ?? directory)
+  const imageGc = createImageGc({
+    runtime,
+    images: {
+      listImages: async () => (await containerRuntime.listImages?.()) ?? [],
+      removeImage: async (id) => containerRuntime.real?.removeImage(id),
+      imagesInUse: async () => (await containerRuntime.real?.imagesInUse()) ?? new Set(),
+    },
+    pulled,
+    fileSystem: fileSystemOfImages,
+    warn: events.warning,
+  })
+  imageGc.run(signal)
 
   /** What is loaded or pulled, and whether the runtime answers, is told of soon after; logs are kept from growing. */
   function watchRuntime(): void {

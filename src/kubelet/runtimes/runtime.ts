@@ -195,6 +195,8 @@ export interface RuntimeImage {
   /** Tags and digests. */
   readonly names: readonly string[]
   readonly size: number
+  /** The runtime wants to keep it. */
+  readonly pinned?: boolean
 }
 
 export interface ContainerUsage {
@@ -244,6 +246,12 @@ export interface RealRuntime {
   /** The image's user: a number, or a name; undefined where it has none. */
   imageUser(image: string): Promise<{ readonly uid?: number; readonly username?: string } | undefined>
   setPodCIDR(cidr: string): Promise<void>
+  /** @throws RuntimeError */
+  removeImage(id: string): Promise<void>
+  /** Ids and names of the images of all containers that the runtime has, other users' too. */
+  imagesInUse(): Promise<ReadonlySet<string>>
+  /** A directory of the file system on which images are; undefined where the runtime does not tell. */
+  imageDirectory(): Promise<string | undefined>
 }
 
 /** What a command that runs in a container reads and prints. */

@@ -208,10 +208,11 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
 
     async listImages() {
       const { images } = await call<{ images: readonly cri.Image[] }>('ListImages', {})
-      return images.map(({ id, repo_tags, repo_digests, size }) => ({
+      return images.map(({ id, repo_tags, repo_digests, size, pinned }) => ({
         id,
         names: [...repo_digests, ...repo_tags],
         size,
+        ...(pinned ? { pinned } : {}),
       }))
     },
 
@@ -241,6 +242,17 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
       },
       async setPodCIDR(cidr) {
         await call('UpdateRuntimeConfig', { runtime_config: { network_config: { pod_cidr: cidr } } })
+      },
+      async removeImage(id) {
+        await call('RemoveImage', { image: { image: id } }).catch(ignoreNotFound)
+      },
+      async imagesInUse() {
+        const { containers: all } = await call<{ containers: readonly cri.Container[] }>('ListContainers', {})
+        return new Set(all.flatMap(({ image, image_ref }) => [image?.image ?? '', image_ref]))
+      },
+      async imageDirectory() {
+        const { image_filesystems: found } = await call<cri.ImageFsInfo>('ImageFsInfo', {})
+        return found.map(({ fs_id }) => fs_id?.mountpoint).find((path) => path !== undefined && path !== '')
       },
     },
   }

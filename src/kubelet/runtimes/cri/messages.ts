@@ -30,6 +30,12 @@ export interface Container {
   readonly state: ContainerState
   readonly created_at: number
   readonly labels: Labels
+  readonly image: { readonly image: string } | null
+  readonly image_ref: string
+}
+
+export interface ImageFsInfo {
+  readonly image_filesystems: readonly { readonly fs_id: { readonly mountpoint: string } | null }[]
 }
 
 export interface ContainerStatus {
@@ -57,6 +63,7 @@ export interface Image {
   readonly size: number
   readonly uid: { readonly value: number } | null
   readonly username: string
+  readonly pinned: boolean
 }
 
 export interface ContainerStats {
