@@ -239,6 +239,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     )
     if (!before.delete(uid)) return
     options.adopt?.(adopted)
+    volumes.inherit(pod)
     await pleg.relistPod(uid)
   }
 

@@ -26,6 +26,8 @@ export interface Volumes {
    * @throws SyncError while something is missing, and the signal's reason
    */
   mount(pod: Pod, signal: AbortSignal): Promise<void>
+  /** The pod ran before on this node, which has no files: its volumes are set up. */
+  inherit(pod: Pod): void
   forget(uid: string): void
 }
 
@@ -249,6 +251,9 @@ export function createVolumes(
         }
       }
       if (problem !== undefined) throw problem
+    },
+    inherit(pod) {
+      mounted.set(uidOf(pod), new Map(mountedVolumes(pod).map(({ name }) => [name, Number.POSITIVE_INFINITY])))
     },
     forget(uid) {
       mounted.delete(uid)
