@@ -117,6 +117,8 @@ test('what is wrong with the command line is one line, and exit 2', async () => 
     ['up', '--authorization-mode', 'RBAC', '--authorization-config', 'file'],
     ['up', '--oidc-required-claim', 'bogus'],
     ['up', '--oidc-client-id', 'x', '--authentication-config', 'file'],
+    ['up', '--eviction-max-pod-grace-period', 'x'],
+    ['up', '--eviction-pressure-transition-period', '-5m'],
     ['up', 'something'],
     ['bogus'],
   ]
@@ -140,6 +142,7 @@ test('what is wrong in a file or in flags that belong together is one line, exit
     [/file: \[jwt\[0\]\.issuer\.url: Required value, /, '--authentication-config', file],
     [/cannot read .*nothing: ENOENT/, '--authorization-config', join(directory.path, 'nothing')],
     [/oidc-issuer-url and oidc-client-id must be specified together/, '--oidc-client-id', 'x'],
+    [/simulated nodes evict no pods/, '--eviction-hard', 'memory.available<1Gi'],
     [/authorization config file not passed/, '--authorization-mode', 'Webhook'],
     [/error loading config file .*file/, '--authentication-token-webhook-config-file', file],
   ]

@@ -13,6 +13,7 @@ import { CLOCKS, COMPONENTS, CONTROLS, DEFAULT_HOST, DEFAULT_PORT } from '../clu
 import { KUBERNETES_VERSION, SKIFF_VERSION } from '../cluster/version.ts'
 import { COMPONENT_COMMANDS, runComponentCommand } from '../components/commands.ts'
 import { ETCD_FILE_FLAGS, etcdFlags } from './etcd-flags.ts'
+import { evictionFlags } from './eviction-flags.ts'
 import { addFaultCommands, faultFlags } from './fault-commands.ts'
 import { addPlanningCommands } from './inspect-commands.ts'
 import { boolean, integer, securityOptions } from './security-flags.ts'
@@ -105,7 +106,13 @@ function skiffCommand(commandLine: readonly string[]): Command {
     .option('-v, --verbosity <level>', 'how much to log: 0 to 10', integer(0, 10), 0)
     .allowExcessArguments(false)
     .action(async (options) => (await import('./up.ts')).up({ ...options, commandLine }))
-  for (const option of [...faultFlags(), ...etcdFlags(), ...simulationFlags(), ...securityOptions()])
+  for (const option of [
+    ...faultFlags(),
+    ...etcdFlags(),
+    ...simulationFlags(),
+    ...evictionFlags(),
+    ...securityOptions(),
+  ])
     up.addOption(option)
   const faults = addFaultCommands(program, dataDir)
   program

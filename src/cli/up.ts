@@ -8,10 +8,11 @@ import type { SecurityOptions } from '../cluster/security.ts'
 import { stopOnSignals } from '../cluster/signals.ts'
 import type { StoreState } from '../storage/engine.ts'
 import { type EtcdFlags, etcdOf } from './etcd-flags.ts'
+import { type EvictionOptions, evictionOf } from './eviction-flags.ts'
 import { type FaultFlags, faultsOf } from './fault-commands.ts'
 import { type SimulationFlags, simulationOf } from './simulation-flags.ts'
 
-export interface UpOptions extends SecurityOptions, EtcdFlags, FaultFlags, SimulationFlags {
+export interface UpOptions extends SecurityOptions, EtcdFlags, EvictionOptions, FaultFlags, SimulationFlags {
   readonly dataDir: string
   readonly port: number
   readonly bindAddress: string
@@ -69,6 +70,7 @@ export async function up(options: UpOptions): Promise<void> {
   }
   try {
     release = hold(directory)
+    const eviction = evictionOf(options)
     const { startCluster } = await import('../cluster/cluster.ts')
     const cluster = await startCluster({
       ...(options.clock === undefined ? {} : { clock: options.clock }),
@@ -83,6 +85,7 @@ export async function up(options: UpOptions): Promise<void> {
       ...(options.criEndpoint === undefined ? {} : { criEndpoint: options.criEndpoint }),
       ...(options.podManifestPath === undefined ? {} : { podManifestPath: options.podManifestPath }),
       simulation: simulationOf(options),
+      ...(eviction === undefined ? {} : { eviction }),
       ...(options.components === undefined ? {} : { components: options.components }),
       disableAdmissionPlugins: options.disableAdmissionPlugins,
       enableAdmissionPlugins: options.enableAdmissionPlugins,

@@ -2,6 +2,7 @@
 import type { UserInfo } from '../api/request.ts'
 import type { Faults, FaultWords } from '../apiserver/faults/faults.ts'
 import type { Logger } from '../base/log.ts'
+import type { EvictionFlags } from '../kubelet/eviction/thresholds.ts'
 import type { StoreState } from '../storage/engine.ts'
 import type { EtcdOptions } from '../storage/etcd/servers.ts'
 import type { ClusterClock } from './clock.ts'
@@ -60,6 +61,8 @@ export interface ClusterOptions {
    * `dataDir`, where that is there at the start.
    */
   readonly podManifestPath?: string
+  /** When nodes of real containers evict pods, named after the kubelet's flags. Default: the kubelet's own. */
+  readonly eviction?: EvictionFlags
   /** What simulated containers may use of this machine. Default: nothing. */
   readonly simulation?: SimulationOptions
   /** Default: all. The API server always runs. */

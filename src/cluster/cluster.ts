@@ -13,6 +13,7 @@ import { formatTime } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
+import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
@@ -102,6 +103,7 @@ async function start(
   const wantedNodes = forked?.nodes ?? numberedNodes(options.nodes ?? 1)
   const simulated = components.includes('kubelet') ? wantedNodes : []
   const nodes = simulated.length
+  checkEviction(options)
   const simulation = simulationResources(options.simulation, options.containerRuntime)
   const kubelets: KubeletsHere = new Map()
   const progress = options.onProgress ?? (() => {})
@@ -198,7 +200,10 @@ async function start(
   const clientFor = (user: UserInfo, userAgent = 'skiff') => clientOf({ userAgent, user })
   const client = clientFor(ADMIN)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
-  const manifests = forked === undefined ? manifestsOf(options, directory) : {}
+  const forNodes = {
+    ...(forked === undefined ? manifestsOf(options, directory) : {}),
+    ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
+  }
   const further =
     node === undefined || nodes === 1
       ? undefined
@@ -207,7 +212,7 @@ async function start(
           server: serverUrl(node.network.address, http.port),
           serverCa: identity.servingCa,
           hasProxy: components.includes('proxy'),
-          ...manifests,
+          ...forNodes,
         })
   const startRest = async () => {
     if (forked !== undefined) await bootstrap()
@@ -223,7 +228,7 @@ async function start(
       identity,
       progress,
       network,
-      ...manifests,
+      ...forNodes,
       ...(node === undefined ? {} : { real: node }),
       ...(further === undefined ? {} : { further }),
     })
@@ -280,6 +285,14 @@ async function start(
 function manifestsOf({ podManifestPath }: ClusterOptions, { manifests }: ClusterDirectory) {
   const path = podManifestPath ?? (existsSync(manifests) ? manifests : undefined)
   return path === undefined ? {} : { podManifestPath: resolve(path) }
+}
+
+/** @throws StartError for what cannot be read, or would change nothing */
+function checkEviction({ eviction, containerRuntime }: ClusterOptions): void {
+  if (eviction === undefined) return
+  if (containerRuntime !== 'cri')
+    throw new StartError('simulated nodes evict no pods: --eviction-… needs --runtime cri')
+  fromFlags(() => evictionConfig(eviction))
 }
 
 const faultOptions = ({ faults, seed }: ClusterOptions, forked: ForkStart | undefined) => {

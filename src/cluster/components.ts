@@ -7,6 +7,7 @@ import type { Runtime } from '../base/runtime.ts'
 import { endingTransport } from '../client/held-transports.ts'
 import { createClients, type Transport } from '../client/transport.ts'
 import type { ControllerSettings } from '../controllers/controller.ts'
+import type { EvictionFlags } from '../kubelet/eviction/thresholds.ts'
 import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import { issueForRequest } from './certificate.ts'
@@ -40,6 +41,8 @@ export interface ComponentsOptions {
   readonly simulation?: SimulationResources
   /** What the nodes run as static pods. Default: nothing. */
   readonly podManifestPath?: string
+  /** Of real nodes. */
+  readonly eviction?: EvictionFlags
   /** So do others on this machine. */
   readonly further?: FurtherNodes
 }
@@ -165,7 +168,10 @@ async function startReal(
   const further = options.further?.start(services)
   // It is waited for below.
   further?.catch(() => {})
-  const node = await startNode(own, client, prepared, services.dnsServers, options.pki, signal, manifestsOf(options))
+  const node = await startNode(own, client, prepared, services.dnsServers, options.pki, signal, {
+    ...manifestsOf(options),
+    ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
+  })
   return { node, further }
 }
 

@@ -126,7 +126,7 @@ export async function startNode(
   dnsServers: readonly string[],
   pki: Pick<Pki, 'ca'>,
   signal: AbortSignal,
-  own: Pick<RealNodeOptions, 'podManifestPath'>,
+  own: Pick<RealNodeOptions, 'podManifestPath' | 'eviction'>,
 ): Promise<RealNode> {
   const { startRealNode } = await import('../kubelet/machine/real-node.ts')
   try {

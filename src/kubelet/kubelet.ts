@@ -35,6 +35,8 @@ export interface KubeletOptions {
   readonly signal: AbortSignal
   /** Default: 32 CPUs, 256Gi, 2,000 pods. */
   readonly capacity?: Readonly<Record<string, string>>
+  /** What pods may be given of it. Default: all. */
+  readonly allocatable?: Readonly<Record<string, string>>
   /** The node's own address. Default 127.0.0.1. */
   readonly nodeIP?: string
   /** Pod addresses of the simulated runtime. Default: the first node's. */
@@ -51,6 +53,8 @@ export interface KubeletOptions {
   readonly machine?: Machine
   /** Where it learns of its node and pods. Default: by watches of its own (sources.ts). */
   readonly sources?: KubeletSources
+  /** Of a node that can be short of something. */
+  readonly eviction?: NodePodsOptions['eviction']
   /** Where pods lie that it runs whether or not there is an API server. Default: none. */
   readonly staticPods?: readonly StaticPodSource[]
   /** What is remembered of Events that were told. Default: one of its own. */
@@ -89,21 +93,29 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const { runtimeName, runtimeVersion } =
     (await (containerRuntime ?? options.simulatedRuntime)?.version()) ?? SIMULATED_VERSION
 
+  /** What looks after the pods. A simulated node's begins with nothing, so it may begin with the first of them. */
+  let made: NodePods | undefined
+
   const description: NodeDescription = {
     name: nodeName,
     ip: hostIP,
     capacity,
+    ...(options.allocatable === undefined ? {} : { allocatable: options.allocatable }),
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     kubeletVersion: options.kubeletVersion ?? 'v1.37.1',
     runtimeVersion: `${runtimeName}://${runtimeVersion}`,
     machineId: createHash('sha256').update(nodeName).digest('hex').slice(0, 32),
     bootId: runtime.random.uuid(),
   }
-  const described = () => ({ ...description, ...options.describe?.() })
+  const described = (): NodeDescription => ({
+    ...description,
+    ...options.describe?.(),
+    ...(made === undefined ? {} : { pressures: made.pressures }),
+  })
   const reporter = createNodeReporter(
     runtime,
     client,
-    options.describe === undefined ? () => description : described,
+    options.describe === undefined && options.eviction === undefined ? () => description : described,
     signal,
   )
   let node: Node | undefined
@@ -122,8 +134,6 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     return { containerRuntime: simulated, adopt: simulated.adopt }
   }
 
-  /** What looks after the pods. A simulated node's begins with nothing, so it may begin with the first of them. */
-  let made: NodePods | undefined
   let allSeen = false
   function nodePods(): NodePods {
     if (made !== undefined) return made
@@ -132,13 +142,15 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
       client,
       nodeName,
       signal,
-      capacity,
+      allocatable: options.allocatable ?? capacity,
       hostIP,
       ...containersOfNode(),
       runtimeName,
       node: () => node,
       ownNode: () => nodeObject(described(), runtime.clock.now()),
       ...(machine === undefined ? {} : { machine }),
+      ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
+      nodeChanged: () => reporter.changed(),
       ...(options.correlation === undefined ? {} : { correlation: options.correlation }),
     })
     if (containerRuntime === undefined) {

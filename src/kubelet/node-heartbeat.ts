@@ -15,6 +15,8 @@ export interface NodeReporter {
   register(): Promise<void>
   /** The API server's Node changed. */
   observed(node: Node): void
+  /** What is to be said of the node is something else now. */
+  changed(): void
   /** The Node was deleted: it is registered again. */
   deleted(): void
   run(): void
@@ -116,6 +118,11 @@ export function createNodeReporter(
     })
   }
 
+  function reportSoon(): void {
+    if (busy === undefined) once('update node status', report)
+    else void busy.finally(reportSoon)
+  }
+
   return {
     report,
     async register() {
@@ -126,6 +133,7 @@ export function createNodeReporter(
       node = seen
       if (busy === undefined && needsReport(seen, describe(), clock.now())) once('update node status', report)
     },
+    changed: reportSoon,
     deleted() {
       node = undefined
       lease = undefined

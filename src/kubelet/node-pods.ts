@@ -12,9 +12,13 @@ import { createActiveDeadlines } from './active-deadline.ts'
 import { adoptedPod, hasRun } from './adopted-pod.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
 import { collectContainers } from './container-gc.ts'
+import { createEvictedPods } from './eviction/evicted-pods.ts'
+import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
+import type { Pressure } from './eviction/observations.ts'
 import { createImages } from './image-pull-policy.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
+import { createNodeEvents } from './node-events.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
@@ -45,13 +49,21 @@ export interface NodePodsOptions {
   readonly client: Client
   readonly nodeName: string
   readonly signal: AbortSignal
-  readonly capacity: Readonly<Record<string, string>>
+  /** What pods may be given. */
+  readonly allocatable: Readonly<Record<string, string>>
   readonly hostIP: string
   readonly containerRuntime: ContainerRuntime
   /** Of a simulated machine that begins anew: gives it what pods that ran before had. */
   readonly adopt?: (pod: AdoptedPod) => void
   readonly runtimeName: string
   readonly machine?: Machine
+  /** Of a node that can be short of something. */
+  readonly eviction?: Pick<EvictionOptions, 'config' | 'measurements'> & {
+    /** @throws Error */
+    readonly deleteUnusedImages: () => Promise<void>
+  }
+  /** What the node is short of has changed. */
+  readonly nodeChanged: () => void
   /** Of the Events; default: one of its own. */
   readonly correlation?: Correlation
   /** As the API server has it. */
@@ -65,6 +77,8 @@ export interface NodePods {
   readonly idle: boolean
   readonly pods: Pick<PodManager, 'get' | 'list'>
   readonly containerRuntime: ContainerRuntime
+  /** What the node is short of. */
+  readonly pressures: ReadonlySet<Pressure>
   readonly handle: PodConfigHandler
   /** All static pods that the source of this name has now. */
   readonly setStatic: StaticPods['set']
@@ -81,8 +95,10 @@ const COLLECTION_PERIOD_MS = 60_000
 /** Pods of a real node are looked at again after this. */
 const FRESH_PERIOD_MS = 60_000
 
+const NO_PRESSURES: ReadonlySet<Pressure> = new Set()
+
 export function createNodePods(options: NodePodsOptions): NodePods {
-  const { runtime, client, nodeName, signal, capacity, hostIP, containerRuntime, runtimeName, machine } = options
+  const { runtime, client, nodeName, signal, allocatable, hostIP, containerRuntime, runtimeName, machine } = options
   const { clock } = runtime
 
   const recorder = createEventRecorder(
@@ -98,7 +114,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   const cache = createPodCache()
   const failures = createStartFailures()
   const allocations = createAllocations()
-  const resizes = createPodResizes(allocations, capacity)
+  const resizes = createPodResizes(allocations, allocatable)
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
   const pleg = createPleg(runtime, containerRuntime, cache, (changes) => {
@@ -148,6 +164,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           createPodCertificates({ runtime, client, events, nodeName, node: options.node }),
         )
   const deadlines = createActiveDeadlines(clock, events, sync)
+  const evicted = createEvictedPods()
   const starter = createContainerStarter({
     runtime,
     containerRuntime,
@@ -188,6 +205,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     killer,
     starter,
     deadlines,
+    evicted,
     resizes,
     reconcileMirror: (pod) => staticPods.reconcile(pod),
     ...(machine === undefined ? {} : { machine }),
@@ -243,6 +261,32 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     await pleg.relistPod(uid)
   }
 
+  const eviction =
+    options.eviction === undefined
+      ? undefined
+      : createEvictionManager({
+          ...options.eviction,
+          events: createNodeEvents(recorder, nodeName),
+          changed: options.nodeChanged,
+          async reclaimDisk() {
+            await removeDead((uid) => !workers.couldHaveRunningContainers(uid))
+            await options.eviction?.deleteUnusedImages()
+          },
+          runtime,
+          nodeName,
+          pods: () =>
+            [...pods.list()].filter(
+              (pod) => workers.couldHaveRunningContainers(uidOf(pod)) && evicted.failure(uidOf(pod)) === undefined,
+            ),
+          isStatic: (uid) => staticPods.isStatic(uid),
+          hasEnded: (uid) => !workers.couldHaveRunningContainers(uid),
+          evict(pod, { message, annotations }, gracePeriodSeconds) {
+            evicted.add(uidOf(pod), message)
+            events.warning(pod, 'Evicted', message, undefined, annotations)
+            workers.update({ pod: resizes.accept(pod), type: 'kill', gracePeriodSeconds })
+          },
+        })
+
   /** What the pod had of the node is free for others, which may have waited for it. */
   function release(uid: string): void {
     if (!allocations.has(uid)) return
@@ -265,6 +309,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     starter.forget(uid)
     failures.forget(uid)
     deadlines.forget(uid)
+    evicted.forget(uid)
     const failed = (error: unknown) => {
       runtime.log.error('Removing a sandbox failed', error)
       endOrphansLater()
@@ -280,7 +325,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-    const refusal = known ? undefined : refusalOf(pod, options.node() ?? options.ownNode(), capacity, allocations)
+    const refusal = known
+      ? undefined
+      : (eviction?.refusal(pod) ?? refusalOf(pod, options.node() ?? options.ownNode(), allocatable, allocations))
     if (refusal === undefined) {
       const own = resizes.accept(pod)
       if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
@@ -339,18 +386,18 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       if (signal.aborted) return
       for (const pod of pods.list()) if (!isTerminalPhase(pod.status?.phase)) sync(uidOf(pod))
       endOrphans()
-      removeDead()
+      void removeDead().catch((error) => runtime.log.error('Removing containers that have ended failed', error))
       keepFresh()
     })
     signal.addEventListener('abort', () => timer.cancel(), { once: true })
   }
 
-  function removeDead(): void {
-    const statuses = [...pods.list()].map((pod) => cache.get(uidOf(pod)))
-    void collectContainers(containerRuntime, statuses).catch((error) =>
-      runtime.log.error('Removing containers that have ended failed', error),
+  const removeDead = (keepsNone?: (uid: string) => boolean) =>
+    collectContainers(
+      containerRuntime,
+      [...pods.list()].map((pod) => cache.get(uidOf(pod))),
+      keepsNone,
     )
-  }
 
   return {
     get idle() {
@@ -358,6 +405,9 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     },
     pods,
     containerRuntime,
+    get pressures() {
+      return eviction?.pressures ?? NO_PRESSURES
+    },
     handle,
     setStatic: staticPods.set,
     runtimeStatus: cache.get,
@@ -369,6 +419,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     allSeen() {
       podsSeen = true
       staticPods.allSeen()
+      eviction?.run(signal)
       endOrphans()
       if (machine !== undefined) keepFresh()
     },

@@ -2,12 +2,17 @@
 import type { Node, NodeCondition, NodeStatus } from '../api/generated/types.ts'
 import { isExtendedResource } from '../api/validation/resource-names.ts'
 import { formatTime } from '../base/clock.ts'
+import type { Pressure } from './eviction/observations.ts'
 
 export interface NodeDescription {
   readonly name: string
   readonly ip: string
   /** By resource name, as quantities. */
   readonly capacity: Readonly<Record<string, string>>
+  /** What of the capacity pods may be given, where that is less. */
+  readonly allocatable?: Readonly<Record<string, string>>
+  /** What the node is short of. */
+  readonly pressures?: ReadonlySet<Pressure>
   readonly architecture: string
   readonly kubeletVersion: string
   /** `containerd://2.0.0` */
@@ -29,6 +34,26 @@ export interface NodeDescription {
     readonly problem: string | undefined
   }
 }
+
+type Words = readonly [reason: string, message: string]
+
+const PRESSURES: readonly (readonly [type: Pressure, under: Words, relieved: Words])[] = [
+  [
+    'MemoryPressure',
+    ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+    ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  ],
+  [
+    'DiskPressure',
+    ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+    ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  ],
+  [
+    'PIDPressure',
+    ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+    ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  ],
+]
 
 export function nodeObject(node: NodeDescription, nowMs: number): Node {
   const { name, architecture } = node
@@ -67,11 +92,12 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
   const capacity = { ...extendedOf(old), ...node.capacity }
   return {
     capacity,
-    allocatable: capacity,
+    allocatable: node.allocatable === undefined ? capacity : { ...capacity, ...node.allocatable },
     conditions: [
-      condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-      condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-      condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+      ...PRESSURES.map(([type, under, relieved]) => {
+        const isUnder = node.pressures?.has(type) === true
+        return condition(type, isUnder ? 'True' : 'False', ...(isUnder ? under : relieved))
+      }),
       node.real?.problem === undefined
         ? condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
         : condition('Ready', 'False', 'KubeletNotReady', node.real.problem),

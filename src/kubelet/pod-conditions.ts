@@ -91,6 +91,17 @@ export function podReady(input: ConditionInput, ready: Condition): Condition {
   return condition(input, type, 'False', 'ReadinessGatesNotReady', problems.join(', '))
 }
 
+export const DISRUPTION = 'DisruptionTarget'
+const BY_KUBELET = 'TerminationByKubelet'
+
+/** Others, too, write of their disruptions. */
+export const isOwnDisruption = ({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean =>
+  type === DISRUPTION && reason === BY_KUBELET
+
+export function disrupted(input: ConditionInput, message: string): Condition {
+  return condition(input, DISRUPTION, 'True', BY_KUBELET, message)
+}
+
 export function scheduled(input: ConditionInput): Condition {
   return condition(input, 'PodScheduled', 'True')
 }

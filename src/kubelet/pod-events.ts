@@ -5,11 +5,24 @@ import type { Pod } from './pod.ts'
 export interface PodEvents {
   /** `fieldPath`: the container it is about, `spec.containers{c}`. */
   normal(pod: Pod, reason: string, message: string, fieldPath?: string): void
-  warning(pod: Pod, reason: string, message: string, fieldPath?: string): void
+  warning(
+    pod: Pod,
+    reason: string,
+    message: string,
+    fieldPath?: string,
+    annotations?: Readonly<Record<string, string>>,
+  ): void
 }
 
 export function createPodEvents(recorder: EventRecorder): PodEvents {
-  const tell = (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string, fieldPath?: string) => {
+  const tell = (
+    pod: Pod,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+    fieldPath?: string,
+    annotations?: Readonly<Record<string, string>>,
+  ) => {
     const { name, namespace, uid, resourceVersion } = pod.metadata
     const metadata = {
       ...(name === undefined ? {} : { name }),
@@ -18,10 +31,11 @@ export function createPodEvents(recorder: EventRecorder): PodEvents {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     }
     const subject = { apiVersion: 'v1', kind: 'Pod', metadata, ...(fieldPath === undefined ? {} : { fieldPath }) }
-    recorder.event(subject, type, reason, message)
+    recorder.event(subject, type, reason, message, annotations === undefined ? {} : { annotations })
   }
   return {
     normal: (pod, reason, message, fieldPath) => tell(pod, 'Normal', reason, message, fieldPath),
-    warning: (pod, reason, message, fieldPath) => tell(pod, 'Warning', reason, message, fieldPath),
+    warning: (pod, reason, message, fieldPath, annotations) =>
+      tell(pod, 'Warning', reason, message, fieldPath, annotations),
   }
 }

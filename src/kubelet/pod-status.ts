@@ -17,7 +17,7 @@ import {
   uidOf,
 } from './pod.ts'
 import type { RuntimePodStatus } from './pod-cache.ts'
-import { containersReady, initialized, podReady, readyToStart, scheduled } from './pod-conditions.ts'
+import { containersReady, disrupted, initialized, podReady, readyToStart, scheduled } from './pod-conditions.ts'
 import { containerPhase } from './pod-phase.ts'
 import type { RuntimeContainerStatus } from './runtimes/runtime.ts'
 
@@ -45,6 +45,13 @@ export interface StatusSources {
   resizeConditions(pod: Pod, runtime: RuntimePodStatus): readonly PodCondition[]
 }
 
+export interface Failure {
+  readonly reason: string
+  readonly message: string
+  /** The kubelet ended it for the node's sake (KEP-3329). */
+  readonly isDisruption?: boolean
+}
+
 export interface StatusSituation {
   readonly now: number
   /** The pod has ended and is not started again, whatever its restart policy. */
@@ -52,7 +59,7 @@ export interface StatusSituation {
   /** The last status told, or the object's. */
   readonly old: PodStatus
   /** The pod has failed for this reason, whatever its containers did. */
-  readonly failure?: { readonly reason: string; readonly message: string } | undefined
+  readonly failure?: Failure | undefined
 }
 
 const CREATING = 'ContainerCreating'
@@ -92,6 +99,7 @@ export function podStatusOf(
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
     conditions: [
+      ...(failure?.isDisruption === true ? [disrupted(all, failure.message)] : []),
       ...sources.resizeConditions(pod, runtime),
       readyToStart(all, runtime),
       initialized(all),

@@ -10,7 +10,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { isOlderVersion } from '../client/own-writes.ts'
 import { isTerminalPhase, nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
-import { KUBELET_CONDITIONS } from './pod-conditions.ts'
+import { DISRUPTION, isOwnDisruption, KUBELET_CONDITIONS } from './pod-conditions.ts'
 import { statusPatch } from './status-patch.ts'
 
 export interface StatusManager {
@@ -278,8 +278,12 @@ function timed(condition: PodCondition, before: readonly PodCondition[] | undefi
 function withForeign(status: PodStatus, base: PodStatus): PodStatus {
   const foreign: Record<string, unknown> = {}
   for (const field of FOREIGN) if (base[field] !== undefined) foreign[field] = base[field]
-  const others = (base.conditions ?? []).filter(({ type }) => !KUBELET_CONDITIONS.has(type))
-  const own = (status.conditions ?? []).filter(({ type }) => KUBELET_CONDITIONS.has(type))
+  const isOwn = (condition: PodCondition) => KUBELET_CONDITIONS.has(condition.type) || isOwnDisruption(condition)
+  const own = (status.conditions ?? []).filter(isOwn)
+  const replaced = own.some(isOwnDisruption)
+  const others = (base.conditions ?? []).filter(
+    (condition) => !isOwn(condition) && !(replaced && condition.type === DISRUPTION),
+  )
   const conditions = others.length === 0 ? own : [...others, ...own]
   const { conditions: _, ...rest } = status
   return { ...rest, ...foreign, ...(conditions.length === 0 ? {} : { conditions }) }

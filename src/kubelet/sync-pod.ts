@@ -4,6 +4,7 @@ import type { PodStatus } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
+import type { EvictedPods } from './eviction/evicted-pods.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import type { Pleg } from './pleg.ts'
@@ -34,6 +35,7 @@ export interface SyncParts {
   readonly killer: Killer
   readonly starter: ContainerStarter
   readonly deadlines: ActiveDeadlines
+  readonly evicted: EvictedPods
   readonly resizes: PodResizes
   /** Of a static pod: sees to its mirror pod. */
   readonly reconcileMirror: (pod: Pod) => void
@@ -43,10 +45,12 @@ export interface SyncParts {
 
 /** The status the pod deserves now. `terminal`: it has ended for good. */
 export function currentStatus(parts: SyncParts, pod: Pod, terminal: boolean): PodStatus {
-  const { runtime, cache, statuses, sources, deadlines } = parts
+  const { runtime, cache, statuses, sources, deadlines, evicted } = parts
   const uid = uidOf(pod)
   const old = statuses.get(uid) ?? pod.status ?? {}
-  const situation = { now: runtime.clock.now(), terminal, old, failure: deadlines.failure(uid) }
+  // That it was evicted is told when it has ended.
+  const failure = deadlines.failure(uid) ?? (terminal ? evicted.failure(uid) : undefined)
+  const situation = { now: runtime.clock.now(), terminal, old, failure }
   return podStatusOf(pod, cache.get(uid), sources, situation)
 }
 

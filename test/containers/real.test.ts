@@ -1,6 +1,6 @@
 /** Pods of real containers, on a machine of its own: each test goes on where the one before it ended. */
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { lacks } from '../machine.ts'
@@ -234,5 +234,29 @@ describe('real containers', { skip: lacks.containers() }, () => {
     assert.equal(/skiff-/.test(machine.run('ip', '-o', 'link').stdout), false)
     assert.equal(machine.run('nft', 'list', 'ruleset').stdout, '')
     assert.equal(machine.run('cat', '/proc/mounts').stdout.includes(machine.dataDir), false)
+  })
+
+  test('a node short of memory evicts pods and takes none without requests; its static pods run on', async () => {
+    mkdirSync(join(machine.dataDir, 'manifests'))
+    const spec = { containers: [{ name: 'c', image: IMAGE, imagePullPolicy: 'Never', command: sh('exec sleep 9999') }] }
+    const manifest = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'static' }, spec }
+    writeFileSync(join(machine.dataDir, 'manifests/static.json'), JSON.stringify(manifest))
+    const flags = ['--port', '0', '--detach', '--eviction-hard', 'memory.available<99%']
+    const { status, stderr } = machine.skiff('up', '--runtime', 'cri', ...flags)
+    assert.equal(status, 0, stderr)
+    await until('MemoryPressure', () => {
+      const path = 'jsonpath={.status.conditions[?(@.type=="MemoryPressure")].status}'
+      return machine.kubectl('get', 'node', 'skiff-1', '-o', path).stdout === 'True'
+    })
+    const bound = { nodeName: 'skiff-1', terminationGracePeriodSeconds: 1 }
+    const asking = { command: sh('exec sleep 9999'), resources: { requests: { memory: '8Mi' } } }
+    machine.apply(pod('asking', [asking], bound), pod('best', [{ command: sh('exec sleep 9999') }], bound))
+    for (const name of ['asking', 'best'])
+      await until(`${name} is evicted`, () => field(name, '{.status.phase} {.status.reason}') === 'Failed Evicted')
+    assert.match(field('best', '{.status.message}'), /^Pod was rejected: The node had condition: \[MemoryPressure\]/)
+    assert.match(field('asking', '{.status.message}'), /^The node was low on resource: memory\. Threshold quantity: /)
+    await ready('static-skiff-1')
+    assert.equal(machine.skiff('down').status, 0)
+    assert.equal(machine.run('ctr', '-n', 'k8s.io', 'containers', 'list', '-q').stdout, '')
   })
 })

@@ -109,8 +109,11 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
     })
     const { dnsServers, serving } = task
     const certificate = () => serving
-    const manifests = task.podManifestPath === undefined ? {} : { podManifestPath: task.podManifestPath }
-    node = await startRealNode({ ...manifests, runtime: own, client, signal, prepared, dnsServers, ids, certificate })
+    const chosen = {
+      ...(task.podManifestPath === undefined ? {} : { podManifestPath: task.podManifestPath }),
+      ...(task.eviction === undefined ? {} : { eviction: task.eviction }),
+    }
+    node = await startRealNode({ ...chosen, runtime: own, client, signal, prepared, dnsServers, ids, certificate })
   }
 
   const started = start()

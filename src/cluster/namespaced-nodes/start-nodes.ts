@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { parseIPv4Range } from '../../api/objects/ipv4-range.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import type { EvictionFlags } from '../../kubelet/eviction/thresholds.ts'
 import { linkNode, nodeAddress } from '../../kubelet/machine/node-links.ts'
 import type { PreparedNode } from '../../kubelet/machine/real-node.ts'
 import { issue, type KeyAndCertificate } from '../certificate.ts'
@@ -34,6 +35,7 @@ export interface FurtherNodesOptions {
   readonly serviceRange: string
   readonly hasProxy: boolean
   readonly podManifestPath?: string
+  readonly eviction?: EvictionFlags
   readonly verbosity: number
 }
 
@@ -248,6 +250,7 @@ function taskOf(
     serving: { ...signed(user, ['system:nodes'], [nodeIP, name]), clientCa: pki.ca.cert },
     verbosity,
     ...(options.podManifestPath === undefined ? {} : { podManifestPath: options.podManifestPath }),
+    ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
   }
 }
 

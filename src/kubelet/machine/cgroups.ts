@@ -2,7 +2,7 @@
  * The control groups of pods: PARENT/QOS/podUID, with the pod's limits where every container has one. The runtime makes the containers'
  * groups below. Both versions of cgroups are known; with version 1 only the hierarchies that are mounted are written.
  */
-import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { qosClass } from '../../api/objects/qos.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
@@ -16,6 +16,8 @@ export interface Cgroups {
   parentOf(pod: Pod): string
   /** Makes the pod's group, or holds it to what the pod is given now. */
   make(pod: Pod): void
+  /** How many processes the pod has; 0 where its group is not to be seen. */
+  processesOf(pod: Pod): number
   remove(uid: string): void
   /** Everything of this cluster; what still has processes stays. */
   removeAll(): void
@@ -50,6 +52,14 @@ export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', m
         for (const [file, value] of settings(controller, resources)) writeIfThere(join(own, file), value)
       }
     },
+    processesOf(pod) {
+      const path = driver === 'cgroupfs' ? pathOf(pod) : slicePath(pathOf(pod))
+      for (const tree of trees()) {
+        const own = join(tree, path)
+        if (existsSync(own)) return countProcesses(own)
+      }
+      return 0
+    },
     remove(uid) {
       for (const tree of trees())
         for (const qos of ['guaranteed', 'burstable', 'besteffort']) removeTree(join(tree, top, qos, nameOf(uid)))
@@ -58,6 +68,24 @@ export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', m
       for (const tree of trees()) removeTree(join(tree, top))
     },
   }
+}
+
+/** `a-b.slice` lies in `a.slice`. */
+function slicePath(name: string): string {
+  const parts = name.replace(/\.slice$/, '').split('-')
+  return parts.map((_, at) => `${parts.slice(0, at + 1).join('-')}.slice`).join('/')
+}
+
+function countProcesses(directory: string): number {
+  let count = 0
+  try {
+    count = readFileSync(join(directory, 'cgroup.procs'), 'utf8').split('\n').length - 1
+    for (const entry of readdirSync(directory, { withFileTypes: true }))
+      if (entry.isDirectory()) count += countProcesses(join(directory, entry.name))
+  } catch {
+    // It has gone meanwhile.
+  }
+  return count
 }
 
 const LIMITED = new Set(['all', 'memory', 'cpu', 'cpu,cpuacct'])

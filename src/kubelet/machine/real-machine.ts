@@ -2,10 +2,12 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism, release as kernelRelease, totalmem } from 'node:os'
 import type { Node } from '../../api/generated/types.ts'
+import { formatQuantity, parseQuantity } from '../../api/objects/quantity.ts'
 import { isAlreadyExists } from '../../api/status.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
+import { type EvictionConfig, thresholdValue } from '../eviction/thresholds.ts'
 import { type NodeDescription, nodeObject } from '../node-status.ts'
 import type { MachineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
@@ -14,11 +16,30 @@ export function capacityOf(directory: string): Readonly<Record<string, string>> 
   const { blocks, bsize } = statfsSync(directory)
   return {
     cpu: String(availableParallelism()),
-    'ephemeral-storage': `${Math.floor((blocks * bsize) / 1024)}Ki`,
+    'ephemeral-storage': String(blocks * bsize),
     memory: `${Math.floor(totalmem() / 1024)}Ki`,
     pods: '110',
   }
 }
+
+/** What pods may be given: not what is kept free by evicting them. */
+export function allocatableOf(
+  capacity: Readonly<Record<string, string>>,
+  { thresholds }: EvictionConfig,
+): Readonly<Record<string, string>> {
+  const kept = { memory: 'memory.available', 'ephemeral-storage': 'nodefs.available' } as const
+  const allocatable = { ...capacity }
+  for (const [name, signal] of Object.entries(kept)) {
+    const threshold = thresholds.find((one) => one.signal === signal && one.graceMs === undefined)
+    if (threshold === undefined) continue
+    const { nanos, format } = parseQuantity(capacity[name] ?? '0')
+    const reserved = BigInt(thresholdValue(threshold.amount, Number(nanos / ONE))) * ONE
+    allocatable[name] = formatQuantity({ nanos: nanos > reserved ? nanos - reserved : 0n, format })
+  }
+  return allocatable
+}
+
+const ONE = 1_000_000_000n
 
 export const realMachine = ({ machineId }: MachineIds) => ({
   kernelVersion: kernelRelease(),

@@ -13,20 +13,22 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
+import { type EvictionFlags, evictionConfig } from '../eviction/thresholds.ts'
 import { removeLabelledImage, storeImages } from '../images/containerd-store.ts'
 import { createImageGc } from '../images/image-gc.ts'
 import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, pulledImages } from '../images/pulled-images.ts'
-import { type Kubelet, startKubelet } from '../kubelet.ts'
+import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { rotateLog } from '../logs/rotate-log.ts'
 import { createNodeEvents } from '../node-events.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
-import type { ContainerRuntime } from '../runtimes/runtime.ts'
+import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { startKubeletServer } from '../server/server.ts'
 import { manifestFiles } from '../static-pods/manifest-files.ts'
 import { createCgroups } from './cgroups.ts'
+import { machineMeasurements } from './eviction-measurements.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
 import { fileSystemAt } from './measurements.ts'
@@ -40,7 +42,7 @@ import {
   removeNetwork,
   setUpNetwork,
 } from './pod-network.ts'
-import { capacityOf, realMachine } from './real-machine.ts'
+import { allocatableOf, capacityOf, realMachine } from './real-machine.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createMachineVolumes } from './volume-writer.ts'
 
@@ -75,6 +77,8 @@ export interface RealNodeOptions {
   readonly dnsServers: readonly string[]
   /** A folder of manifests, or one, that it runs as static pods. Default: none. */
   readonly podManifestPath?: string
+  /** Default: the kubelet's own thresholds. */
+  readonly eviction?: EvictionFlags
   /** Default: what identifies this machine and its boot. */
   readonly ids?: MachineIds
   /** PEM: the kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
@@ -179,13 +183,16 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const known = services.informer<Service>(SERVICES)
   services.start()
   const capacity = capacityOf(directory)
+  const config = evictionConfig(options.eviction)
+  const allocatable = allocatableOf(capacity, config)
+  const cgroups = createCgroups(cluster, found.cgroupDriver)
   const machine = createMachine({
     directories,
-    cgroups: createCgroups(cluster, found.cgroupDriver),
-    volumes: createMachineVolumes(directories, () => capacity),
+    cgroups,
+    volumes: createMachineVolumes(directories, () => allocatable),
     dns: { servers: options.dnsServers, domain: 'cluster.local' },
     services: () => known.store.list(),
-    allocatable: () => capacity,
+    allocatable: () => allocatable,
     async runtimeHandler(name) {
       try {
         const { handler } = await client.resource(RUNTIME_CLASSES).get(name)
@@ -217,19 +224,6 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     ...(network.podCIDR === undefined ? {} : { podCIDR: network.podCIDR }),
     real: { ...realMachine(ids), port, images, problem },
   })
-  kubelet = await startKubelet({
-    runtime,
-    client,
-    nodeName,
-    signal,
-    capacity,
-    nodeIP,
-    containerRuntime,
-    machine,
-    describe,
-    ...(path === undefined ? {} : { staticPods: [manifestFiles({ runtime, path, nodeName })] }),
-  })
-  watchRuntime()
   const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName })
   const events = createNodeEvents(recorder, nodeName)
   const fileSystemOfImages = async () => fileSystemAt((await containerRuntime.real?.imageDirectory()) ?? directory)
@@ -244,7 +238,28 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     fileSystem: fileSystemOfImages,
     warn: events.warning,
   })
+  kubelet = await startKubelet({
+    runtime,
+    client,
+    nodeName,
+    signal,
+    capacity,
+    nodeIP,
+    containerRuntime,
+    machine,
+    describe,
+    allocatable,
+    ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
+    ...(path === undefined ? {} : { staticPods: [manifestFiles({ runtime, path, nodeName })] }),
+  })
+  watchRuntime()
   imageGc.run(signal)
+
+  function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
+    const pods = () => kubelet?.pods.list() ?? []
+    const measurements = machineMeasurements({ real, directories, cgroups, pods })
+    return { config, measurements, deleteUnusedImages: imageGc.deleteUnused }
+  }
 
   /** What is loaded or pulled, and whether the runtime answers, is told of soon after; logs are kept from growing. */
   function watchRuntime(): void {

@@ -212,6 +212,7 @@ export interface ContainerUsage {
   readonly usageBytes: number
   readonly rssBytes: number
   readonly rootfsBytes: number
+  readonly rootfsInodes: number
 }
 
 export type SessionRequest =

@@ -185,6 +185,7 @@ test('what is used is told of containers, summed up for pods, and of the node', 
     usageBytes: 20,
     rssBytes: 5,
     rootfsBytes: 7,
+    rootfsInodes: 1,
   })
   const node = { cpuSeconds: 9, workingSetBytes: 100, availableBytes: 200 }
   const lines = resourceMetrics([one('a', 1), one('b', 2)], node, 2000).split('\n')

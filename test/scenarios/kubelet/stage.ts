@@ -51,6 +51,8 @@ export interface NodeStageOptions {
   readonly controllers?: boolean
   /** What stands between the kubelet and its containers. */
   readonly around?: (containers: ContainerRuntime) => ContainerRuntime
+  /** What the node measures of itself, and when that is too little. */
+  readonly eviction?: NonNullable<KubeletOptions['eviction']>
   /** Where pods lie that need no API server. */
   readonly staticPods?: KubeletOptions['staticPods']
   /** Throws where a write of the kubelet shall fail. It is asked before the write is done and after. */
@@ -127,8 +129,16 @@ export async function startNodeStage(runtime: SimulatedRuntime, options: NodeSta
   const startAnew = () => {
     running = new AbortController()
     const { signal: own } = running
-    const { staticPods = [] } = options
-    const starting = startKubelet({ runtime, client, nodeName: NODE, signal: own, containerRuntime, staticPods })
+    const { staticPods = [], eviction } = options
+    const starting = startKubelet({
+      ...(eviction === undefined ? {} : { eviction }),
+      runtime,
+      client,
+      nodeName: NODE,
+      signal: own,
+      containerRuntime,
+      staticPods,
+    })
     return runtime.complete(starting, many)
   }
   let kubelet = await startAnew()

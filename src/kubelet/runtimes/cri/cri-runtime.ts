@@ -379,5 +379,6 @@ function usageOf({ attributes, cpu, memory, writable_layer }: cri.ContainerStats
     usageBytes: memory?.usage_bytes?.value ?? 0,
     rssBytes: memory?.rss_bytes?.value ?? 0,
     rootfsBytes: writable_layer?.used_bytes?.value ?? 0,
+    rootfsInodes: writable_layer?.inodes_used?.value ?? 0,
   }
 }

@@ -1,0 +1,110 @@
+/** What a real node measures for eviction: memory, file systems and processes of the machine, and what its pods use of them. */
+import { readFileSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ContainerUse, EvictionMeasurements, Observation, PodUse } from '../eviction/observations.ts'
+import { type Pod, specOf, uidOf } from '../pod.ts'
+import type { RealRuntime } from '../runtimes/runtime.ts'
+import type { Cgroups } from './cgroups.ts'
+import { fileSystemAt } from './measurements.ts'
+import type { PodDirectories } from './pod-directories.ts'
+
+export interface MachineMeasurementsOptions {
+  readonly real: Pick<RealRuntime, 'usage' | 'imageDirectory'>
+  readonly directories: PodDirectories
+  readonly cgroups: Pick<Cgroups, 'processesOf'>
+  readonly pods: () => Iterable<Pod>
+  /** Default: /proc. */
+  readonly proc?: string
+}
+
+export function machineMeasurements(options: MachineMeasurementsOptions): EvictionMeasurements {
+  const { real, directories, cgroups, proc = '/proc' } = options
+
+  async function disksOf(pod: Pod): Promise<Pick<PodUse, 'volumes'> & { readonly logs: ReadonlyMap<string, Size> }> {
+    const uid = uidOf(pod)
+    const logs = new Map<string, Size>()
+    for (const { name } of specOf(pod).containers) logs.set(name, await sizeOf(join(directories.logs(pod), name)))
+    const volumes = new Map<string, Size>()
+    for (const { name, emptyDir } of specOf(pod).volumes ?? [])
+      if (emptyDir !== undefined && emptyDir.medium !== 'Memory')
+        volumes.set(name, await sizeOf(directories.volume(uid, 'empty-dir', name)))
+    return { volumes, logs }
+  }
+
+  return {
+    async observe() {
+      const nodefs = fileSystemAt(directories.root)
+      const imageDirectory = await real.imageDirectory()
+      const imagefs = imageDirectory === undefined ? nodefs : fileSystemAt(imageDirectory)
+      return {
+        'memory.available': memory(proc),
+        'nodefs.available': { available: nodefs.availableBytes, capacity: nodefs.capacityBytes },
+        'imagefs.available': { available: imagefs.availableBytes, capacity: imagefs.capacityBytes },
+        // A file system that does not count them has none.
+        ...(nodefs.inodes === 0
+          ? {}
+          : { 'nodefs.inodesFree': { available: nodefs.inodesFree, capacity: nodefs.inodes } }),
+        ...(imagefs.inodes === 0
+          ? {}
+          : { 'imagefs.inodesFree': { available: imagefs.inodesFree, capacity: imagefs.inodes } }),
+        'pid.available': processes(proc),
+      }
+    },
+
+    async pods(withDisks) {
+      const used = Map.groupBy(await real.usage(), ({ podUid }) => podUid)
+      const found = new Map<string, PodUse>()
+      for (const pod of options.pods()) {
+        const { volumes, logs } = withDisks ? await disksOf(pod) : NO_DISKS
+        const containers = new Map<string, ContainerUse>()
+        for (const { name, workingSetBytes, rootfsBytes, rootfsInodes } of used.get(uidOf(pod)) ?? [])
+          containers.set(name, {
+            memoryBytes: workingSetBytes,
+            diskBytes: rootfsBytes + (logs.get(name)?.bytes ?? 0),
+            inodes: rootfsInodes + (logs.get(name)?.inodes ?? 0),
+          })
+        found.set(uidOf(pod), { containers, volumes, processes: cgroups.processesOf(pod) })
+      }
+      return found
+    },
+  }
+}
+
+interface Size {
+  readonly bytes: number
+  readonly inodes: number
+}
+
+const NO_DISKS = { volumes: new Map<string, Size>(), logs: new Map<string, Size>() }
+
+/** Neither links nor other file systems are entered; what goes meanwhile is not counted. */
+export async function sizeOf(path: string, device?: number): Promise<Size> {
+  const stat = await lstat(path).catch(() => undefined)
+  if (stat === undefined || (device !== undefined && stat.dev !== device)) return { bytes: 0, inodes: 0 }
+  let bytes = stat.blocks * 512
+  let inodes = 1
+  if (stat.isDirectory())
+    for (const name of await readdir(path).catch(() => [])) {
+      const below = await sizeOf(join(path, name), stat.dev)
+      bytes += below.bytes
+      inodes += below.inodes
+    }
+  return { bytes, inodes }
+}
+
+/** All but the working set: what is free, and files that were not looked at for a while. */
+export function memory(proc: string): Observation {
+  const text = readFileSync(join(proc, 'meminfo'), 'utf8')
+  const bytes = (name: string) =>
+    Number(new RegExp(`^${name.replace(/[()]/g, '\\$&')}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
+  return { available: bytes('MemFree') + bytes('Inactive(file)'), capacity: bytes('MemTotal') }
+}
+
+/** Of the machine's limits the smaller one; what there is counts threads too, as the limits do. */
+export function processes(proc: string): Observation {
+  const number = (file: string) => Number(readFileSync(join(proc, file), 'utf8').trim())
+  const capacity = Math.min(number('sys/kernel/pid_max'), number('sys/kernel/threads-max'))
+  const now = Number(/\d+\/(\d+)/.exec(readFileSync(join(proc, 'loadavg'), 'utf8'))?.[1] ?? 0)
+  return { available: capacity - now, capacity }
+}
