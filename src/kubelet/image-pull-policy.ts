@@ -4,14 +4,22 @@ import { messageOf } from '../base/errors.ts'
 import { goDurationTextMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { type BackOff, createBackOff } from './crash-loop-backoff.ts'
-import { annotationsOf, type Container, containerPath, type Pod, uidOf } from './pod.ts'
+import { annotationsOf, type Pod, uidOf } from './pod.ts'
 import type { PodEvents } from './pod-events.ts'
 import type { ContainerRuntime, RegistryCredentials } from './runtimes/runtime.ts'
 import { StartContainerError } from './sync-error.ts'
 
+export interface WantedImage {
+  readonly image: string
+  /** Default: IfNotPresent. */
+  readonly policy: string | undefined
+  /** What the Events are about; undefined: the whole pod. */
+  readonly fieldPath?: string
+}
+
 export interface Images {
-  /** @throws StartContainerError ErrImageNeverPull, ErrImagePull, ImagePullBackOff */
-  ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void>
+  /** Gives what identifies its content. @throws StartContainerError ErrImageNeverPull, ErrImagePull, ImagePullBackOff */
+  ensure(pod: Pod, wanted: WantedImage, signal: AbortSignal): Promise<string>
   forget(uid: string): void
 }
 
@@ -32,10 +40,7 @@ export function createImages(
   const failedAt = new Map<string, number>()
 
   return {
-    async ensure(pod, container, signal) {
-      const image = container.image ?? ''
-      const policy = container.imagePullPolicy ?? 'IfNotPresent'
-      const path = containerPath(pod, container.name)
+    async ensure(pod, { image, policy = 'IfNotPresent', fieldPath: path }, signal) {
       const annotations = annotationsOf(pod)
       const present = await containerRuntime.imageStatus(image, annotations)
       if (policy === 'Never' && present === undefined) {
@@ -50,7 +55,7 @@ export function createImages(
           `Container image "${image}" already present on machine and can be accessed by the pod`,
           path,
         )
-        return
+        return present.id
       }
       const key = `${uidOf(pod)}_${image}`
       const left = failedAt.has(key) ? backOff.remaining(key, failedAt.get(key)!) : 0
@@ -61,8 +66,9 @@ export function createImages(
       }
       events.normal(pod, 'Pulling', `Pulling image "${image}"`, path)
       const from = clock.monotonic()
+      let pulled: { readonly id: string }
       try {
-        await containerRuntime.pullImage(image, annotations, signal, await credentials(pod, image))
+        pulled = await containerRuntime.pullImage(image, annotations, signal, await credentials(pod, image))
       } catch (error) {
         if (signal.aborted) throw error
         const message = messageOf(error)
@@ -83,6 +89,7 @@ export function createImages(
       backOff.delete(key)
       failures.delete(key)
       failedAt.delete(key)
+      return pulled.id
     },
     forget(uid) {
       backOff.delete(`${uid}_`)

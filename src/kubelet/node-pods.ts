@@ -186,6 +186,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     runtimeName,
     hostIP,
     limitsPods: machine !== undefined,
+    mountsRecursivelyReadOnly: (pod: Pod) => machine?.mountsRecursivelyReadOnly(pod) ?? true,
     startFailure: failures.get,
     ready: probes.ready,
     started: probes.started,

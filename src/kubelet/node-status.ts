@@ -3,6 +3,7 @@ import type { Node, NodeCondition, NodeStatus } from '../api/generated/types.ts'
 import { isExtendedResource } from '../api/validation/resource-names.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Pressure } from './eviction/observations.ts'
+import type { RuntimeFeatures } from './runtimes/runtime.ts'
 
 export interface NodeDescription {
   readonly name: string
@@ -30,6 +31,8 @@ export interface NodeDescription {
     /** Where the kubelet's own server listens. */
     readonly port: number
     readonly images: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[]
+    /** Default: nothing beyond what all runtimes can do. */
+    readonly features?: RuntimeFeatures
     /** Why pods cannot run; undefined: they can. */
     readonly problem: string | undefined
   }
@@ -111,6 +114,7 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
       : {
           daemonEndpoints: { kubeletEndpoint: { Port: node.real.port } },
           images: node.real.images.map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),
+          ...featuresOf(node.real.features),
         }),
     nodeInfo: {
       machineID: node.machineId,
@@ -124,5 +128,22 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
       operatingSystem: 'linux',
       architecture: node.architecture,
     },
+  }
+}
+
+/** What a runtime does not have is not named. */
+function featuresOf(features: RuntimeFeatures | undefined): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {
+  if (features === undefined) return {}
+  const { handlers, supplementalGroupsPolicy } = features
+  return {
+    ...(handlers.length === 0
+      ? {}
+      : {
+          runtimeHandlers: handlers.map(({ name, recursiveReadOnlyMounts, userNamespaces }) => ({
+            name,
+            features: { recursiveReadOnlyMounts, userNamespaces },
+          })),
+        }),
+    ...(supplementalGroupsPolicy ? { features: { supplementalGroupsPolicy } } : {}),
   }
 }

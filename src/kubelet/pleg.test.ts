@@ -4,7 +4,7 @@ import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import { createPleg, type PodLifecycleEvent } from './pleg.ts'
 import { createPodAddresses, podCIDROf } from './pod-addresses.ts'
 import { createPodCache } from './pod-cache.ts'
-import { type ContainerRuntime, POD_UID_LABEL } from './runtimes/runtime.ts'
+import { type ContainerEvent, type ContainerRuntime, POD_UID_LABEL, type RealRuntime } from './runtimes/runtime.ts'
 import { createSimulatedRuntime } from './runtimes/simulated/simulated-runtime.ts'
 
 function setup(silent: boolean) {
@@ -82,4 +82,62 @@ test('the first reading is tried until the runtime answers', async () => {
   await runtime.complete(pleg.firstRelist(new AbortController().signal))
   assert.equal(runtime.clock.now() - start, 3000)
   assert.equal(cache.get('u').sandboxes.length, 1)
+})
+
+test('a real runtime is listed each second until its events come, then now and then, and again when they end', async () => {
+  const runtime = simulatedRuntime(1)
+  const { containerEvents: _, ...others } = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  let lists = 0
+  let tell: ((event: ContainerEvent) => void) | undefined
+  let end = () => {}
+  const real = {
+    events: (listener: (event: ContainerEvent) => void) =>
+      new Promise<void>((_, reject) => {
+        tell = listener
+        end = () => reject(new Error('the runtime is gone'))
+      }),
+  } as Partial<RealRuntime> as RealRuntime
+  const cri: ContainerRuntime = {
+    ...others,
+    real,
+    listPodSandboxes(filter) {
+      lists++
+      return others.listPodSandboxes(filter)
+    },
+  }
+  const events: PodLifecycleEvent[] = []
+  const stop = new AbortController()
+  createPleg(runtime, cri, createPodCache(), (changes) => events.push(...changes)).run(stop.signal)
+  const listsIn = async (ms: number) => {
+    lists = 0
+    await runtime.advance(ms)
+    return lists
+  }
+  const metadata = { name: 'p', namespace: 'n', uid: 'u', attempt: 0 }
+  const labels = { [POD_UID_LABEL]: 'u' }
+  assert.equal(await listsIn(10_000), 10)
+
+  tell?.({ type: 'created', podUid: 'other', containerId: 'o' })
+  await runtime.advance(1)
+  assert.equal(await listsIn(299_000), 0)
+  assert.equal(await listsIn(2000), 1)
+
+  const id = await runtime.complete(
+    cri.runPodSandbox({ metadata, hostname: '', labels, annotations: {}, hostNetwork: false }),
+  )
+  tell?.({ type: 'started', podUid: 'u', containerId: id })
+  await runtime.settle()
+  assert.deepEqual(types(events), ['ContainerStarted'])
+  await runtime.complete(cri.removePodSandbox(id))
+  tell?.({ type: 'deleted', podUid: '', containerId: id })
+  await runtime.settle()
+  assert.deepEqual(types(events), ['ContainerStarted', 'ContainerDied', 'ContainerRemoved'])
+
+  end()
+  await runtime.settle()
+  assert.equal(await listsIn(10_000), 11)
+  tell = undefined
+  await runtime.advance(25_000)
+  assert.notEqual(tell, undefined, 'events are asked for again')
+  stop.abort()
 })

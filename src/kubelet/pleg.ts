@@ -1,16 +1,19 @@
 /**
  * PLEG, the pod lifecycle event generator: learns from the runtime what became of sandboxes and containers, keeps the
  * PodCache, and tells which pods need a look. A runtime that tells of its changes is listened to, so that nothing polls;
- * one that does not is relisted every second.
+ * one that does not is relisted every second. What a real runtime tells may be lost: it is relisted now and then all the same.
  */
-import { sleep } from '../base/clock.ts'
+import { sleep, type Timer } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { PodCache, RuntimePodStatus } from './pod-cache.ts'
 import {
+  type ContainerEvent,
   type ContainerRuntime,
   type ListFilter,
   POD_UID_LABEL,
   type PodSandboxStatus,
+  type RealRuntime,
   type RuntimeContainerStatus,
 } from './runtimes/runtime.ts'
 
@@ -36,6 +39,10 @@ export interface Pleg {
 }
 
 const RELIST_PERIOD_MS = 1000
+/** While events come. */
+const RELIST_BESIDE_EVENTS_MS = 300_000
+/** Events that end, or that there are none of, are asked for again after this. */
+const EVENTS_RETRY_MS = 30_000
 
 export function createPleg(
   runtime: Runtime,
@@ -128,6 +135,57 @@ export function createPleg(
     }
   }
 
+  /** A deletion may be told when the pod that it was of is not known to the runtime any more. */
+  function podOfContainer(id: string): string | undefined {
+    for (const uid of known) {
+      const { sandboxes, containers } = cache.get(uid)
+      if (sandboxes.some((one) => one.id === id) || containers.some((one) => one.id === id)) return uid
+    }
+    return undefined
+  }
+
+  function runReal(signal: AbortSignal): void {
+    let timer: Timer | undefined
+    let eventsCome = false
+    const relistAfter = (ms: number) => {
+      timer?.cancel()
+      timer = runtime.clock.setTimer(ms, 'pleg relist', () => {
+        void relist()
+          .catch((error) => runtime.log.error('Relisting failed', error))
+          .finally(() => {
+            if (!signal.aborted) relistAfter(eventsCome ? RELIST_BESIDE_EVENTS_MS : RELIST_PERIOD_MS)
+          })
+      })
+    }
+    const take = ({ podUid, containerId }: ContainerEvent) => {
+      if (!eventsCome) {
+        eventsCome = true
+        // What happened before the first of them has not been told.
+        relistAfter(0)
+      }
+      const uid = podUid === '' ? podOfContainer(containerId) : podUid
+      if (uid !== undefined) readLater(uid)
+    }
+    const listen = async (real: RealRuntime) => {
+      while (!signal.aborted) {
+        try {
+          await real.events(take, signal)
+        } catch (error) {
+          runtime.log.info(4, 'The container runtime tells of no changes', { err: messageOf(error) })
+        }
+        if (signal.aborted) return
+        if (eventsCome) {
+          eventsCome = false
+          relistAfter(0)
+        }
+        await sleep(runtime.clock, EVENTS_RETRY_MS, signal)
+      }
+    }
+    relistAfter(RELIST_PERIOD_MS)
+    if (containerRuntime.real !== undefined) listen(containerRuntime.real).catch(() => {})
+    signal.addEventListener('abort', () => timer?.cancel(), { once: true })
+  }
+
   return {
     relistPod,
     async firstRelist(signal) {
@@ -154,18 +212,7 @@ export function createPleg(
         containerRuntime.containerEvents(({ podUid }) => readLater(podUid), signal)
         return
       }
-      const again = () => {
-        const timer = runtime.clock.setTimer(RELIST_PERIOD_MS, 'pleg relist', () => {
-          signal.removeEventListener('abort', timer.cancel)
-          void relist()
-            .catch((error) => runtime.log.error('Relisting failed', error))
-            .finally(() => {
-              if (!signal.aborted) again()
-            })
-        })
-        signal.addEventListener('abort', timer.cancel, { once: true })
-      }
-      again()
+      runReal(signal)
     },
   }
 }

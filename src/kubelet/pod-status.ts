@@ -31,6 +31,8 @@ export interface StatusSources {
   /** `containerd`, `simulated`: the scheme of container ids. */
   readonly runtimeName: string
   readonly hostIP: string
+  /** Mounts can be read-only with all that is mounted below them. */
+  mountsRecursivelyReadOnly(pod: Pod): boolean
   /** Pods have control groups of their own. */
   readonly limitsPods?: boolean
   /** Of a container that is not running because of it. */
@@ -197,7 +199,8 @@ function containerStatusOf(
     containerID: `${sources.runtimeName}://${latest.id}`,
     started,
     ...resourcesOf(container, running ? sources.resources(container, latest) : undefined),
-    ...mountsOf(container),
+    ...mountsOf(pod, container, sources),
+    ...userOf(latest),
   }
 }
 
@@ -219,7 +222,7 @@ function neverSeen(
     image: container.image ?? '',
     imageID: '',
     started: false,
-    ...mountsOf(container),
+    ...mountsOf(pod, container, sources),
   }
   if (old === undefined) return base
   if (old.state?.terminated !== undefined) return old
@@ -270,15 +273,26 @@ function resourcesOf({ resources = {} }: Container, held: ResourceRequirements =
   }
 }
 
-function mountsOf({ volumeMounts = [] }: Container): Partial<ContainerStatus> {
+function mountsOf(pod: Pod, { volumeMounts = [] }: Container, sources: StatusSources): Partial<ContainerStatus> {
   if (volumeMounts.length === 0) return {}
   return {
     volumeMounts: volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
       mountPath,
       name,
       ...(readOnly === true
-        ? { readOnly: true, recursiveReadOnly: recursiveReadOnly === undefined ? 'Disabled' : recursiveReadOnly }
+        ? {
+            readOnly: true,
+            recursiveReadOnly:
+              (recursiveReadOnly ?? 'Disabled') !== 'Disabled' && sources.mountsRecursivelyReadOnly(pod)
+                ? 'Enabled'
+                : 'Disabled',
+          }
         : {}),
     })),
   }
+}
+
+function userOf({ user }: RuntimeContainerStatus): Partial<ContainerStatus> {
+  if (user === undefined) return {}
+  return { user: { linux: { gid: user.gid, supplementalGroups: [...user.supplementalGroups], uid: user.uid } } }
 }

@@ -9,6 +9,13 @@ import { environmentOf } from './container-environment.ts'
 import { createBackOff } from './crash-loop-backoff.ts'
 import { expanded } from './downward-api.ts'
 import type { Images } from './image-pull-policy.ts'
+import {
+  type ImageVolumes,
+  imagesMountedBy,
+  NO_IMAGE_VOLUMES,
+  pullImageVolumes,
+  type VolumeImage,
+} from './image-volumes.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
 import {
@@ -42,11 +49,28 @@ import { StartContainerError } from './sync-error.ts'
 import type { StartFailures } from './waiting-reasons.ts'
 
 export interface ContainerStarter {
+  /** What the pod's volumes that are images refer to. @throws the signal's reason */
+  imageVolumes(pod: Pod, signal: AbortSignal): Promise<ImageVolumes>
   /** @throws StartContainerError, which is also noted as the container's start failure */
-  start(pod: Pod, container: Container, sandboxId: string, status: RuntimePodStatus, signal: AbortSignal): Promise<void>
+  start(request: StartRequest, signal: AbortSignal): Promise<void>
   /** What a container is run with. @throws Error while something that it refers to is missing */
-  configOf(pod: Pod, container: Container, status: RuntimePodStatus, attempt: number): Promise<ContainerConfig>
+  configOf(
+    pod: Pod,
+    container: Container,
+    status: RuntimePodStatus,
+    attempt: number,
+    images?: ReadonlyMap<string, VolumeImage>,
+  ): Promise<ContainerConfig>
   forget(uid: string): void
+}
+
+export interface StartRequest {
+  readonly pod: Pod
+  readonly container: Container
+  readonly sandboxId: string
+  readonly status: RuntimePodStatus
+  /** Default: none. */
+  readonly imageVolumes?: ImageVolumes
 }
 
 export interface ContainerStarterOptions {
@@ -91,24 +115,23 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
   }
 
   async function run(
-    pod: Pod,
-    container: Container,
-    sandboxId: string,
-    status: RuntimePodStatus,
+    { pod, container, sandboxId, status, imageVolumes = NO_IMAGE_VOLUMES }: StartRequest,
     signal: AbortSignal,
   ): Promise<void> {
     const path = containerPath(pod, container.name)
     const failed = (text: string) => events.warning(pod, 'Failed', `Error: ${text}`, path)
     checkBackOff(pod, container, status)
+    const mounted = imagesMountedBy(pod, container, imageVolumes, events)
     try {
-      await images.ensure(pod, container, signal)
+      const { image = '', imagePullPolicy: policy } = container
+      await images.ensure(pod, { image, policy, fieldPath: path }, signal)
     } catch (error) {
       if (error instanceof StartContainerError) failed(error.reason)
       throw error
     }
 
     const attempt = attemptOf(pod, container, status)
-    const config = await configOf(pod, container, status, attempt).catch((error) => {
+    const config = await configOf(pod, container, status, attempt, mounted).catch((error) => {
       failed(messageOf(error))
       throw new StartContainerError('CreateContainerConfigError', messageOf(error), undefined, { cause: error })
     })
@@ -134,6 +157,7 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
     container: Container,
     status: RuntimePodStatus,
     attempt: number,
+    mountedImages: ReadonlyMap<string, VolumeImage> = new Map(),
   ): Promise<ContainerConfig> {
     const podIPs = specOf(pod).hostNetwork === true ? [hostIP] : status.ips
     const sources = { hostIP, podIPs, ...machine?.sources(pod) }
@@ -171,7 +195,16 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
       sandboxConfigOf(pod, status.sandboxes[0]?.metadata.attempt ?? 0),
       () => {},
     )
-    return machine.container({ pod, container, config, sandbox, podIPs, imageUser, ...targetOf(container, status) })
+    return machine.container({
+      pod,
+      container,
+      config,
+      sandbox,
+      podIPs,
+      imageUser,
+      mountedImages,
+      ...targetOf(container, status),
+    })
   }
 
   async function postStart(
@@ -202,9 +235,11 @@ export function createContainerStarter(options: ContainerStarterOptions): Contai
   }
 
   return {
-    async start(pod, container, sandboxId, status, signal) {
+    imageVolumes: (pod, signal) => pullImageVolumes(images, pod, signal),
+    async start(request, signal) {
+      const { pod, container } = request
       try {
-        await run(pod, container, sandboxId, status, signal)
+        await run(request, signal)
         failures.delete(uidOf(pod), container.name)
       } catch (error) {
         if (error instanceof StartContainerError)

@@ -166,11 +166,13 @@ async function startAll(
   status: RuntimePodStatus,
   signal: AbortSignal,
 ): Promise<void> {
+  if (containers.length === 0) return
   let problem: SyncError | undefined
+  const imageVolumes = await parts.starter.imageVolumes(pod, signal)
   for (const container of containers) {
     if (signal.aborted) return
     try {
-      await parts.starter.start(pod, container, sandboxId, status, signal)
+      await parts.starter.start({ pod, container, sandboxId, status, imageVolumes }, signal)
     } catch (error) {
       if (!(error instanceof SyncError)) throw error
       const sooner = problem?.retryMs === undefined || (error.retryMs !== undefined && error.retryMs < problem.retryMs)

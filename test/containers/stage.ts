@@ -1,17 +1,33 @@
 /**
  * A machine of its own for real containers: mount, network and process namespaces with a containerd in them (machine.sh), where a skiff
- * runs that knows nothing of it. Everything ends with it.
+ * runs that knows nothing of it. Everything ends with it. SKIFF_CONTAINERD names a folder with another containerd, its shim and its runc
+ * (made by interop/containerd/build, where it is not there yet) than those of the machine.
  */
 import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { writeTar } from '../../src/kubelet/images/tar.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const PATIENCE_MS = 120_000
+const BUILD_MS = 3_600_000
+
+/** In which programs are looked for. @throws Error when the containerd that is wanted cannot be built */
+function path(): string {
+  const usual = `${process.env['PATH']}:/usr/sbin:/sbin`
+  const named = process.env['SKIFF_CONTAINERD']
+  if (named === undefined) return usual
+  const folder = resolve(root, named)
+  if (!existsSync(join(folder, 'runc'))) {
+    const build = join(root, 'interop/containerd/build')
+    const { status, stderr } = spawnSync('nice', [build, folder], { encoding: 'utf8', timeout: BUILD_MS })
+    if (status !== 0) throw new Error(`containerd could not be built: ${stderr}`)
+  }
+  return `${folder}:${usual}`
+}
 
 export interface Said {
   readonly status: number | null
@@ -58,7 +74,9 @@ export async function startContainerMachine({ registry }: ContainerMachineOption
     )
   const script = join(root, 'test/containers/machine.sh')
   const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
+  const PATH = path()
   const outer = spawn('unshare', [...namespaces, script, directory, '/usr/lib/cni'], {
+    env: { ...process.env, PATH },
     stdio: 'ignore',
     detached: true,
   })
@@ -71,7 +89,7 @@ export async function startContainerMachine({ registry }: ContainerMachineOption
   const dataDir = join(directory, 'data')
   const env = {
     ...process.env,
-    PATH: `${process.env['PATH']}:/usr/sbin:/sbin`,
+    PATH,
     KUBECONFIG: join(dataDir, 'kubeconfig'),
   }
   const inside = ['-t', inner, '-m', '-n', '-p', '--']

@@ -29,6 +29,7 @@ const GROUPS = [
   'storage',
 ]
 const CONFORMANCE = 'test/containers/kubernetes-conformance.long.ts'
+const CONTAINERD2 = 'test/containers/containerd2.long.ts'
 
 /** `firstSeed` is where the seeds of the simulation begin; CI's are 1 to 1,000. */
 export function pieces(firstSeed: number): readonly Piece[] {
@@ -44,7 +45,16 @@ export function pieces(firstSeed: number): readonly Piece[] {
       files: [CONFORMANCE],
       env: { SKIFF_CONFORMANCE: `^\\[sig-${group}\\]` },
     })),
-    ...long.filter((file) => file !== CONFORMANCE).map((file) => ({ name: file, files: [file], env: {} })),
+    ...[...long.filter((file) => file === CONTAINERD2), ...globSync('test/containers/*.test.ts').toSorted()].map(
+      (file) => ({
+        name: `${file}, with containerd 2`,
+        files: [file],
+        env: { SKIFF_CONTAINERD: 'interop/bin/containerd2' },
+      }),
+    ),
+    ...long
+      .filter((file) => file !== CONFORMANCE && file !== CONTAINERD2)
+      .map((file) => ({ name: file, files: [file], env: {} })),
     // A full disk has no rounds.
     ...globSync('test/faults/{kill*,power}.test.ts')
       .toSorted()

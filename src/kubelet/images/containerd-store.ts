@@ -40,7 +40,7 @@ export async function storeImages(
         },
       }
       await write(content, lease, manifest, refs)
-      for (const name of image.names) {
+      for (const name of namesOf(image)) {
         const { mediaType: media_type, digest, size } = image.manifest
         const one = { name, labels: { ...MANAGED, ...labels }, target: { media_type, digest, size } }
         await store.call('Create', { image: one }).catch((error: unknown) => {
@@ -55,22 +55,29 @@ export async function storeImages(
   }
 }
 
-/** Removes the image of that name where it has the label. */
-export async function removeLabelledImage(
+/** Removes all images that have the label, under each of their names. */
+export async function removeLabelledImages(
   runtime: Runtime,
   endpoint: string,
-  name: string,
-  label: readonly [string, string],
+  [key, value]: readonly [string, string],
 ): Promise<void> {
   const store = connect(runtime.clock, endpoint, 'images', { 'containerd-namespace': NAMESPACE })
   try {
-    const { image } = await store.call<{ image: { labels: Readonly<Record<string, string>> } }>('Get', { name })
-    if (image.labels[label[0]] === label[1]) await store.call('Delete', { name })
-  } catch (error) {
-    if (!isRpcNotFound(error)) throw error
+    const filters = [`labels.${JSON.stringify(key)}==${JSON.stringify(value)}`]
+    const { images } = await store.call<{ images: readonly { readonly name: string }[] }>('List', { filters })
+    for (const { name } of images)
+      await store.call('Delete', { name }).catch((error: unknown) => {
+        if (!isRpcNotFound(error)) throw error
+      })
   } finally {
     store.close()
   }
+}
+
+/** CRI finds an image by its id too, which is the digest of its configuration. */
+function namesOf({ names, manifestBytes }: ArchivedImage): readonly string[] {
+  const { config } = JSON.parse(manifestBytes.toString()) as { readonly config: { readonly digest: string } }
+  return names.length === 0 ? [] : [config.digest, ...names]
 }
 
 async function write(

@@ -1,10 +1,10 @@
 /** What this machine must have for real containers, looked at before anything is started: each thing that is missing in one line, with how to get it. */
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
+import { type ContainerdConfiguration, containerdConfiguration } from './containerd-configuration.ts'
 
 /** Where runtimes listen, in the order in which they are looked for. */
 export const USUAL_ENDPOINTS = [
@@ -95,7 +95,7 @@ async function findRuntime(clock: Clock, endpoint: string, problems: string[]): 
       runtime_name: string
       runtime_version: string
     }>('Version', { version: 'v1' }, { timeoutMs: 10_000 })
-    const settings = await settingsOf(connection)
+    const settings = await settingsOf(connection, () => containerdConfiguration(clock, endpoint))
     const missing = PLUGINS.filter((plugin) => !existsSync(join(settings.pluginDirectory, plugin)))
     if (missing.length > 0)
       problems.push(
@@ -128,7 +128,8 @@ interface RuntimeSettings {
   }
 }
 
-async function settingsOf(connection: Connection): Promise<Settings> {
+/** `more`: of a runtime that does not tell all. */
+async function settingsOf(connection: Connection, more: () => Promise<ContainerdConfiguration>): Promise<Settings> {
   const { info } = await connection.call<{ info: Readonly<Record<string, string>> }>('Status', { verbose: true })
   let said: RuntimeSettings = {}
   try {
@@ -136,7 +137,9 @@ async function settingsOf(connection: Connection): Promise<Settings> {
   } catch {
     // A runtime that tells of its settings in another form has the usual ones.
   }
-  const { cni, containerd, sandboxImage } = said
+  const told = said.sandboxImage ? {} : await more()
+  const { cni, containerd, sandboxImage = told.sandboxImage } = said
+  const { sandboxImage: _, ...images } = told
   const pluginDirectory = cni?.binDirs?.[0] ?? cni?.binDir ?? '/opt/cni/bin'
   const main = containerd?.runtimes?.[containerd.defaultRuntimeName ?? 'runc']
   return {
@@ -145,7 +148,7 @@ async function settingsOf(connection: Connection): Promise<Settings> {
     sandboxImage: sandboxImage === '' ? undefined : sandboxImage,
     cgroupDriver: main?.options?.SystemdCgroup === true ? 'systemd' : 'cgroupfs',
     hasPortmap: existsSync(join(pluginDirectory, 'portmap')) && isCommand('iptables'),
-    manner: mannerOf(said),
+    manner: { ...images, ...mannerOf(said) },
   }
 }
 
@@ -163,21 +166,6 @@ function mannerOf({ containerd, registry, ...said }: RuntimeSettings): RuntimeMa
 export function isCommand(name: string): boolean {
   const places = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']
   return places.some((place) => place !== '' && existsSync(join(place, name)))
-}
-
-/** A short command of the system, run once when a node starts or ends. @throws Error with what it says */
-export function system(command: string, args: readonly string[], input?: string): string {
-  try {
-    return execFileSync(command, args, {
-      encoding: 'utf8',
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
-      ...(input === undefined ? {} : { input }),
-    })
-  } catch (error) {
-    const { stderr = '' } = error as { stderr?: string }
-    throw new Error(`${command} ${args.join(' ')}: ${stderr.trim() || messageOf(error)}`, { cause: error })
-  }
 }
 
 /** Configurations of networks, as a runtime takes the first of them. */

@@ -22,6 +22,7 @@ import { hostsFile, parseResolver, resolverOf, sandboxHostname } from './hosts-a
 import { credentialsFor } from './image-pull-secrets.ts'
 import { ownTree } from './own-tree.ts'
 import { podDirectories, writeForContainers } from './pod-directories.ts'
+import { unready } from './real-machine.ts'
 import { containerSecurity, namespacesOf, sandboxSecurity } from './security-context.ts'
 import { serviceVariables } from './service-environment-variables.ts'
 import { mountSubPath } from './sub-path.ts'
@@ -40,6 +41,7 @@ const GI = 1024n ** 3n
 const podOf = (spec: object): Pod =>
   ({ kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', namespace: 'ns', uid: 'u' }, spec }) as unknown as Pod
 const c = (fields: object = {}) => ({ name: 'c', image: 'i', ...fields }) as unknown as Container
+const hostUsers = { mode: 'NODE' } as const
 
 test('requests and limits become shares, quota, memory and the order in which containers are killed', () => {
   const resources = (of: object | undefined, spec: object = {}) => {
@@ -65,7 +67,7 @@ test('requests and limits become shares, quota, memory and the order in which co
 test('security contexts: a container’s own before its pod’s, and what is not said is the runtime’s default', () => {
   const security = (own: object, pod: object = {}, image: object = {}) => {
     const container = c({ securityContext: own })
-    return containerSecurity(podOf({ containers: [container], securityContext: pod }), container, image)
+    return containerSecurity(podOf({ containers: [container], securityContext: pod }), container, image, hostUsers)
   }
   const both = security({ runAsUser: 5 }, { runAsUser: 6, runAsGroup: 7, fsGroup: 8, supplementalGroups: [9, 8] })
   assert.deepEqual(
@@ -88,7 +90,7 @@ test('security contexts: a container’s own before its pod’s, and what is not
 test('what must not run as root does not: by its own user, its image’s, or one that has only a name', () => {
   const check = (own: object, image: object) => {
     const container = c({ securityContext: { runAsNonRoot: true, ...own } })
-    return containerSecurity(podOf({ containers: [container] }), container, image)
+    return containerSecurity(podOf({ containers: [container] }), container, image, hostUsers)
   }
   const where = '(pod: "p_ns(u)", container: c)'
   assert.throws(() => check({ runAsUser: 0 }, {}), { message: `container's runAsUser breaks non-root policy ${where}` })
@@ -103,10 +105,12 @@ test('what must not run as root does not: by its own user, its image’s, or one
 
 test('namespaces of the host and of the pod', () => {
   const all = { hostNetwork: true, hostPID: true, hostIPC: true, containers: [] }
-  assert.deepEqual(namespacesOf(podOf(all)), { network: 'NODE', ipc: 'NODE', pid: 'NODE' })
+  const namespaces = (spec: object) => namespacesOf(podOf(spec), hostUsers)
+  assert.deepEqual(namespaces(all), { network: 'NODE', ipc: 'NODE', pid: 'NODE', userns_options: hostUsers })
   const shared = { shareProcessNamespace: true, containers: [] }
-  assert.deepEqual(namespacesOf(podOf(shared)), { network: 'POD', ipc: 'POD', pid: 'POD' })
-  assert.equal(sandboxSecurity(podOf({ containers: [c({ securityContext: { privileged: true } })] })).privileged, true)
+  assert.deepEqual(namespaces(shared), { network: 'POD', ipc: 'POD', pid: 'POD', userns_options: hostUsers })
+  const privileged = podOf({ containers: [c({ securityContext: { privileged: true } })] })
+  assert.equal(sandboxSecurity(privileged, hostUsers).privileged, true)
 })
 
 test('the hosts file names the pod and its aliases', () => {
@@ -349,6 +353,14 @@ test('a pod’s control group has its limits where every container has one, in e
   )
   const slice = createCgroups('c1', 'systemd', two).parentOf(pod)
   assert.equal(slice, 'skiff_c1-guaranteed-podu.slice')
+})
+
+test('a runtime that deprecates something is ready; one without a network is not', () => {
+  const condition = (type: string, status: boolean) => ({ type, status, message: '' })
+  const deprecating = condition('ContainerdHasNoDeprecationWarnings', false)
+  const ready = condition('RuntimeReady', true)
+  assert.equal(unready([ready, condition('NetworkReady', true), deprecating]), undefined)
+  assert.equal(unready([deprecating, ready, condition('NetworkReady', false)])?.type, 'NetworkReady')
 })
 
 test('files for containers have their mode under any umask', () => {

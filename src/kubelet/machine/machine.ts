@@ -10,6 +10,7 @@ import type { Service } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { EnvironmentSources } from '../container-environment.ts'
 import { expanded } from '../downward-api.ts'
+import type { VolumeImage } from '../image-volumes.ts'
 import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
 import type { LinuxContainerResources } from '../runtimes/cri/messages.ts'
 import type {
@@ -18,6 +19,7 @@ import type {
   PodSandboxConfig,
   RealSandboxConfig,
   RegistryCredentials,
+  RuntimeHandler,
 } from '../runtimes/runtime.ts'
 import type { Cgroups } from './cgroups.ts'
 import { containerResources, podResources } from './cpu-and-memory-limits.ts'
@@ -29,6 +31,7 @@ import { containerSecurity, type ImageUser, sandboxSecurity } from './security-c
 import { serviceVariables } from './service-environment-variables.ts'
 import { mountSubPath } from './sub-path.ts'
 import { MESSAGE_PATH, MESSAGE_POLICY } from './termination-message.ts'
+import { hasOwnUsers, type UserNamespaces } from './user-namespaces.ts'
 import type { MachineVolumes } from './volume-writer.ts'
 
 export interface Machine {
@@ -42,6 +45,8 @@ export interface Machine {
   /** Holds the pod's group to what the pod is given now, as far as what runs in it allows. */
   resizePod(pod: Pod): void
   sources(pod: Pod): Pick<EnvironmentSources, 'services' | 'allocatable'>
+  /** What is mounted below the pod's volumes can be kept from being written too. */
+  mountsRecursivelyReadOnly(pod: Pod): boolean
   credentials(image: string, secrets: readonly KubeObject[]): readonly RegistryCredentials[]
   /** Nothing of the pod runs any more: its volumes and groups go. @throws Error when something is busy */
   release(uid: string): Promise<void>
@@ -61,6 +66,8 @@ export interface ContainerRequest {
   readonly sandbox: PodSandboxConfig
   readonly podIPs: readonly string[]
   readonly imageUser: ImageUser | undefined
+  /** By name of the volume. */
+  readonly mountedImages: ReadonlyMap<string, VolumeImage>
   /** The id of the container whose processes an ephemeral one sees. */
   readonly targetId?: string
 }
@@ -74,20 +81,55 @@ export interface MachineOptions {
   readonly allocatable: () => Readonly<Record<string, string>>
   /** The runtime's handler for a RuntimeClass. @throws Error when there is no such class */
   readonly runtimeHandler: (runtimeClass: string) => Promise<string>
+  readonly userNamespaces: UserNamespaces
+  /** What the runtime's handlers can do; none where it does not tell. */
+  readonly handlers: () => readonly RuntimeHandler[]
 }
 
 export function createMachine(options: MachineOptions): Machine {
-  const { directories, volumes, cgroups, dns } = options
+  const { directories, volumes, cgroups, dns, userNamespaces } = options
+  /** By the name of a RuntimeClass, as it was when a pod of it was last begun. */
+  const handlerNames = new Map<string, string>()
+
+  async function handlerOf(pod: Pod): Promise<string> {
+    const { runtimeClassName } = specOf(pod)
+    if (!runtimeClassName) return ''
+    const name = await options.runtimeHandler(runtimeClassName)
+    handlerNames.set(runtimeClassName, name)
+    return name
+  }
+
+  const featuresOf = (pod: Pod): RuntimeHandler | undefined => {
+    const { runtimeClassName } = specOf(pod)
+    const handler = runtimeClassName ? handlerNames.get(runtimeClassName) : ''
+    return options.handlers().find(({ name }) => name === handler)
+  }
+
+  function isRecursivelyReadOnly(pod: Pod, volume: string, mode: string | undefined): boolean {
+    const isSupported = featuresOf(pod)?.recursiveReadOnlyMounts === true
+    if (mode === 'IfPossible') return isSupported
+    if (mode !== 'Enabled') return false
+    if (isSupported) return true
+    const why = `volume "${volume}" requested recursive read-only mode, but it is not supported by the runtime`
+    throw new Error(`failed to resolve recursive read-only mode: ${why}`)
+  }
 
   async function mountsOf(request: ContainerRequest): Promise<readonly Mount[]> {
     const { pod, container, config, podIPs } = request
     const uid = uidOf(pod)
+    const users = userNamespaces.of(pod)
     const mounts: Mount[] = []
     for (const [at, mount] of (container.volumeMounts ?? []).entries()) {
+      const subPath = mount.subPathExpr ? expandedPath(mount.subPathExpr, config.envs) : mount.subPath
+      const containerPath = mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`
+      const image = request.mountedImages.get(mount.name)
+      if (image !== undefined) {
+        mounts.push({ volume: mount.name, containerPath, readOnly: true, image: { ...image, subPath: subPath ?? '' } })
+        continue
+      }
       const path = volumes.pathOf(pod, mount.name)
       if (path === undefined)
         throw new Error(`cannot find volume "${mount.name}" to mount into container "${container.name}"`)
-      const subPath = mount.subPathExpr ? expandedPath(mount.subPathExpr, config.envs) : mount.subPath
       let hostPath = path
       if (subPath) {
         hostPath = join(directories.subPaths(uid), mount.name, container.name, String(at))
@@ -103,11 +145,11 @@ export function createMachine(options: MachineOptions): Machine {
       const readOnly = mount.readOnly === true || volumes.isReadOnly(pod, mount.name)
       mounts.push({
         volume: mount.name,
-        containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
+        containerPath,
         hostPath,
         readOnly,
         propagation: propagationOf(mount.mountPropagation),
-        recursiveReadOnly: mount.recursiveReadOnly === 'Enabled',
+        recursiveReadOnly: isRecursivelyReadOnly(pod, mount.name, mount.recursiveReadOnly),
       })
     }
     const isTaken = (path: string) => mounts.some(({ containerPath }) => containerPath === path)
@@ -125,7 +167,7 @@ export function createMachine(options: MachineOptions): Machine {
       writeForContainers(file, '', 0o666)
       mounts.push({ volume: '', containerPath: message, hostPath: file, readOnly: false })
     }
-    return mounts
+    return mounts.map((mount) => ({ ...mount, users }))
   }
 
   async function unmounted(uid: string): Promise<void> {
@@ -137,8 +179,9 @@ export function createMachine(options: MachineOptions): Machine {
   return {
     volumes,
     async sandbox(pod, config, warn) {
-      const { runtimeClassName } = specOf(pod)
-      const runtimeHandler = runtimeClassName ? await options.runtimeHandler(runtimeClassName) : ''
+      const runtimeHandler = await handlerOf(pod)
+      if (hasOwnUsers(pod) && featuresOf(pod)?.userNamespaces !== true)
+        throw new Error("can't set `spec.hostUsers: false`, runtime does not support user namespaces")
       const logDirectory = directories.logs(pod)
       makeDirectories(directories.pod(uidOf(pod)), logDirectory)
       cgroups.make(pod)
@@ -156,7 +199,7 @@ export function createMachine(options: MachineOptions): Machine {
         runtimeHandler,
         linux: {
           cgroup_parent: cgroups.parentOf(pod),
-          security_context: sandboxSecurity(pod),
+          security_context: sandboxSecurity(pod, userNamespaces.of(pod)),
           sysctls: Object.fromEntries(
             (specOf(pod).securityContext?.sysctls ?? []).map(({ name, value }) => [name, value]),
           ),
@@ -193,7 +236,7 @@ export function createMachine(options: MachineOptions): Machine {
           ...(stopSignal === undefined ? {} : { stopSignal }),
           linux: {
             resources: containerResources(pod, container, BigInt(totalmem())),
-            security_context: containerSecurity(pod, container, imageUser, targetId),
+            security_context: containerSecurity(pod, container, imageUser, userNamespaces.of(pod), targetId),
           },
         },
       }
@@ -210,6 +253,7 @@ export function createMachine(options: MachineOptions): Machine {
       services: serviceVariables(options.services(), namespaceOf(pod), specOf(pod).enableServiceLinks !== false),
       allocatable: options.allocatable(),
     }),
+    mountsRecursivelyReadOnly: (pod) => featuresOf(pod)?.recursiveReadOnlyMounts === true,
     credentials: credentialsFor,
 
     async release(uid) {
@@ -220,6 +264,7 @@ export function createMachine(options: MachineOptions): Machine {
     async remove(uid) {
       await unmounted(uid)
       directories.remove(uid)
+      userNamespaces.forget(uid)
       cgroups.remove(uid)
     },
     known: directories.known,

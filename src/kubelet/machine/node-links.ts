@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { type IPv4Range, ipv4Text } from '../../api/objects/ipv4-range.ts'
-import { system } from './machine-requirements.ts'
 import { NODE_BITS } from './routes.ts'
+import { system } from './system.ts'
 
 /** A range of /20 has 16 pieces; one is for the nodes' own addresses. */
 export const MOST_NODES = 15

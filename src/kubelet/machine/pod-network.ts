@@ -10,9 +10,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type IPv4Range, ipv4Text, isWithin, overlap, parseIPv4Range, rangeText } from '../../api/objects/ipv4-range.ts'
-import { type FoundRuntime, isCommand, networkConfigurations, system } from './machine-requirements.ts'
+import { type FoundRuntime, isCommand, networkConfigurations } from './machine-requirements.ts'
 import { bridgeOf, isInterface, removeNodeLinks, setUpBridge } from './node-links.ts'
 import { CLUSTER_BITS, isUnrouted, type MachineRoutes, NODE_BITS, routesOf, unroutedRange } from './routes.ts'
+import { system } from './system.ts'
 
 export interface PodNetwork {
   /** The node's own address, as its status tells it. */

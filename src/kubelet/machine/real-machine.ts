@@ -55,6 +55,17 @@ function osImage(): string {
   }
 }
 
+/** What a container runtime says of itself. */
+export interface Condition {
+  readonly type: string
+  readonly status: boolean
+  readonly message: string
+}
+
+/** Why no pods can run. Runtimes tell more than that, of what they will not have for ever. */
+export const unready = (conditions: readonly Condition[]): Condition | undefined =>
+  conditions.find(({ type, status }) => (type === 'RuntimeReady' || type === 'NetworkReady') && !status)
+
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
 const KUBELET_PORT = 10250
 const LOOK_AGAIN_MS = 100

@@ -14,7 +14,7 @@ import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
 import { type EvictionFlags, evictionConfig } from '../eviction/thresholds.ts'
-import { removeLabelledImage, storeImages } from '../images/containerd-store.ts'
+import { removeLabelledImages, storeImages } from '../images/containerd-store.ts'
 import { createImageGc } from '../images/image-gc.ts'
 import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, pulledImages } from '../images/pulled-images.ts'
@@ -42,8 +42,9 @@ import {
   removeNetwork,
   setUpNetwork,
 } from './pod-network.ts'
-import { allocatableOf, capacityOf, realMachine } from './real-machine.ts'
+import { allocatableOf, type Condition, capacityOf, realMachine, unready } from './real-machine.ts'
 import { terminationMessage } from './termination-message.ts'
+import { createUserNamespaces } from './user-namespaces.ts'
 import { createMachineVolumes } from './volume-writer.ts'
 
 export interface PrepareOptions {
@@ -178,6 +179,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   if (network.podCIDR !== undefined) await containerRuntime.real?.setPodCIDR(network.podCIDR)
   await provideSandboxImage(runtime, found, connection, cluster)
   await networkReady(runtime, connection, signal)
+  let features = await containerRuntime.real?.features()
 
   const services = createInformerFactory(runtime, client, signal)
   const known = services.informer<Service>(SERVICES)
@@ -193,6 +195,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     dns: { servers: options.dnsServers, domain: 'cluster.local' },
     services: () => known.store.list(),
     allocatable: () => allocatable,
+    userNamespaces: createUserNamespaces(runtime.random, directories),
+    handlers: () => features?.handlers ?? [],
     async runtimeHandler(name) {
       try {
         const { handler } = await client.resource(RUNTIME_CLASSES).get(name)
@@ -222,7 +226,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const describe = (): Partial<NodeDescription> => ({
     ...ids,
     ...(network.podCIDR === undefined ? {} : { podCIDR: network.podCIDR }),
-    real: { ...realMachine(ids), port, images, problem },
+    real: { ...realMachine(ids), port, images, problem, ...(features === undefined ? {} : { features }) },
   })
   const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName })
   const events = createNodeEvents(recorder, nodeName)
@@ -278,6 +282,8 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     const before = JSON.stringify([images, problem])
     try {
       images = await imagesOf(containerRuntime)
+      // One that was away may be another version of itself.
+      if (problem !== undefined) features = await containerRuntime.real?.features()
       problem = undefined
     } catch (error) {
       if (signal.aborted) return
@@ -351,7 +357,7 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
     await attempt(() => createCgroups(cluster, record.cgroupDriver).removeAll())
     await attempt(() => removeNetwork(record))
     if (sandboxImage !== undefined)
-      await attempt(() => removeLabelledImage(runtime, endpoint, sandboxImage, [MADE_BY_SKIFF, cluster]))
+      await attempt(() => removeLabelledImages(runtime, endpoint, [MADE_BY_SKIFF, cluster]))
   } finally {
     connection.close()
   }
@@ -374,17 +380,11 @@ async function provideSandboxImage(
   await storeImages(runtime, endpoint, [pauseImage(sandboxImage, architecture)], { [MADE_BY_SKIFF]: cluster })
 }
 
-interface Condition {
-  readonly type: string
-  readonly status: boolean
-  readonly message: string
-}
-
 /** The runtime sees a new configuration a moment later. @throws Error when it does not take it */
 async function networkReady(runtime: Runtime, connection: Connection, signal: AbortSignal): Promise<void> {
   for (let left = 100; ; left--) {
     const { status } = await connection.call<{ status: { conditions: readonly Condition[] } }>('Status', {})
-    const bad = status.conditions.find((one) => !one.status)
+    const bad = unready(status.conditions)
     if (bad === undefined) return
     if (left === 0) throw new Error(`the container runtime is not ready (${bad.type}): ${bad.message}`)
     await sleep(runtime.clock, 100, signal)

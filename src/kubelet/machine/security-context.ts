@@ -6,6 +6,7 @@ import type {
   LinuxPodSandboxConfig,
   NamespaceOption,
   SecurityProfile,
+  UserNamespace,
 } from '../runtimes/cri/messages.ts'
 
 type ContainerSecurity = LinuxContainerConfig['security_context']
@@ -29,12 +30,13 @@ const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sys
 
 const podSecurity = (pod: Pod): PodSecurityContext => specOf(pod).securityContext ?? {}
 
-export function namespacesOf(pod: Pod): NamespaceOption {
+export function namespacesOf(pod: Pod, users: UserNamespace): NamespaceOption {
   const { hostNetwork, hostPID, hostIPC, shareProcessNamespace } = specOf(pod)
   return {
     network: hostNetwork === true ? 'NODE' : 'POD',
     ipc: hostIPC === true ? 'NODE' : 'POD',
     pid: hostPID === true ? 'NODE' : shareProcessNamespace === true ? 'POD' : 'CONTAINER',
+    userns_options: users,
   }
 }
 
@@ -66,10 +68,10 @@ function groupsOf(pod: Pod): readonly number[] {
   return [...new Set([...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups])]
 }
 
-export function sandboxSecurity(pod: Pod): LinuxPodSandboxConfig['security_context'] {
+export function sandboxSecurity(pod: Pod, users: UserNamespace): LinuxPodSandboxConfig['security_context'] {
   const { runAsUser, runAsGroup, seccompProfile, supplementalGroupsPolicy } = podSecurity(pod)
   return {
-    namespace_options: namespacesOf(pod),
+    namespace_options: namespacesOf(pod, users),
     privileged: [...specOf(pod).containers, ...(specOf(pod).initContainers ?? [])].some(
       ({ securityContext }) => securityContext?.privileged === true,
     ),
@@ -95,6 +97,7 @@ export function containerSecurity(
   pod: Pod,
   container: Container,
   imageUser: ImageUser | undefined,
+  users: UserNamespace,
   targetId?: string,
 ): ContainerSecurity {
   const own = container.securityContext ?? {}
@@ -106,7 +109,7 @@ export function containerSecurity(
   const { privileged = false, capabilities, procMount } = own
   const selinux = own.seLinuxOptions ?? common.seLinuxOptions
   const apparmor = profileOf(own.appArmorProfile ?? common.appArmorProfile, '')
-  const namespaces = namespacesOf(pod)
+  const namespaces = namespacesOf(pod, users)
   return {
     namespace_options: targetId === undefined ? namespaces : { ...namespaces, pid: 'TARGET', target_id: targetId },
     privileged,

@@ -64,6 +64,8 @@ export function createMachineVolumes(
   return {
     allocatable,
     async setUp(pod, volume, files, persistent) {
+      // The runtime mounts it.
+      if (volume.image !== undefined) return
       const uid = uidOf(pod)
       const own = paths.get(uid) ?? new Map<string, string>()
       paths.set(uid, own)

@@ -5,7 +5,12 @@
 
 import type { Duplex } from 'node:stream'
 import type { PrintedLog, PrintedQuery } from '../logs/printed-log.ts'
-import type { LinuxContainerConfig, LinuxContainerResources, LinuxPodSandboxConfig } from './cri/messages.ts'
+import type {
+  LinuxContainerConfig,
+  LinuxContainerResources,
+  LinuxPodSandboxConfig,
+  UserNamespace,
+} from './cri/messages.ts'
 
 /** Labels by which a kubelet finds its sandboxes and containers again. */
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
@@ -85,6 +90,10 @@ export interface Mount {
   readonly hostPath?: string
   readonly propagation?: 'PROPAGATION_PRIVATE' | 'PROPAGATION_HOST_TO_CONTAINER' | 'PROPAGATION_BIDIRECTIONAL'
   readonly recursiveReadOnly?: boolean
+  /** In place of a path of the host. */
+  readonly image?: { readonly id: string; readonly reference: string; readonly subPath: string }
+  /** Users of the host that stand for those inside, of a pod that has users of its own. */
+  readonly users?: UserNamespace
 }
 
 export interface ContainerConfig {
@@ -128,6 +137,8 @@ export interface RuntimeContainerStatus {
   readonly ready?: boolean
   /** Where its log is, on a node that has files. */
   readonly logPath?: string
+  /** With whom its first process began. */
+  readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }
 }
 
 export interface ListFilter {
@@ -235,6 +246,19 @@ export type SessionRequest =
     }
   | { readonly kind: 'portForward'; readonly podSandboxId: string; readonly ports: readonly number[] }
 
+/** What a runtime can do beyond what all can, as it tells. */
+export interface RuntimeFeatures {
+  /** By the handler's name; '': the one that pods have by default. */
+  readonly handlers: readonly RuntimeHandler[]
+  readonly supplementalGroupsPolicy: boolean
+}
+
+export interface RuntimeHandler {
+  readonly name: string
+  readonly recursiveReadOnlyMounts: boolean
+  readonly userNamespaces: boolean
+}
+
 /** What only a runtime that executes can do. */
 export interface RealRuntime {
   /** The URL at which the runtime's own streaming server waits for the session. @throws RuntimeError */
@@ -247,6 +271,12 @@ export interface RealRuntime {
   /** The image's user: a number, or a name; undefined where it has none. */
   imageUser(image: string): Promise<{ readonly uid?: number; readonly username?: string } | undefined>
   setPodCIDR(cidr: string): Promise<void>
+  features(): Promise<RuntimeFeatures>
+  /**
+   * Tells of changes as they come, some perhaps twice; resolves when the signal is aborted or the runtime ends it.
+   * @throws RuntimeError, where the runtime has no events too
+   */
+  events(listener: (event: ContainerEvent) => void, signal: AbortSignal): Promise<void>
   /** @throws RuntimeError */
   removeImage(id: string): Promise<void>
   /** Ids and names of the images of all containers that the runtime has, other users' too. */

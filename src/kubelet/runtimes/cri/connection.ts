@@ -46,6 +46,7 @@ const SERVICES = {
   runtime: ['runtime.v1.RuntimeService', 'runtime.v1.ImageService'],
   content: ['containerd.services.content.v1.Content'],
   images: ['containerd.services.images.v1.Images'],
+  introspection: ['containerd.services.introspection.v1.Introspection'],
   leases: ['containerd.services.leases.v1.Leases'],
   health: ['grpc.health.v1.Health'],
 } as const

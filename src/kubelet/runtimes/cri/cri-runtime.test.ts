@@ -307,3 +307,84 @@ test('images in use are those of all containers, also of others; images are remo
   const { image } = asked.at(-1)!.request as never as { image: { image: string } }
   assert.equal(image.image, 'sha256:2')
 })
+
+test('images and users of mounts are told as a kubelet tells them', async () => {
+  const { cri, asked } = await stage({ CreateContainer: () => ({ container_id: 'c1' }) })
+  const mapping = [{ host_id: 131_072, container_id: 0, length: 65_536 }]
+  const users = { mode: 'POD', uids: mapping, gids: mapping } as const
+  const image = { id: 'sha256:1', reference: 'example.test/i:1', subPath: 'd' }
+  await cri.createContainer('s1', {
+    ...container,
+    mounts: [
+      { containerPath: '/i', volume: 'i', readOnly: true, image, users: { mode: 'NODE' } },
+      { containerPath: '/v', volume: 'v', hostPath: '/host/v', readOnly: false, users },
+    ],
+  })
+  const { config } = asked[0]!.request as never as { config: { mounts: Record<string, unknown>[] } }
+  const [first, second] = config.mounts
+  assert.equal(first?.['host_path'], '')
+  assert.equal(first?.['image_sub_path'], 'd')
+  const { image: id, user_specified_image } = first!['image'] as { image: string; user_specified_image: string }
+  assert.deepEqual([id, user_specified_image], ['sha256:1', 'example.test/i:1'])
+  assert.deepEqual(first?.['uidMappings'], [])
+  assert.deepEqual([second?.['uidMappings'], second?.['gidMappings']], [mapping, mapping])
+  assert.equal(second?.['image'], null)
+})
+
+test('what a runtime tells of itself is what the node has; one that tells nothing has nothing', async () => {
+  const { cri: old } = await stage({ Status: () => ({ status: { conditions: [] } }) })
+  assert.deepEqual(await old.real?.features(), { handlers: [], supplementalGroupsPolicy: false })
+  const { cri } = await stage({
+    Status: () => ({
+      runtime_handlers: [{ features: { recursive_read_only_mounts: true, user_namespaces: true } }, { name: 'runc' }],
+      features: { supplemental_groups_policy: true },
+    }),
+  })
+  assert.deepEqual(await cri.real?.features(), {
+    handlers: [
+      { name: '', recursiveReadOnlyMounts: true, userNamespaces: true },
+      { name: 'runc', recursiveReadOnlyMounts: false, userNamespaces: false },
+    ],
+    supplementalGroupsPolicy: true,
+  })
+})
+
+test('changes are told of this node’s own pods; a runtime that has no events says so', async () => {
+  const sandboxOf = (labels: object) => ({ metadata: { uid: 'u' }, labels })
+  const { cri } = await stage({
+    GetContainerEvents: () => [
+      {
+        container_id: 'c1',
+        container_event_type: 'CONTAINER_STOPPED_EVENT',
+        pod_sandbox_status: sandboxOf({ 'skiff.dev/cluster': 'c1', 'skiff.dev/node': 'n1' }),
+      },
+      {
+        container_id: 'c2',
+        container_event_type: 'CONTAINER_STARTED_EVENT',
+        pod_sandbox_status: sandboxOf({ 'skiff.dev/cluster': 'c1', 'skiff.dev/node': 'n2' }),
+      },
+      { container_id: 's1', container_event_type: 'CONTAINER_DELETED_EVENT' },
+    ],
+  })
+  const told: unknown[] = []
+  const { signal } = new AbortController()
+  await cri.real?.events((event) => told.push(event), signal)
+  assert.deepEqual(told, [
+    { type: 'stopped', podUid: 'u', containerId: 'c1' },
+    { type: 'deleted', podUid: '', containerId: 's1' },
+  ])
+  const { cri: old } = await stage({})
+  await assert.rejects(old.real?.events(() => {}, signal) ?? Promise.resolve(), /GetContainerEvents/)
+})
+
+test('with whom a container began is told where the runtime tells it', async () => {
+  const labels = { 'skiff.dev/cluster': 'c1', 'skiff.dev/node': 'n1' }
+  const one = { id: 'c1', pod_sandbox_id: 's1', metadata: { name: 'c' }, state: 'CONTAINER_RUNNING', labels }
+  const linux = { uid: 1000, gid: 0, supplemental_groups: [0, 2000] }
+  const { cri } = await stage({
+    ListContainers: () => ({ containers: [one] }),
+    ContainerStatus: () => ({ status: { ...one, user: { linux } } }),
+  })
+  const [status] = await cri.listContainers({})
+  assert.deepEqual(status?.user, { uid: 1000, gid: 0, supplementalGroups: [0, 2000] })
+})

@@ -100,6 +100,7 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
       message: left === '' ? status.message : left,
       labels: status.labels,
       logPath: status.log_path,
+      ...userOf(status.user),
     }
     containers.set(one.id, result)
     return result
@@ -243,6 +244,24 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
       async setPodCIDR(cidr) {
         await call('UpdateRuntimeConfig', { runtime_config: { network_config: { pod_cidr: cidr } } })
       },
+      async features() {
+        const { runtime_handlers, features } = await call<cri.Status>('Status', {})
+        return {
+          handlers: runtime_handlers.map(({ name, features: own }) => ({
+            name,
+            recursiveReadOnlyMounts: own?.recursive_read_only_mounts === true,
+            userNamespaces: own?.user_namespaces === true,
+          })),
+          supplementalGroupsPolicy: features?.supplemental_groups_policy === true,
+        }
+      },
+      events: (listener, signal) =>
+        connection.stream<cri.ContainerEventResponse>('GetContainerEvents', {}, signal, (event) => {
+          const { pod_sandbox_status: sandbox, container_id: containerId, container_event_type: type } = event
+          // What other users of the runtime do is not told: a sandbox that is gone may have been anybody's.
+          if (sandbox !== null && Object.entries(own).some(([key, value]) => sandbox.labels[key] !== value)) return
+          listener({ type: EVENT_TYPES[type], podUid: sandbox?.metadata?.uid ?? '', containerId })
+        }),
       async removeImage(id) {
         await call('RemoveImage', { image: { image: id } }).catch(ignoreNotFound)
       },
@@ -261,6 +280,19 @@ export function createCriRuntime(runtime: Runtime, options: CriRuntimeOptions): 
     const found = await call<{ image: cri.Image | null }>('ImageStatus', { image: { image: taggedName(image) } })
     return found.image ?? undefined
   }
+}
+
+const EVENT_TYPES = {
+  CONTAINER_CREATED_EVENT: 'created',
+  CONTAINER_STARTED_EVENT: 'started',
+  CONTAINER_STOPPED_EVENT: 'stopped',
+  CONTAINER_DELETED_EVENT: 'deleted',
+} as const
+
+function userOf(user: cri.ContainerStatus['user'] | undefined): Pick<RuntimeContainerStatus, 'user'> {
+  if (!user?.linux) return {}
+  const { uid, gid, supplemental_groups: supplementalGroups } = user.linux
+  return { user: { uid, gid, supplementalGroups } }
 }
 
 const ignoreNotFound = (error: unknown): undefined => {
@@ -331,6 +363,13 @@ export function containerRequest(
       readonly: mount.readOnly,
       propagation: mount.propagation ?? 'PROPAGATION_PRIVATE',
       recursive_read_only: mount.recursiveReadOnly === true,
+      ...(mount.image === undefined
+        ? {}
+        : {
+            image: { image: mount.image.id, user_specified_image: mount.image.reference },
+            image_sub_path: mount.image.subPath,
+          }),
+      ...(mount.users?.uids === undefined ? {} : { uidMappings: mount.users.uids, gidMappings: mount.users.gids }),
     })),
     devices: real.devices,
     labels: { ...config.labels, ...own },

@@ -54,6 +54,29 @@ export interface ContainerStatus {
   readonly annotations: Labels
   readonly mounts: readonly { readonly container_path: string; readonly host_path: string }[]
   readonly log_path: string
+  readonly user: { readonly linux: LinuxContainerUser | null } | null
+}
+
+/** With whom the first process began; of runtimes that tell. */
+export interface LinuxContainerUser {
+  readonly uid: number
+  readonly gid: number
+  readonly supplemental_groups: readonly number[]
+}
+
+/** As far as it is used. */
+export interface Status {
+  readonly status: {
+    readonly conditions: readonly { readonly type: string; readonly status: boolean; readonly message: string }[]
+  }
+  readonly runtime_handlers: readonly {
+    readonly name: string
+    readonly features: {
+      readonly recursive_read_only_mounts: boolean
+      readonly user_namespaces: boolean
+    } | null
+  }[]
+  readonly features: { readonly supplemental_groups_policy: boolean } | null
 }
 
 export interface Image {
@@ -87,11 +110,24 @@ export interface ContainerStats {
 
 export type NamespaceMode = 'POD' | 'CONTAINER' | 'NODE' | 'TARGET'
 
+export interface IdMapping {
+  readonly host_id: number
+  readonly container_id: number
+  readonly length: number
+}
+
+export interface UserNamespace {
+  readonly mode: 'NODE' | 'POD'
+  readonly uids?: readonly IdMapping[]
+  readonly gids?: readonly IdMapping[]
+}
+
 export interface NamespaceOption {
   readonly network: NamespaceMode
   readonly pid: NamespaceMode
   readonly ipc: NamespaceMode
   readonly target_id?: string
+  readonly userns_options?: UserNamespace
 }
 
 export interface SecurityProfile {
@@ -139,4 +175,15 @@ export interface LinuxContainerConfig {
     readonly masked_paths: readonly string[]
     readonly readonly_paths: readonly string[]
   }
+}
+
+export interface ContainerEventResponse {
+  /** A container's or a sandbox's. */
+  readonly container_id: string
+  readonly container_event_type:
+    | 'CONTAINER_CREATED_EVENT'
+    | 'CONTAINER_STARTED_EVENT'
+    | 'CONTAINER_STOPPED_EVENT'
+    | 'CONTAINER_DELETED_EVENT'
+  readonly pod_sandbox_status: PodSandboxStatus | null
 }

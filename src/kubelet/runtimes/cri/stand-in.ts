@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type GrpcObject,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   loadPackageDefinition,
   Server,
@@ -33,7 +34,10 @@ export class Refusal extends Error {
   }
 }
 
-/** By method. What has no answer is answered with an empty message; a thrown Refusal with its code. */
+/**
+ * By method. What has no answer is answered with an empty message; a thrown Refusal with its code. A stream is answered with a list of
+ * messages and then ends; one without an answer is not implemented.
+ */
 export type Answers = Readonly<Record<string, (request: never) => unknown>>
 
 export async function startRuntimeStandIn(answers: Answers): Promise<RuntimeStandIn> {
@@ -48,10 +52,24 @@ export async function startRuntimeStandIn(answers: Answers): Promise<RuntimeStan
   for (const name of ['RuntimeService', 'ImageService']) {
     const { service } = v1[name] as ServiceClientConstructor
     const methods = Object.values(service).filter(({ responseStream }) => !responseStream)
+    const streams = Object.values(service).flatMap(({ path, responseStream }) => {
+      const method = path.slice(path.lastIndexOf('/') + 1)
+      const answer = answers[method]
+      if (!responseStream || answer === undefined) return []
+      const handler: handleServerStreamingCall<Asked['request'], unknown> = (call) => {
+        asked.push({ method, request: call.request })
+        for (const message of answer(call.request as never) as readonly unknown[]) call.write(message)
+        call.end()
+      }
+      return [[method, handler] as const]
+    })
     server.addService(
       service,
-      Object.fromEntries(
-        methods.map(({ path }) => {
+      Object.fromEntries<
+        handleUnaryCall<Asked['request'], unknown> | handleServerStreamingCall<Asked['request'], unknown>
+      >([
+        ...streams,
+        ...methods.map(({ path }) => {
           const method = path.slice(path.lastIndexOf('/') + 1)
           const handler: handleUnaryCall<Asked['request'], unknown> = ({ request }, done) => {
             asked.push({ method, request })
@@ -61,9 +79,9 @@ export async function startRuntimeStandIn(answers: Answers): Promise<RuntimeStan
               done({ code: (error as Refusal).code ?? status.UNKNOWN, details: (error as Error).message })
             }
           }
-          return [method, handler]
+          return [method, handler] as const
         }),
-      ),
+      ]),
     )
   }
   const endpoint = `unix://${join(directory, 'cri.sock')}`
