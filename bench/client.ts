@@ -25,8 +25,12 @@ export interface BenchClient {
   close(): void
 }
 
-/** `connections` kept open at most, apart from watches, which get one each. */
-export function createBenchClient(endpoint: HttpsEndpoint, connections = 64): BenchClient {
+/** `connections` kept open at most, apart from watches, which get one each; `headers` go with every request. */
+export function createBenchClient(
+  endpoint: HttpsEndpoint,
+  connections = 64,
+  headers: Readonly<Record<string, string | readonly string[]>> = {},
+): BenchClient {
   const url = new URL(endpoint.server)
   const identity = {
     ca: endpoint.ca,
@@ -37,8 +41,10 @@ export function createBenchClient(endpoint: HttpsEndpoint, connections = 64): Be
   }
   const agent = new Agent({ keepAlive: true, maxSockets: connections, ...identity })
   const watching = new Agent({ keepAlive: false, ...identity })
-  const authorization =
-    typeof endpoint.token === 'string' ? { authorization: `Bearer ${endpoint.token}` } : ({} as Record<string, string>)
+  const own = {
+    ...(typeof endpoint.token === 'string' ? { authorization: `Bearer ${endpoint.token}` } : {}),
+    ...headers,
+  }
   const at = { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 443 : Number(url.port) }
 
   return {
@@ -51,7 +57,7 @@ export function createBenchClient(endpoint: HttpsEndpoint, connections = 64): Be
           method,
           path,
           headers: {
-            ...authorization,
+            ...own,
             ...(accept === undefined ? {} : { accept }),
             ...(body === undefined
               ? {}
@@ -69,7 +75,7 @@ export function createBenchClient(endpoint: HttpsEndpoint, connections = 64): Be
       }),
     watch: (path, onLines) =>
       new Promise((resolve, reject) => {
-        const sent = send({ ...at, agent: watching, path, headers: authorization }, (answer) => {
+        const sent = send({ ...at, agent: watching, path, headers: own }, (answer) => {
           if (answer.statusCode !== 200) return reject(new Error(`watch answered ${answer.statusCode}`))
           answer.on('data', (chunk: Buffer) => onLines(linesIn(chunk)))
           answer.on('error', () => {})

@@ -7,6 +7,7 @@
  *   npm run bench -- --only create,get        some of the measurements, and those they need
  *   npm run bench -- --against KUBECONFIG     any other cluster, by the same client; --pids also reads those processes
  *   npm run bench -- --scale                  how cost grows with nodes and pods (scale/scale.ts)
+ *   npm run bench -- --overload               what others notice of a crowd (overload/overload.ts)
  *   npm run bench -- --audit                  the skiff processes it starts write an audit event (level Metadata) per request
  *   npm run bench -- --node-args="--cpu-prof --cpu-prof-dir=DIR"   how to profile the skiff processes it starts
  *   npm run bench -- --json FILE              figures as JSON into a file (- for standard output)
@@ -52,6 +53,9 @@ const { values } = parseArgs({
     scale: { type: 'boolean', default: false },
     sizes: { type: 'string', default: '10x1000,100x1000,1000x5000,1000x10000' },
     steps: { type: 'string' },
+    overload: { type: 'boolean', default: false },
+    connections: { type: 'string', default: '640' },
+    seconds: { type: 'string', default: '20' },
   },
 })
 const chosen = values.only?.split(',')
@@ -132,6 +136,14 @@ if (values.scale) {
     steps: stepsOf(values.steps),
     nodeArgs,
     ...(values.against === undefined ? {} : { against: withPids(existing(values.against)) }),
+    report: (figure) => figures.push(figure),
+  })
+} else if (values.overload) {
+  const { runOverload } = await import('./overload/overload.ts')
+  await runOverload({
+    connections: Number(values.connections),
+    seconds: Number(values.seconds),
+    nodeArgs,
     report: (figure) => figures.push(figure),
   })
 } else if (values.against !== undefined) {

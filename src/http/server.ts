@@ -5,15 +5,15 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
+import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
 import { createSecureServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ApiRequest, ConnectionInfo, EagerHandler } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createBodies } from './bodies.ts'
 import { createConnectionTable } from './connections.ts'
 import { createGathering } from './gather.ts'
+import { listen } from './listen.ts'
 import { refusedHead, refuseHandshake, refuseMalformed } from './malformed.ts'
 import { answerOn, ServerResponse as PlainResponse } from './node-http.ts'
 import { hasBody, originForm, readBody, requestOf } from './receive.ts'
@@ -113,6 +113,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     minVersion: 'TLSv1.2',
     // Long enough for a thousand clients that come at once on a busy machine.
     handshakeTimeout: 30_000,
+    noDelay: true,
     maxHeaderListPairs: MAX_HEADERS,
     settings: {
       maxConcurrentStreams: 250,
@@ -179,8 +180,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
     })
   })
 
-  await listen(server, options)
-  const address = server.address() as AddressInfo
+  const listening = await listen(server, options)
   const newId = () => runtime.random.passingUuid()
   let stopping = false
 
@@ -261,7 +261,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
 
   return {
     host: options.host,
-    port: address.port,
+    port: listening.port,
     connections: () => connections.size,
     watches: responder.watches,
     setCertificate: (tls) => server.setSecureContext(secureContext(tls)),
@@ -269,7 +269,7 @@ export async function startHttpServer(runtime: Runtime, options: HttpServerOptio
       stopping = true
       return new Promise((resolve) => {
         const timer = runtime.clock.setTimer(graceMs, 'http stop', () => connections.destroyAll())
-        server.close(() => {
+        void listening.close().then(() => {
           timer.cancel()
           resolve()
         })
@@ -316,15 +316,4 @@ function peerOf(incoming: Incoming): TLSSocket | ServerHttp2Session | undefined 
 
 function secureContext(tls: HttpServerOptions['tls']) {
   return { cert: tls.cert, key: tls.key, ca: [...tls.clientCas] }
-}
-
-function listen(server: Http2SecureServer, options: HttpServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port: options.port, host: options.host, backlog: 1024 }, () => {
-      server.off('error', reject)
-      server.on('error', () => {})
-      resolve()
-    })
-  })
 }

@@ -54,10 +54,15 @@ const queued = (more: Fields = {}): Fields => ({
 })
 
 /** A server with these levels and schemas: whose requests began, in their order, and the way to end the oldest. */
-function workshop(objects: readonly KubeObject[], options: { inFlight?: number; handler?: EagerHandler } = {}) {
+function workshop(
+  objects: readonly KubeObject[],
+  options: { inFlight?: number; handler?: EagerHandler; monotonic?: () => number } = {},
+) {
   const begun: string[] = []
   const ends: (() => void)[] = []
-  const runtime = simulatedRuntime(1)
+  const simulated = simulatedRuntime(1)
+  const { monotonic = simulated.machineClock.monotonic } = options
+  const runtime = { ...simulated, machineClock: { ...simulated.machineClock, monotonic } }
   const metrics = createMetrics()
   let generation = 0
   let current = objects
@@ -174,6 +179,36 @@ test('administrators, health, sessions and components of this process do not wai
   const { connection: _, ...inProcess } = request('component')
   void handler(inProcess)
   assert.deepEqual(begun, ['first', 'admin', 'probe', 'log', 'component'])
+})
+
+test('a crowd of exempt connections that ask as fast as they are answered holds up none that asks now and then', async () => {
+  let now = 0
+  const begun: string[] = []
+  const { handler, runtime } = workshop(narrow, {
+    monotonic: () => now,
+    handler: ({ path }) => {
+      begun.push(path)
+      now += 1
+      return answer
+    },
+  })
+  const user = { name: 'admin', groups: ['system:masters'] }
+  const client = () => ({ user, connection: { remoteAddress: '' } })
+  let isOver = false
+  const pressing = async () => {
+    const own = client()
+    while (!isOver) await handler(request('', own))
+  }
+  const crowd = Array.from({ length: 400 }, pressing)
+  while (begun.length < 400 * 5) await runtime.step()
+  for (let round = 0; round < 5; round++) {
+    const asked = begun.length
+    const modest = handler(request('', { ...client(), path: '/livez' }))
+    await runtime.complete(Promise.resolve(modest))
+    assert.ok(begun.lastIndexOf('/livez') - asked < 40, `behind ${begun.lastIndexOf('/livez') - asked} others`)
+  }
+  isOver = true
+  await runtime.complete(Promise.all(crowd))
 })
 
 test('the first schema that matches in order of precedence decides, and names itself and its level in the answer', async () => {

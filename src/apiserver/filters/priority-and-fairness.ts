@@ -8,6 +8,7 @@
 import {
   type ApiRequest,
   type ApiResponse,
+  type ConnectionInfo,
   type Filter,
   type RequestInfo,
   type UserInfo,
@@ -33,6 +34,17 @@ export interface FairnessOptions {
 export const defaultFairness: FairnessOptions = { inFlight: 600, waitMs: 15_000 }
 
 const RETRY_SECONDS = '1'
+/** A connection of which so many requests in a row came so soon after the answer before is pressing. */
+const PRESSING = 2
+const AT_ONCE_MS = 50
+
+/** Of a connection of which an exempt request had to wait for its turn. */
+interface Asking {
+  /** When its last request was answered. */
+  answered: number
+  /** Requests in a row that came at once. */
+  atOnce: number
+}
 
 export function fairness(
   runtime: Runtime,
@@ -40,10 +52,23 @@ export function fairness(
   options: FairnessOptions = defaultFairness,
 ): Filter {
   const { machineClock: clock } = runtime
-  const levels = createPriorityLevels(options.inFlight)
+  const levels = createPriorityLevels(options.inFlight, runtime)
   const flowOf = createFlows(reads, levels, createFlowMetrics(runtime.metrics, levels))
   const deadlines = createDeadlines(clock, options.waitMs, 'fair queue')
   const inQueue = runtime.metrics?.gauge('apiserver_current_inqueue_requests', 'Requests that wait.', ['request_kind'])
+
+  const asking = new WeakMap<ConnectionInfo, Asking>()
+  /** Exempt requests are one flow. Of its connections those that ask as fast as they are answered wait behind each other, not before others. */
+  const pressing = ({ connection }: ApiRequest): string => {
+    if (connection === undefined) return ''
+    const known = asking.get(connection)
+    if (known === undefined) {
+      asking.set(connection, { answered: Number.NEGATIVE_INFINITY, atOnce: 0 })
+      return ''
+    }
+    known.atOnce = clock.monotonic() - known.answered < AT_ONCE_MS ? known.atOnce + 1 : 0
+    return known.atOnce >= PRESSING ? 'pressing' : ''
+  }
 
   return (next) => {
     /** Has a seat, and gives it back. */
@@ -54,8 +79,11 @@ export function fairness(
       counts.dispatched?.add()
       counts.executing++
       const ended = () => {
+        const now = clock.monotonic()
+        const known = level.exempt && request.connection !== undefined ? asking.get(request.connection) : undefined
+        if (known !== undefined) known.answered = now
         counts.executing--
-        counts.execution?.[type].observe((clock.monotonic() - began) / 1000)
+        counts.execution?.[type].observe((now - began) / 1000)
         level.release()
       }
       return whenAnswered(
@@ -99,12 +127,15 @@ export function fairness(
           counts.rejected('cancelled')
           reject(request.signal.reason)
         }
-        const late = deadlines.add(() => {
-          settle?.(false)
-          resolve(refused('time-out'))
-        })
+        // An exempt request waits only for a turn of the event loop.
+        const late = level.exempt
+          ? undefined
+          : deadlines.add(() => {
+              settle?.(false)
+              resolve(refused('time-out'))
+            })
         settle = (start) => {
-          late.cancel()
+          late?.cancel()
           counts.waiting--
           inQueue?.child(kind).add(-1)
           request.signal.removeEventListener('abort', gone)
@@ -125,7 +156,8 @@ export function fairness(
       if (request.connection === undefined || info === undefined || user === undefined) return next(request)
       if (info.verb !== 'watch' && isLongRunning(info)) return next(request)
       const flow = flowOf(user, info)
-      if (!flow.level.enter()) return wait(request, flow, distinguisherOf(flow, user, info))
+      if (!flow.level.enter())
+        return wait(request, flow, flow.level.exempt ? pressing(request) : distinguisherOf(flow, user, info))
       if (!flow.level.exempt) flow.counts.waited?.executed.observe(0)
       return work(request, flow)
     }

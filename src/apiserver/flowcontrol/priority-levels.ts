@@ -5,10 +5,14 @@
  */
 import { createHash } from 'node:crypto'
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { createLruMap, type LruMap } from '../../base/lru.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { type Begun, createTurnBudget } from './turn-budget.ts'
 
 export interface PriorityLevel {
   readonly name: string
   readonly uid: string
+  /** Has seats without end; its requests only wait for their turn. */
   readonly exempt: boolean
   /** Whether one may wait here at all. */
   readonly queues: boolean
@@ -43,6 +47,8 @@ interface Queuing {
   readonly queueLengthLimit: number
 }
 
+const FLOWS_REMEMBERED = 1000
+
 interface Level extends PriorityLevel {
   uid: string
   exempt: boolean
@@ -50,6 +56,9 @@ interface Level extends PriorityLevel {
   queuing: Queuing | undefined
   executing: number
   waiting: number
+  readonly begun: Begun
+  /** The queues that flows may wait in, as long as the level's queues stay as they are. */
+  readonly hands: LruMap<string, readonly number[]>
   startNext(): boolean
 }
 
@@ -62,8 +71,14 @@ export interface PriorityLevels {
   free(): number
 }
 
-/** `total`: requests that the server works on at once, divided among the levels by their shares. */
-export function createPriorityLevels(total: number): PriorityLevels {
+/**
+ * `total`: requests that the server works on at once, divided among the levels by their shares, as those are that are begun
+ * in one turn of the event loop.
+ */
+export function createPriorityLevels(
+  total: number,
+  { machineClock, scheduler }: Pick<Runtime, 'machineClock' | 'scheduler'>,
+): PriorityLevels {
   let levels = new Map<string, Level>()
   /** Those where requests wait. */
   const crowded = new Set<Level>()
@@ -81,16 +96,34 @@ export function createPriorityLevels(total: number): PriorityLevels {
     return Math.max(0, lendable)
   }
   /** A level without a share works on one request at a time. */
-  const mayStart = ({ executing: used, seats }: Level): boolean =>
-    used < Math.max(1, seats.nominal) || (used < seats.upper && free() > 0)
+  const hasSeat = ({ exempt, executing: used, seats }: Level): boolean =>
+    exempt || used < Math.max(1, seats.nominal) || (used < seats.upper && free() > 0)
+  /** A level without queues refuses what it has no seat for, and makes nothing wait. */
+  const hasTurn = ({ begun, exempt, seats, queuing }: Level): boolean =>
+    queuing === undefined || budget.allows(begun, exempt ? 1 : seats.nominal / total)
+  const mayStart = (level: Level): boolean => hasSeat(level) && hasTurn(level)
 
   let serving = false
-  /** A request that is answered at once gives its seat back while it is being started: the loop sees it. */
+  /**
+   * Levels take turns, too. A request that is answered at once gives its seat back while it is being started: the loop
+   * sees it.
+   */
   const serveCrowded = () => {
     if (serving) return
     serving = true
-    for (const level of crowded) while (mayStart(level) && level.startNext());
+    for (let begun = true; begun; ) {
+      begun = false
+      for (const level of crowded) if (mayStart(level) && level.startNext()) begun = true
+    }
     serving = false
+  }
+  const budget = createTurnBudget(machineClock, scheduler, () => {
+    if (crowded.size > 0) serveCrowded()
+  })
+  const begin = (level: Level) => {
+    level.executing++
+    if (!level.exempt) executing++
+    budget.begin(level.begun)
   }
 
   function createLevel(name: string): Level {
@@ -107,14 +140,11 @@ export function createPriorityLevels(total: number): PriorityLevels {
       },
       executing: 0,
       waiting: 0,
+      begun: { turn: -1, requests: 0 },
+      hands: createLruMap(FLOWS_REMEMBERED),
       enter() {
-        if (level.exempt) {
-          level.executing++
-          return true
-        }
-        if (!mayStart(level)) return false
-        level.executing++
-        executing++
+        if (level.waiting > 0 || !mayStart(level)) return false
+        begin(level)
         return true
       },
       release() {
@@ -130,8 +160,7 @@ export function createPriorityLevels(total: number): PriorityLevels {
           if (queue.length > 0) queues.set(at, queue)
           if (start === undefined) continue
           left()
-          level.executing++
-          executing++
+          begin(level)
           start()
           return true
         }
@@ -140,7 +169,12 @@ export function createPriorityLevels(total: number): PriorityLevels {
       wait(flow, start) {
         const { queuing } = level
         if (queuing === undefined) return undefined
-        const at = shortest(handOf(flow, queuing), queues)
+        let hand = level.hands.get(flow)
+        if (hand === undefined) {
+          hand = handOf(flow, queuing)
+          level.hands.set(flow, hand)
+        }
+        const at = shortest(hand, queues)
         const queue = queues.get(at) ?? []
         if (queue.length >= queuing.queueLengthLimit) return undefined
         queue.push(start)
@@ -179,6 +213,7 @@ export function createPriorityLevels(total: number): PriorityLevels {
         level.uid = object.metadata.uid ?? ''
         level.seats = seatsOf(limits, total, shares)
         level.queuing = limits.queuing
+        level.hands.clear()
         next.set(name, level)
       }
       levels = next
@@ -210,8 +245,8 @@ function limitsOf(object: KubeObject): Limits {
     lendable: own['lendablePercent'] ?? 0,
     borrowing: own['borrowingLimitPercent'],
     queuing:
-      response['type'] === 'Queue'
-        ? { queues: 64, handSize: 8, queueLengthLimit: 50, ...response['queuing'] }
+      exempt || response['type'] === 'Queue'
+        ? { queues: 64, handSize: 8, queueLengthLimit: exempt ? Number.POSITIVE_INFINITY : 50, ...response['queuing'] }
         : undefined,
   }
 }
