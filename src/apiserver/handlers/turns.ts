@@ -1,5 +1,10 @@
-/** Work on many objects, a few milliseconds at a time, so that other requests are answered in between. */
+/**
+ * Work on many objects, a few milliseconds at a time, so that other requests are answered in between. However many such works
+ * are under way, one of them goes on in a turn of the event loop.
+ */
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import type { Runtime } from '../../base/runtime.ts'
+import type { Scheduler } from '../../base/scheduler.ts'
 
 export interface Turns {
   /** This piece of the work has taken long enough. */
@@ -21,10 +26,22 @@ export function createTurns({ clock, scheduler }: Runtime, label: string): Turns
       return clock.monotonic() - began > PIECE_MS
     },
     async next() {
-      await new Promise<void>((resolve) => scheduler.later(label, resolve))
+      await new Promise<void>((resolve) => wait(scheduler, label, resolve))
       began = clock.monotonic()
     },
   }
+}
+
+/** Those that wait to go on, by the loop they are in. */
+const waiting = new WeakMap<Scheduler, (() => void)[]>()
+
+function wait(scheduler: Scheduler, label: string, goOn: () => void): void {
+  const queue = getOrInsertComputed(waiting, scheduler, () => [])
+  const next = () => {
+    queue.shift()?.()
+    if (queue.length > 0) scheduler.later(label, next)
+  }
+  if (queue.push(goOn) === 1) scheduler.later(label, next)
 }
 
 /** What `act` makes of each item, in their order. */
