@@ -15,6 +15,7 @@ import { collectContainers } from './container-gc.ts'
 import { createEvictedPods } from './eviction/evicted-pods.ts'
 import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
 import type { Pressure } from './eviction/observations.ts'
+import { isCritical } from './eviction/ranking.ts'
 import { createImages } from './image-pull-policy.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
@@ -22,7 +23,7 @@ import { createNodeEvents } from './node-events.ts'
 import { removeOrphans } from './orphaned-pods.ts'
 import { createPleg } from './pleg.ts'
 import { isTerminalPhase, namespaceOf, type Pod, reachOf, specOf, uidOf } from './pod.ts'
-import { createAllocations, refusalOf } from './pod-admission.ts'
+import { createAllocations, type Refusal, refusalOf } from './pod-admission.ts'
 import { createPodCache, type RuntimePodStatus } from './pod-cache.ts'
 import { createPodCertificates } from './pod-certificates.ts'
 import type { PodConfigHandler, PodOperation } from './pod-config.ts'
@@ -30,6 +31,7 @@ import { createPodEvents } from './pod-events.ts'
 import { createPodManager, type PodManager } from './pod-manager.ts'
 import { createPodResizes } from './pod-resize.ts'
 import { createPodWorkers, type PodWorkers } from './pod-workers.ts'
+import { createPreemption } from './preemption.ts'
 import { createProbeManager } from './probes/probe-manager.ts'
 import type { ContainerRuntime } from './runtimes/runtime.ts'
 import type { AdoptedPod } from './runtimes/simulated/manner.ts'
@@ -281,8 +283,8 @@ export function createNodePods(options: NodePodsOptions): NodePods {
             ),
           isStatic: (uid) => staticPods.isStatic(uid),
           hasEnded: (uid) => !workers.couldHaveRunningContainers(uid),
-          evict(pod, { message, annotations }, gracePeriodSeconds) {
-            evicted.add(uidOf(pod), message)
+          evict(pod, { message, annotations, isDisruption }, gracePeriodSeconds) {
+            evicted.add(uidOf(pod), { reason: 'Evicted', message, ...(isDisruption ? { disruption: message } : {}) })
             events.warning(pod, 'Evicted', message, undefined, annotations)
             workers.update({ pod: resizes.accept(pod), type: 'kill', gracePeriodSeconds })
           },
@@ -311,6 +313,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     failures.forget(uid)
     deadlines.forget(uid)
     evicted.forget(uid)
+    preemption.forget(uid)
     const failed = (error: unknown) => {
       runtime.log.error('Removing a sandbox failed', error)
       endOrphansLater()
@@ -324,11 +327,34 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     if (staticPods.isStatic(uid)) void removed.then(() => staticPods.forget(uid))
   }
 
+  const preemption = createPreemption({
+    clock,
+    signal,
+    candidates: () => [...pods.list()].filter((pod) => allocations.has(uidOf(pod))),
+    isStatic: (uid) => staticPods.isStatic(uid),
+    // What the others have is the pod's from now on.
+    reserve: (pod) => allocations.add(resizes.accept(pod)),
+    end(pod, failure) {
+      evicted.add(uidOf(pod), failure)
+      events.warning(pod, failure.reason, failure.message)
+      workers.update({ pod: resizes.accept(pod), type: 'kill' })
+    },
+    hasEnded: (uid) => !workers.couldHaveRunningContainers(uid),
+    begin(uid) {
+      const pod = pods.get(uid)
+      if (pod !== undefined) workers.update({ pod: resizes.accept(pod), type: 'create' })
+    },
+  })
+
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined
-    const refusal = known
-      ? undefined
-      : (eviction?.refusal(pod) ?? refusalOf(pod, options.node() ?? options.ownNode(), allocatable, allocations))
+    let refusal = known ? undefined : (eviction?.refusal(pod) ?? unsupported(pod))
+    if (!known && refusal === undefined) {
+      const own = refusalOf(pod, options.node() ?? options.ownNode(), allocatable, allocations)
+      const shortages = isCritical(pod, (uid) => staticPods.isStatic(uid)) ? own?.shortages : undefined
+      refusal = shortages === undefined ? own : preemption.makeRoom(pod, shortages)
+    }
+    if (preemption.isUnderWay(uidOf(pod))) return
     if (refusal === undefined) {
       const own = resizes.accept(pod)
       if (!isTerminalPhase(pod.status?.phase)) allocations.add(own)
@@ -348,12 +374,26 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     staticPods.reconcile(pod)
   }
 
+  function unsupported(pod: Pod): Refusal | undefined {
+    if (specOf(pod).securityContext?.supplementalGroupsPolicy !== 'Strict' || machine?.knowsStrictGroups() !== false)
+      return undefined
+    const reason = 'SupplementalGroupsPolicyNotSupported'
+    return { reason, message: 'SupplementalGroupsPolicy=Strict is not supported in this node' }
+  }
+
   function handle(operation: PodOperation, pod: Pod, observed: Pod): void {
     if (isMirrorPod(pod)) staticPods.handleMirror(operation, pod, observed)
     else handleOwn(operation, pod, observed)
   }
 
   function handleOwn(operation: PodOperation, pod: Pod, observed: Pod): void {
+    if (preemption.isUnderWay(uidOf(pod))) {
+      if (operation === 'REMOVE') {
+        pods.delete(uidOf(pod))
+        forget(uidOf(pod))
+      } else pods.set(pod)
+      return
+    }
     switch (operation) {
       case 'ADD':
         pods.set(pod)

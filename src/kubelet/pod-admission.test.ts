@@ -23,6 +23,7 @@ test('a pod that asks for more than is left is refused, with what there is', () 
   assert.deepEqual(refusalOf(asking('b', { cpu: '600m' }), node, allocatable, taken), {
     reason: 'OutOfcpu',
     message: "Node didn't have enough resource: cpu, requested: 600, used: 1500, capacity: 2000",
+    shortages: [{ name: 'cpu', nanos: 100_000_000n }],
   })
   assert.equal(refusalOf(asking('b', { cpu: '500m' }), node, allocatable, taken), undefined)
   assert.equal(refusalOf(asking('b', { memory: '2Gi' }), node, allocatable, taken)?.reason, 'OutOfmemory')
@@ -48,7 +49,11 @@ test('a node takes so many pods and no more', () => {
   assert.deepEqual(refusalOf(pod('d'), node, allocatable, taken), {
     reason: 'OutOfpods',
     message: "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
+    shortages: [{ name: 'pods', nanos: 1_000_000_000n }],
   })
+  // Making room would not help a pod that the node does not take in any case.
+  const elsewhere = refusalOf(pod('d', { nodeSelector: { zone: 'b' } }), node, allocatable, taken)
+  assert.deepEqual([elsewhere?.reason, elsewhere?.shortages], ['OutOfpods', undefined])
 })
 
 test('labels, taints and host ports of the node count', () => {

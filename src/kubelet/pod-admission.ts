@@ -61,38 +61,59 @@ function requestsOf(pod: Pod): readonly (readonly [string, bigint])[] {
     .filter(([, nanos]) => nanos > 0n)
 }
 
+/** How much more the pod asks for than is left. */
+export interface Shortage {
+  readonly name: string
+  readonly nanos: bigint
+}
+
+/** Why the node does not take the pod; `shortages`: where nothing else is in the way than what others have. */
 export function refusalOf(
   pod: Pod,
   node: Node | undefined,
   allocatable: Readonly<Record<string, string>>,
   others: Allocations,
-): Refusal | undefined {
-  return (
-    resourceRefusal(pod, { ...node?.status?.allocatable, ...allocatable }, others) ??
-    (node === undefined ? undefined : nodeRefusal(pod, node)) ??
-    portRefusal(pod, others)
-  )
+): (Refusal & { readonly shortages?: readonly Shortage[] }) | undefined {
+  const shortages = shortagesOf(pod, { ...node?.status?.allocatable, ...allocatable }, others)
+  const other = (node === undefined ? undefined : nodeRefusal(pod, node)) ?? portRefusal(pod, others)
+  const [first] = shortages
+  if (first === undefined) return other
+  const refusal = outOf(first)
+  return other === undefined
+    ? {
+        ...refusal,
+        shortages: shortages.map(({ name, requested, used, capacity }) => ({
+          name,
+          nanos: requested + used - capacity,
+        })),
+      }
+    : refusal
 }
 
 const ONE = 1_000_000_000n
 const MILLI = 1_000_000n
 
-function resourceRefusal(
-  pod: Pod,
-  allocatable: Readonly<Record<string, string>>,
-  others: Allocations,
-): Refusal | undefined {
+interface Lack {
+  readonly name: string
+  /** In nanos. */
+  readonly requested: bigint
+  readonly used: bigint
+  readonly capacity: bigint
+}
+
+function shortagesOf(pod: Pod, allocatable: Readonly<Record<string, string>>, others: Allocations): readonly Lack[] {
   const most = nanosOf(allocatable['pods'] ?? '110')
   const pods = BigInt(others.pods) * ONE
-  if (pods + ONE > most) return outOf('pods', ONE, pods, most)
+  const lacks: Lack[] = []
+  if (pods + ONE > most) lacks.push({ name: 'pods', requested: ONE, used: pods, capacity: most })
   for (const [name, nanos] of requestsOf(pod)) {
     // An extended resource that the Node does not have is not counted by it.
     if (allocatable[name] === undefined && isExtendedResource(name)) continue
     const used = others.used(name)
     const capacity = nanosOf(allocatable[name] ?? '0')
-    if (used + nanos > capacity) return outOf(name, nanos, used, capacity)
+    if (used + nanos > capacity) lacks.push({ name, requested: nanos, used, capacity })
   }
-  return undefined
+  return lacks
 }
 
 /** Why a pod that runs here does not get what it asks for now; `others` are without it. */
@@ -108,17 +129,17 @@ export function resizeRefusal(
       return { reason: 'Infeasible', message }
     }
   }
-  const refusal = resourceRefusal(pod, allocatable, others)
-  return refusal === undefined ? undefined : { reason: 'Deferred', message: refusal.message }
+  const [first] = shortagesOf(pod, allocatable, others)
+  return first === undefined ? undefined : { reason: 'Deferred', message: outOf(first).message }
 }
 
 /** CPU in thousandths, everything else in whole units. */
-function amountOf(name: string, nanos: bigint): bigint {
+export function amountOf(name: string, nanos: bigint): bigint {
   const unit = name === 'cpu' ? MILLI : ONE
   return (nanos + unit - 1n) / unit
 }
 
-function outOf(name: string, requested: bigint, used: bigint, capacity: bigint): Refusal {
+function outOf({ name, requested, used, capacity }: Lack): Refusal {
   const amount = (nanos: bigint) => amountOf(name, nanos)
   return {
     reason: `OutOf${name}`,

@@ -50,8 +50,8 @@ export interface StatusSources {
 export interface Failure {
   readonly reason: string
   readonly message: string
-  /** The kubelet ended it for the node's sake (KEP-3329). */
-  readonly isDisruption?: boolean
+  /** What its condition DisruptionTarget says, where the kubelet ended it for the node's sake (KEP-3329). */
+  readonly disruption?: string
 }
 
 export interface StatusSituation {
@@ -101,7 +101,7 @@ export function podStatusOf(
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
     conditions: [
-      ...(failure?.isDisruption === true ? [disrupted(all, failure.message)] : []),
+      ...(failure?.disruption === undefined ? [] : [disrupted(all, failure.disruption)]),
       ...sources.resizeConditions(pod, runtime),
       readyToStart(all, runtime),
       initialized(all),

@@ -1,20 +1,20 @@
-/** Why pods have failed that this kubelet evicted. */
+import type { Failure } from '../pod-status.ts'
+
+/** Why pods have failed that this kubelet ended for the node's sake. */
 export interface EvictedPods {
-  add(uid: string, message: string): void
-  failure(uid: string): { readonly reason: string; readonly message: string; readonly isDisruption: true } | undefined
+  /** Of several reasons the first counts. */
+  add(uid: string, failure: Failure): void
+  failure(uid: string): Failure | undefined
   forget(uid: string): void
 }
 
 export function createEvictedPods(): EvictedPods {
-  const messages = new Map<string, string>()
+  const failures = new Map<string, Failure>()
   return {
-    add(uid, message) {
-      if (!messages.has(uid)) messages.set(uid, message)
+    add(uid, failure) {
+      if (!failures.has(uid)) failures.set(uid, failure)
     },
-    failure(uid) {
-      const message = messages.get(uid)
-      return message === undefined ? undefined : { reason: 'Evicted', message, isDisruption: true }
-    },
-    forget: (uid) => void messages.delete(uid),
+    failure: (uid) => failures.get(uid),
+    forget: (uid) => void failures.delete(uid),
   }
 }

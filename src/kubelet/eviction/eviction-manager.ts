@@ -10,6 +10,7 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { NodeEvents } from '../node-events.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { Refusal } from '../pod-admission.ts'
+import { excessOnDisk, isLimitedOnDisk } from './local-storage.ts'
 import { type EvictionMessage, evictionMessage } from './messages.ts'
 import { type EvictionMeasurements, MEANINGS, type Observations, type Pressure } from './observations.ts'
 import { isCritical, ranked } from './ranking.ts'
@@ -81,14 +82,37 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
     options.changed()
   }
 
+  /** Pods that use more of the node's disk than they may end, whatever there is left. */
+  async function beyondLimits(): Promise<readonly (readonly [Pod, string])[]> {
+    const limited = options.pods().filter(isLimitedOnDisk)
+    if (limited.length === 0) return []
+    const uses = await measurements.pods(true, limited)
+    return limited.flatMap((pod) => {
+      const use = uses.get(uidOf(pod))
+      const excess = use === undefined ? undefined : excessOnDisk(pod, use)
+      return excess === undefined ? [] : [[pod, excess] as const]
+    })
+  }
+
+  async function hasEnded(pod: Pod, signal: AbortSignal): Promise<void> {
+    for (let polls = 0; polls < END_POLLS && !options.hasEnded(uidOf(pod)); polls++)
+      await sleep(clock, END_POLL_MS, signal)
+  }
+
   /** Gives the pod that has to end. */
-  async function synchronize(): Promise<Pod | undefined> {
+  async function synchronize(signal: AbortSignal): Promise<Pod | undefined> {
     const observed = await measurements.observe()
     const now = clock.monotonic()
     const met = metBy(observed, unresolved)
     for (const threshold of metSince.keys()) if (!met.includes(threshold)) metSince.delete(threshold)
     for (const threshold of met) if (!metSince.has(threshold)) metSince.set(threshold, now)
     notePressures(met, now)
+    const excessive = await beyondLimits()
+    for (const [pod, message] of excessive) {
+      options.evict(pod, { message }, AT_ONCE_SECONDS)
+      await hasEnded(pod, signal)
+    }
+    if (excessive.length > 0) return undefined
     const due = met.filter((threshold) => now - metSince.get(threshold)! >= (threshold.graceMs ?? 0))
     unresolved = due
     // What memory is short of cannot wait.
@@ -105,7 +129,11 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
       return undefined
     }
     const why = evictionMessage(pod, uses.get(uidOf(pod)), resource, first, seen)
-    options.evict(pod, why, first.graceMs === undefined ? AT_ONCE_SECONDS : config.maxPodGracePeriodSeconds)
+    options.evict(
+      pod,
+      { ...why, isDisruption: true },
+      first.graceMs === undefined ? AT_ONCE_SECONDS : config.maxPodGracePeriodSeconds,
+    )
     return pod
   }
 
@@ -121,13 +149,13 @@ export function createEvictionManager(options: EvictionManagerOptions): Eviction
   async function turn(signal: AbortSignal): Promise<void> {
     let pod: Pod | undefined
     try {
-      pod = await synchronize()
+      pod = await synchronize(signal)
     } catch (error) {
+      if (signal.aborted) throw error
       log.error('What is left on the node could not be measured', error)
     }
     if (pod === undefined) return sleep(clock, PERIOD_MS, signal)
-    for (let polls = 0; polls < END_POLLS && !options.hasEnded(uidOf(pod)); polls++)
-      await sleep(clock, END_POLL_MS, signal)
+    await hasEnded(pod, signal)
   }
 
   return {

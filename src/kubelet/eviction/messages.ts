@@ -10,7 +10,9 @@ const binary = (value: number): string =>
 export interface EvictionMessage {
   readonly message: string
   /** Of the Event. */
-  readonly annotations: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  /** The pod has the condition DisruptionTarget with the same message. */
+  readonly isDisruption?: true
 }
 
 export function evictionMessage(

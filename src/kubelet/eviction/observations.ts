@@ -1,4 +1,5 @@
 /** What eviction decides by: how much of each signal's resource there is, and what pods use of it. */
+import type { Pod } from '../pod.ts'
 import type { Signal } from './thresholds.ts'
 
 export interface Observation {
@@ -25,8 +26,8 @@ export interface PodUse {
 export interface EvictionMeasurements {
   /** @throws Error while something cannot be measured */
   observe(): Promise<Observations>
-  /** By uid, of pods that run. What disks hold is only asked for where it decides. */
-  pods(withDisks: boolean): Promise<ReadonlyMap<string, PodUse>>
+  /** By uid, of pods that run, or of these. What disks hold is only asked for where it decides. */
+  pods(withDisks: boolean, of?: readonly Pod[]): Promise<ReadonlyMap<string, PodUse>>
 }
 
 /** As statuses, messages and Events name it. */

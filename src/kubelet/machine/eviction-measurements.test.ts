@@ -63,6 +63,7 @@ function measurements() {
     directories: podDirectories(root),
     cgroups: createCgroups('k', 'cgroupfs', groups),
     pods: () => [pod],
+    clock: { monotonic: () => 0 },
     proc,
   })
 }

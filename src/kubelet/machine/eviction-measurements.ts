@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
 import type { ContainerUse, EvictionMeasurements, Observation, PodUse } from '../eviction/observations.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { RealRuntime } from '../runtimes/runtime.ts'
@@ -14,22 +15,33 @@ export interface MachineMeasurementsOptions {
   readonly directories: PodDirectories
   readonly cgroups: Pick<Cgroups, 'processesOf'>
   readonly pods: () => Iterable<Pod>
+  readonly clock: Pick<Clock, 'monotonic'>
   /** Default: /proc. */
   readonly proc?: string
 }
 
 export function machineMeasurements(options: MachineMeasurementsOptions): EvictionMeasurements {
-  const { real, directories, cgroups, proc = '/proc' } = options
+  const { real, directories, cgroups, clock, proc = '/proc' } = options
+  /** By uid. */
+  const volumesSeen = new Map<string, { readonly until: number; readonly sizes: ReadonlyMap<string, Size> }>()
 
   async function disksOf(pod: Pod): Promise<Pick<PodUse, 'volumes'> & { readonly logs: ReadonlyMap<string, Size> }> {
-    const uid = uidOf(pod)
     const logs = new Map<string, Size>()
     for (const { name } of specOf(pod).containers) logs.set(name, await sizeOf(join(directories.logs(pod), name)))
-    const volumes = new Map<string, Size>()
+    return { volumes: await volumesOf(pod), logs }
+  }
+
+  /** There may be many files: they are not counted again within a minute. */
+  async function volumesOf(pod: Pod): Promise<ReadonlyMap<string, Size>> {
+    const uid = uidOf(pod)
+    const seen = volumesSeen.get(uid)
+    if (seen !== undefined && seen.until > clock.monotonic()) return seen.sizes
+    const sizes = new Map<string, Size>()
     for (const { name, emptyDir } of specOf(pod).volumes ?? [])
       if (emptyDir !== undefined && emptyDir.medium !== 'Memory')
-        volumes.set(name, await sizeOf(directories.volume(uid, 'empty-dir', name)))
-    return { volumes, logs }
+        sizes.set(name, await sizeOf(directories.volume(uid, 'empty-dir', name)))
+    volumesSeen.set(uid, { until: clock.monotonic() + VOLUMES_MS, sizes })
+    return sizes
   }
 
   return {
@@ -52,10 +64,11 @@ export function machineMeasurements(options: MachineMeasurementsOptions): Evicti
       }
     },
 
-    async pods(withDisks) {
+    async pods(withDisks, of) {
+      for (const [uid, { until }] of volumesSeen) if (until <= clock.monotonic()) volumesSeen.delete(uid)
       const used = Map.groupBy(await real.usage(), ({ podUid }) => podUid)
       const found = new Map<string, PodUse>()
-      for (const pod of options.pods()) {
+      for (const pod of of ?? options.pods()) {
         const { volumes, logs } = withDisks ? await disksOf(pod) : NO_DISKS
         const containers = new Map<string, ContainerUse>()
         for (const { name, workingSetBytes, rootfsBytes, rootfsInodes } of used.get(uidOf(pod)) ?? [])
@@ -70,6 +83,8 @@ export function machineMeasurements(options: MachineMeasurementsOptions): Evicti
     },
   }
 }
+
+const VOLUMES_MS = 60_000
 
 interface Size {
   readonly bytes: number

@@ -19,6 +19,7 @@ import type {
   PodSandboxConfig,
   RealSandboxConfig,
   RegistryCredentials,
+  RuntimeFeatures,
   RuntimeHandler,
 } from '../runtimes/runtime.ts'
 import type { Cgroups } from './cgroups.ts'
@@ -47,6 +48,8 @@ export interface Machine {
   sources(pod: Pod): Pick<EnvironmentSources, 'services' | 'allocatable'>
   /** What is mounted below the pod's volumes can be kept from being written too. */
   mountsRecursivelyReadOnly(pod: Pod): boolean
+  /** A container can be kept to the groups that its pod names. */
+  knowsStrictGroups(): boolean
   credentials(image: string, secrets: readonly KubeObject[]): readonly RegistryCredentials[]
   /** Nothing of the pod runs any more: its volumes and groups go. @throws Error when something is busy */
   release(uid: string): Promise<void>
@@ -82,8 +85,8 @@ export interface MachineOptions {
   /** The runtime's handler for a RuntimeClass. @throws Error when there is no such class */
   readonly runtimeHandler: (runtimeClass: string) => Promise<string>
   readonly userNamespaces: UserNamespaces
-  /** What the runtime's handlers can do; none where it does not tell. */
-  readonly handlers: () => readonly RuntimeHandler[]
+  /** What the runtime can do; undefined where it does not tell. */
+  readonly features: () => RuntimeFeatures | undefined
 }
 
 export function createMachine(options: MachineOptions): Machine {
@@ -102,7 +105,7 @@ export function createMachine(options: MachineOptions): Machine {
   const featuresOf = (pod: Pod): RuntimeHandler | undefined => {
     const { runtimeClassName } = specOf(pod)
     const handler = runtimeClassName ? handlerNames.get(runtimeClassName) : ''
-    return options.handlers().find(({ name }) => name === handler)
+    return options.features()?.handlers.find(({ name }) => name === handler)
   }
 
   function isRecursivelyReadOnly(pod: Pod, volume: string, mode: string | undefined): boolean {
@@ -254,6 +257,7 @@ export function createMachine(options: MachineOptions): Machine {
       allocatable: options.allocatable(),
     }),
     mountsRecursivelyReadOnly: (pod) => featuresOf(pod)?.recursiveReadOnlyMounts === true,
+    knowsStrictGroups: () => options.features()?.supplementalGroupsPolicy === true,
     credentials: credentialsFor,
 
     async release(uid) {

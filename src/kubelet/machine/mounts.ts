@@ -5,10 +5,11 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system in memory. `size` in bytes. @throws Error with what mount says */
+/** A file system in memory, which is never swapped out where the kernel can do that. `size` in bytes. @throws Error with what mount says */
 export async function mountMemory(target: string, size?: bigint): Promise<void> {
   const options = size === undefined ? 'mode=0777' : `mode=0777,size=${size}`
-  await said(run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', target]))
+  const mount = (more: string) => said(run('mount', ['-t', 'tmpfs', '-o', `${options}${more}`, 'tmpfs', target]))
+  await mount(',noswap').catch(() => mount(''))
 }
 
 /** `source` may lead over an open file (/proc/PID/fd/N): it is taken as it is, and followed by the kernel alone. */

@@ -196,7 +196,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     services: () => known.store.list(),
     allocatable: () => allocatable,
     userNamespaces: createUserNamespaces(runtime.random, directories),
-    handlers: () => features?.handlers ?? [],
+    features: () => features,
     async runtimeHandler(name) {
       try {
         const { handler } = await client.resource(RUNTIME_CLASSES).get(name)
@@ -261,7 +261,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
 
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []
-    const measurements = machineMeasurements({ real, directories, cgroups, pods })
+    const measurements = machineMeasurements({ real, directories, cgroups, pods, clock: runtime.clock })
     return { config, measurements, deleteUnusedImages: imageGc.deleteUnused }
   }
 

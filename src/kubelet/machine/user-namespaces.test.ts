@@ -74,7 +74,7 @@ function machineWith(handlers: readonly RuntimeHandler[]) {
     services: () => [],
     allocatable: () => ({}),
     userNamespaces: createUserNamespaces(simulatedRuntime(1).random, directories),
-    handlers: () => handlers,
+    features: () => ({ handlers, supplementalGroupsPolicy: false }),
     runtimeHandler: async () => 'kata',
   })
 }

@@ -7,6 +7,7 @@ import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { VolumeFiles } from '../volume-files.ts'
 import type { VolumeWriter } from '../volumes.ts'
 import { writeAtomically } from './atomic-writer.ts'
+import { podResources } from './cpu-and-memory-limits.ts'
 import { mountedBelow, mountMemory } from './mounts.ts'
 import { ownTree } from './own-tree.ts'
 import type { PodDirectories } from './pod-directories.ts'
@@ -39,7 +40,7 @@ export function createMachineVolumes(
       const { medium = '', sizeLimit } = volume.emptyDir
       if (existsSync(path) && (medium !== 'Memory' || mountedBelow(path).includes(path))) return path
       mkdirSync(path, { recursive: true })
-      if (medium === 'Memory') await mountMemory(path, sizeLimit === undefined ? undefined : quantityValue(sizeLimit))
+      if (medium === 'Memory') await mountMemory(path, memorySize(pod, sizeLimit))
       else if (medium !== '') throw new Error(`unknown storage medium ${JSON.stringify(medium)}`)
       chmodSync(path, 0o777)
       if (group !== undefined) ownTree(path, group)
@@ -59,6 +60,15 @@ export function createMachineVolumes(
     const source = bound?.spec ?? volume
     const kind = Object.keys(source).find((key) => typeof source[key as never] === 'object' && !NO_SOURCE.has(key))
     throw new Error(`volumes of type ${kind ?? 'unknown'} are not supported by this node`)
+  }
+
+  /** In bytes: no more than the pod may have, and the node gives. */
+  function memorySize(pod: Pod, sizeLimit: string | undefined): bigint | undefined {
+    const most = [sizeLimit, allocatable()['memory']].flatMap((one) => (one === undefined ? [] : [quantityValue(one)]))
+    const { memory } = podResources(pod)
+    return [...most, ...(memory === undefined ? [] : [memory])]
+      .filter((bytes) => bytes > 0n)
+      .reduce<bigint | undefined>((least, bytes) => (least === undefined || bytes < least ? bytes : least), undefined)
   }
 
   return {

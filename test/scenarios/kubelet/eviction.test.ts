@@ -5,7 +5,7 @@ import type { Fields, KubeObject } from '../../../src/api/object.ts'
 import { simulatedRuntime } from '../../../src/base/simulated-runtime.ts'
 import type { Observations, PodUse } from '../../../src/kubelet/eviction/observations.ts'
 import { type EvictionFlags, evictionConfig } from '../../../src/kubelet/eviction/thresholds.ts'
-import { NODE, namespace, startNodeStage } from './stage.ts'
+import { NODE, type NodeStage, namespace, startNodeStage } from './stage.ts'
 
 const MI = 1024 * 1024
 const MINUTE = 60_000
@@ -25,7 +25,13 @@ const pod = (name: string, memory?: string, more: Fields = {}, annotations: Fiel
 /** A machine of 1,000 MiB of memory, and a disk of 1,000 bytes. */
 async function start(flags: EvictionFlags = { evictionHard: 'memory.available<100Mi,nodefs.available<10%' }) {
   const runtime = simulatedRuntime(3, { order: 'fifo' })
-  const machine = { memory: 500, disk: 500, images: 0, uses: new Map<string, number>() }
+  const machine = {
+    memory: 500,
+    disk: 500,
+    images: 0,
+    uses: new Map<string, number>(),
+    disks: new Map<string, number>(),
+  }
   const stage = await startNodeStage(runtime, {
     eviction: {
       config: evictionConfig(flags),
@@ -38,7 +44,8 @@ async function start(flags: EvictionFlags = { evictionHard: 'memory.available<10
           const uses = new Map<string, PodUse>()
           for (const { metadata } of stage.kubelet.pods.list()) {
             const memoryBytes = (machine.uses.get(metadata.name ?? '') ?? 0) * MI
-            const containers = new Map([['c', { memoryBytes, diskBytes: 0, inodes: 0 }]])
+            const diskBytes = (machine.disks.get(metadata.name ?? '') ?? 0) * MI
+            const containers = new Map([['c', { memoryBytes, diskBytes, inodes: 0 }]])
             uses.set(metadata.uid ?? '', { containers, volumes: new Map(), processes: 0 })
           }
           return uses
@@ -249,5 +256,112 @@ test('what cannot be measured ends nothing, and is tried again', async () => {
   Object.defineProperty(machine, 'memory', { value: 10 })
   await runtime.advance(15_000)
   assert.equal(phase('p'), 'Failed')
+  await stage.stop()
+})
+
+test('pods that use more of the disk than they may are ended one after the other, though the node has enough', async () => {
+  const { stage, runtime, machine, phase, nodeEvents } = await start()
+  const resources = { limits: { 'ephemeral-storage': '1Mi' } }
+  for (const name of ['a', 'b', 'within', 'free'])
+    await stage.run(
+      pod(name, undefined, { containers: [{ name: 'c', image: 'i', ...(name === 'free' ? {} : { resources }) }] }),
+    )
+  await runtime.advance(5000)
+  machine.disks.set('a', 3).set('b', 3).set('within', 1).set('free', 9)
+  await runtime.advance(20_000)
+  assert.deepEqual(['a', 'b', 'within', 'free'].map(phase), ['Failed', 'Failed', 'Running', 'Running'])
+  const { reason, message, conditions } = stage.pod('a')?.['status'] ?? {}
+  const text = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. '
+  assert.deepEqual([reason, message], ['Evicted', text])
+  assert.deepEqual(
+    conditions.map((one: Fields) => one['type']),
+    ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'],
+  )
+  const told = stage.events.filter((one) => one['reason'] === 'Evicted') as Fields[]
+  assert.deepEqual(
+    told.map((one) => [one['message'], one['metadata'].annotations]),
+    [
+      [text, undefined],
+      [text, undefined],
+    ],
+  )
+  assert.deepEqual(await nodeEvents(), [])
+  await stage.stop()
+})
+
+const addCriticalClass = (stage: NodeStage) =>
+  stage.ask('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', {
+    metadata: { name: 'system-node-critical' },
+    value: 2_000_001_000,
+  })
+
+test('for a critical pod others end in their time, and it begins then; where that is not enough it is refused', async () => {
+  const { stage, runtime, phase } = await start()
+  const asking = (name: string, cpu: string, more: Fields = {}) =>
+    pod(name, undefined, { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...more })
+  await addCriticalClass(stage)
+  const critical = { priorityClassName: 'system-node-critical' }
+  const { body } = await stage.ask('GET', `/api/v1/nodes/${NODE}`)
+  const cpus = Number(body.status.allocatable.cpu)
+  await stage.run(asking('most', `${cpus * 1000 - 1300}m`))
+  await stage.run({
+    ...asking('some', '900m'),
+    metadata: { name: 'some', namespace, annotations: { 'sim.skiff.dev/ignore-sigterm': 'true' } },
+  })
+  await stage.run(asking('little', '300m'))
+  await runtime.advance(5000)
+  await stage.run(asking('critical', '800m', critical))
+  await runtime.advance(19_000)
+  assert.deepEqual(['most', 'some', 'little', 'critical'].map(phase), ['Running', 'Running', 'Running', 'Pending'])
+  // What is to be free is the critical pod's.
+  await stage.run(asking('late', '100m'))
+  await runtime.advance(500)
+  assert.equal(stage.pod('late')?.['status'].reason, 'OutOfcpu')
+  await runtime.advance(5000)
+  assert.deepEqual(['most', 'some', 'little', 'critical'].map(phase), ['Running', 'Failed', 'Running', 'Running'])
+  const { reason, message, conditions } = stage.pod('some')?.['status'] ?? {}
+  assert.deepEqual([reason, message], ['Preempting', 'Preempted in order to admit critical pod'])
+  assert.deepEqual(
+    [conditions[0].type, conditions[0].reason, conditions[0].message],
+    ['DisruptionTarget', 'TerminationByKubelet', 'Pod was preempted by Kubelet to accommodate a critical pod.'],
+  )
+  const warned = stage.events.filter((one) => one['reason'] === 'Preempting') as Fields[]
+  assert.deepEqual(
+    warned.map((one) => [one['type'], one['involvedObject'].name, one['message']]),
+    [['Warning', 'some', 'Preempted in order to admit critical pod']],
+  )
+  await stage.run(asking('huge', `${cpus + 1}`, critical))
+  await runtime.advance(1000)
+  const refused = stage.pod('huge')?.['status']
+  assert.equal(refused.reason, 'UnexpectedAdmissionError')
+  assert.match(
+    refused.message,
+    /^Pod was rejected: Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: \[\(res: cpu, q: \d+\), \]$/,
+  )
+  assert.deepEqual(['most', 'little', 'critical'].map(phase), ['Running', 'Running', 'Running'])
+  await stage.stop()
+})
+
+test('a critical pod that is deleted while others end for it never begins', async () => {
+  const { stage, runtime } = await start()
+  await addCriticalClass(stage)
+  const { body } = await stage.ask('GET', `/api/v1/nodes/${NODE}`)
+  const resources = { requests: { cpu: body.status.allocatable.cpu } }
+  const containers = [{ name: 'c', image: 'i', resources }]
+  await stage.run(pod('all', undefined, { containers }, { 'sim.skiff.dev/ignore-sigterm': 'true' }))
+  await runtime.advance(5000)
+  await stage.run(pod('critical', undefined, { containers, priorityClassName: 'system-node-critical' }))
+  await runtime.advance(1000)
+  await stage.ask('DELETE', `/api/v1/namespaces/${namespace}/pods/critical`, { gracePeriodSeconds: 0 })
+  await runtime.advance(MINUTE)
+  assert.equal(stage.pod('critical'), undefined)
+  const started = stage.events.filter((one) => one['reason'] === 'Started') as Fields[]
+  assert.deepEqual(
+    started.map((one) => one['involvedObject'].name),
+    ['all'],
+  )
+  await stage.run(pod('next', undefined, { containers }))
+  await runtime.advance(5000)
+  assert.equal(stage.pod('next')?.['status'].phase, 'Running')
   await stage.stop()
 })
