@@ -37,7 +37,7 @@ concurrent-namespace-syncs int used 10
 concurrent-rc-syncs int used 5
 concurrent-replicaset-syncs int used 5
 concurrent-resource-quota-syncs int used 5
-concurrent-resourceclaim-syncs int ignored 50
+concurrent-resourceclaim-syncs int used 50
 concurrent-service-endpoint-syncs int used 5
 concurrent-serviceaccount-token-syncs int used 5
 concurrent-statefulset-syncs int used 5

@@ -21,6 +21,7 @@ import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-contro
 import { createHpaController } from './podautoscaler/hpa-controller.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
 import { replicaSets, replicationControllers } from './replicaset/replicaset-and-replicationcontroller.ts'
+import { createResourceClaimController } from './resourceclaim/resourceclaim-controller.ts'
 import { createResourceQuotaController } from './resourcequota/resourcequota-controller.ts'
 import { createLegacyTokenCleaner } from './serviceaccount/legacy-token-cleaner.ts'
 import { createServiceAccountController } from './serviceaccount/serviceaccount-controller.ts'
@@ -84,6 +85,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('disruption-controller', 'disruption-controller', createDisruptionController),
   entry('daemonset-controller', 'daemon-set-controller', createDaemonSetController),
   entry('statefulset-controller', 'statefulset-controller', createStatefulSetController),
+  entry('resourceclaim-controller', 'resource-claim-controller', createResourceClaimController),
   entry('resourcequota-controller', 'resourcequota-controller', createResourceQuotaController),
   entry('certificatesigningrequest-approving-controller', 'certificate-controller', createCertificateApprover),
   entry('certificatesigningrequest-cleaner-controller', 'certificate-controller', createCertificateCleaner),

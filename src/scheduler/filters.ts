@@ -6,6 +6,7 @@ import type { Fields } from '../api/object.ts'
 import { addInt64 } from '../api/objects/integers.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
+import type { DevicePlan } from './devices/device-binder.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type HostPort, type PodInfo, termMatches } from './pod-info.ts'
 import type { VolumePlan } from './volumes.ts'
@@ -24,6 +25,8 @@ export interface FilterState {
   readonly spreadCounts: readonly ReadonlyMap<string, number>[]
   /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
+  /** For a pod with resource claims: the devices for them on the node, or why it has none. */
+  readonly devicesOn?: (node: NodeInfo) => DevicePlan | string
 }
 
 export type NodeFilter = (info: PodInfo, node: NodeInfo, state: FilterState) => Refusal | undefined
@@ -132,6 +135,11 @@ const interPodAffinity: NodeFilter = (info, node, state) => {
   return undefined
 }
 
+const dynamicResources: NodeFilter = (_, node, state) => {
+  const plan = state.devicesOn?.(node)
+  return typeof plan === 'string' ? hard(plan) : undefined
+}
+
 const filters: readonly NodeFilter[] = [
   nodeUnschedulable,
   nodeName,
@@ -142,6 +150,7 @@ const filters: readonly NodeFilter[] = [
   volumeBinding,
   topologySpread,
   interPodAffinity,
+  dynamicResources,
 ]
 
 export function prefilter(

@@ -105,6 +105,7 @@ function shapeOf(spec: Fields, controller: string): string | undefined {
     affinity?.podAffinity !== undefined ||
     affinity?.podAntiAffinity !== undefined ||
     (spec['topologySpreadConstraints']?.length ?? 0) > 0 ||
+    (spec['resourceClaims']?.length ?? 0) > 0 ||
     (spec['volumes'] as readonly Fields[] | undefined)?.some(
       (volume) => volume['persistentVolumeClaim'] !== undefined || volume['ephemeral'] !== undefined,
     )

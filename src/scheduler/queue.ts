@@ -19,6 +19,7 @@ interface Waiting {
   readonly since: number
   attempts: number
   retryAt: number
+  cureless: boolean
 }
 
 export interface SchedulingQueue {
@@ -27,10 +28,12 @@ export interface SchedulingQueue {
   remove(key: string): void
   /** The pod whose turn it is, or undefined. */
   pop(): PodInfo | undefined
-  /** It did not fit now. */
-  failed(info: PodInfo): void
+  /** It did not fit now. `cureless`: nor would it if there were fewer pods. */
+  failed(info: PodInfo, cureless?: boolean): void
   /** Something changed that may help: every pod that waits may be tried again (after its backoff). */
   moveAll(): void
+  /** A pod is gone: those may be tried again that fewer pods can help. */
+  podGone(): void
   readonly ready: number
 }
 
@@ -73,7 +76,7 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
     add(info) {
       const waiting = known.get(info.key)
       if (waiting === undefined || waiting.info.uid !== info.uid) {
-        const fresh = { info, since: clock.now(), sequence: sequence++, attempts: 0, retryAt: 0 }
+        const fresh = { info, since: clock.now(), sequence: sequence++, attempts: 0, retryAt: 0, cureless: false }
         if (waiting !== undefined) leave(info.key, waiting)
         known.set(info.key, fresh)
         activate(info.key, fresh)
@@ -101,9 +104,10 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
       next.attempts++
       return next.info
     },
-    failed(info) {
+    failed(info, cureless = false) {
       const waiting = known.get(info.key)
       if (waiting === undefined || active.has(info.key)) return
+      waiting.cureless = cureless
       waiting.retryAt = clock.now() + Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (waiting.attempts - 1))
       unschedulable.set(info.key, waiting)
       timers.get(info.key)?.cancel()
@@ -111,6 +115,9 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
         info.key,
         clock.setTimer(FLUSH_MS, 'unschedulable flush', () => activate(info.key, waiting)),
       )
+    },
+    podGone() {
+      for (const [key, waiting] of [...unschedulable]) if (!waiting.cureless) activateAfterBackoff(key, waiting)
     },
     moveAll() {
       for (const [key, waiting] of [...unschedulable]) activateAfterBackoff(key, waiting)

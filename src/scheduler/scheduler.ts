@@ -14,6 +14,13 @@ import type { Client } from '../client/client.ts'
 import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
+import {
+  claimKeysOf,
+  createDeviceBinder,
+  type DevicePlan,
+  type PodDevices,
+  SelectorError,
+} from './devices/device-binder.ts'
 import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
@@ -82,6 +89,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   }
   const queue = createSchedulingQueue(runtime, wake)
   const volumes = createVolumeBinder(runtime, client, informers, () => queue.moveAll())
+  const devices = createDeviceBinder(runtime, client, informers, () => queue.moveAll(), claimChanged, signal)
   const podStatus = createPodStatusWriter(runtime, client, (key) => pods.store.get(key), signal)
   signal.addEventListener('abort', () => {
     running = false
@@ -105,13 +113,19 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     if (nodeName !== '') {
       queue.remove(objectKey(pod))
       cluster.removePod(objectKey(pod))
-      queue.moveAll()
+      queue.podGone()
       return
     }
     const gated = (pod.spec?.schedulingGates?.length ?? 0) > 0
-    if (!isOurs(pod) || isOver(pod) || gated || pod.metadata.deletionTimestamp !== undefined)
+    const isGated = gated || devices.isGated(pod)
+    if (!isOurs(pod) || isOver(pod) || isGated || pod.metadata.deletionTimestamp !== undefined)
       queue.remove(objectKey(pod))
     else if (!onTheirWay.has(objectKey(pod))) queue.add(podInfoOf(pod))
+  }
+  const byClaim = 'resourceclaim'
+  pods.addIndex(byClaim, (pod) => (pod.spec?.nodeName ? [] : claimKeysOf(pod)))
+  function claimChanged(key: string): void {
+    for (const pod of pods.store.byIndex(byClaim, key)) if (!onTheirWay.has(objectKey(pod))) place(pod)
   }
   pods.addHandlers({
     added: place,
@@ -129,7 +143,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       volumes.recheck()
       if (!pod.spec?.nodeName) return
       cluster.removePod(objectKey(pod))
-      queue.moveAll()
+      queue.podGone()
     },
   })
   nodes.addHandlers({
@@ -144,7 +158,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     deleted: (node) => cluster.removeNode(node.metadata.name ?? ''),
   })
   if (options.informers === undefined) informers.start()
-  await Promise.all([pods, nodes, namespaces, budgets, volumes].map((informer) => informer.whenSynced(signal)))
+  await Promise.all([pods, nodes, namespaces, budgets, volumes, devices].map((informer) => informer.whenSynced(signal)))
   running = true
   wake()
 
@@ -165,37 +179,70 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       return
     }
     const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view))
-    const stateNow = () => ({ ...prefilter(info, cluster, namespaceLabels), ...(volumesOn && { volumesOn }) })
-    const found = nominations.seenBy(info, (touched) => {
-      const state = stateNow()
-      const { fitting, refusals } = search.find(info, state)
-      if (fitting.length === 0) preempt(info, state, all.length, refusals)
-      return { fitting, touched }
-    })
-    const state = stateNow()
-    // A pod may not lean on others that are not there yet.
-    const alone = found.fitting.map(
-      (node) => [node, found.touched.has(node) ? refusalOf(info, node, state) : undefined] as const,
-    )
-    if (alone.length === 0) return
-    const fitting = alone.filter(([, refusal]) => refusal === undefined).map(([node]) => node)
-    if (fitting.length === 0) {
-      const reasons = summary(alone.flatMap(([, refusal]) => refusal ?? []))
-      unschedulable(info, `0/${all.length} nodes are available: ${reasons}.`, undefined)
+    const wanted = devices.devicesOf(current)
+    if (typeof wanted === 'string') {
+      const helpless = `0/${all.length} nodes are available: ${all.length} Preemption is not helpful for scheduling.`
+      unschedulable(info, `0/${all.length} nodes are available: ${wanted}. preemption: ${helpless}`, undefined)
       return
     }
-    const best = search.best(info, fitting, state)
-    const node = best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]!
+    const planDevices = wanted && devices.planner(wanted)
+    const devicesOn = planDevices && ((node: NodeInfo) => planDevices(node.node as Node))
+    const stateNow = () => ({
+      ...prefilter(info, cluster, namespaceLabels),
+      ...(volumesOn && { volumesOn }),
+      ...(devicesOn && { devicesOn }),
+    })
+    const node = nodeFor(info, stateNow, all.length, wanted)
+    if (node === undefined) return
     nominations.remove(info.key)
     cluster.setPod(info, node.name)
     const plan = volumesOn?.(node) ?? nothingToDo
-    void bind(info, node, 'length' in plan ? nothingToDo : plan)
+    const given = devicesOn?.(node)
+    void bind(info, node, 'length' in plan ? nothingToDo : plan, typeof given === 'string' ? undefined : given)
   }
 
-  async function bind(info: PodInfo, node: NodeInfo, plan: VolumePlan): Promise<void> {
+  /** Undefined when there is none; then it has been told. */
+  function nodeFor(
+    info: PodInfo,
+    stateNow: () => FilterState,
+    count: number,
+    wanted: PodDevices | undefined,
+  ): NodeInfo | undefined {
+    try {
+      const found = nominations.seenBy(info, (touched) => {
+        const state = stateNow()
+        const { fitting, refusals } = search.find(info, state)
+        if (fitting.length === 0) {
+          const isFreed = wanted !== undefined && devices.freeUnused(info.pod, wanted)
+          preempt(info, state, count, refusals, isFreed ? 'deallocation of ResourceClaim completed' : undefined)
+        }
+        return { fitting, touched }
+      })
+      const state = stateNow()
+      // A pod may not lean on others that are not there yet.
+      const alone = found.fitting.map(
+        (node) => [node, found.touched.has(node) ? refusalOf(info, node, state) : undefined] as const,
+      )
+      if (alone.length === 0) return undefined
+      const fitting = alone.filter(([, refusal]) => refusal === undefined).map(([node]) => node)
+      if (fitting.length === 0) {
+        const reasons = summary(alone.flatMap(([, refusal]) => refusal ?? []))
+        unschedulable(info, `0/${count} nodes are available: ${reasons}.`, undefined)
+        return undefined
+      }
+      const best = search.best(info, fitting, state)
+      return best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]
+    } catch (error) {
+      if (!(error instanceof SelectorError)) throw error
+      refused(info, { reason: 'SchedulerError', message: `running "DynamicResources" filter plugin: ${error.message}` })
+      return undefined
+    }
+  }
+
+  async function bind(info: PodInfo, node: NodeInfo, plan: VolumePlan, given: DevicePlan | undefined): Promise<void> {
     const { namespace = '', name: podName = '' } = info.pod.metadata
     try {
-      if ((await bindVolumes(info, node, plan)) === 'failed') return
+      if ((await bindVolumes(info, node, plan, given)) === 'failed') return
       await client
         .resource(PODS)
         .namespace(namespace)
@@ -213,7 +260,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       })
     } catch (error) {
       if (signal.aborted) return
-      if (pods.store.get(info.key)?.spec?.nodeName !== node.name) cluster.removePod(info.key)
+      if (pods.store.get(info.key)?.spec?.nodeName !== node.name) {
+        cluster.removePod(info.key)
+        if (given !== undefined) await devices.takeBack(info.pod, given)
+      }
       if (isNotFound(error)) {
         queue.remove(info.key)
         return
@@ -224,18 +274,33 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
   }
 
-  /** Claims that wait for the pod get their volumes before it gets its node. */
-  async function bindVolumes(info: PodInfo, node: NodeInfo, plan: VolumePlan): Promise<'done' | 'failed'> {
-    if (plan.bindings.length === 0 && plan.provisions.length === 0) return 'done'
-    volumes.reserve(plan, node.name)
+  /** Claims that wait for the pod get their volumes and devices before it gets its node. */
+  async function bindVolumes(
+    info: PodInfo,
+    node: NodeInfo,
+    plan: VolumePlan,
+    given: DevicePlan | undefined,
+  ): Promise<'done' | 'failed'> {
+    const hasVolumes = plan.bindings.length > 0 || plan.provisions.length > 0
+    if (!hasVolumes && given === undefined) return 'done'
+    if (hasVolumes) volumes.reserve(plan, node.name)
+    if (given !== undefined) devices.reserve(given)
     onTheirWay.add(info.key)
+    const isWanted = () => pods.store.get(info.key)?.metadata.uid === info.uid
+    let where = 'running PreBind plugin "VolumeBinding": binding volumes'
     try {
       await podStatus.nominate(info, node.name)
-      await volumes.bind(plan, node.name, () => pods.store.get(info.key)?.metadata.uid === info.uid)
+      if (hasVolumes) await volumes.bind(plan, node.name, isWanted)
+      where = 'running PreBind plugin "DynamicResources"'
+      if (given !== undefined) await devices.bind(info.pod, given, node.name, recorder, isWanted)
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'failed'
       cluster.removePod(info.key)
+      if (given !== undefined) {
+        devices.release(given)
+        await devices.takeBack(info.pod, given)
+      }
       onTheirWay.delete(info.key)
       const current = pods.store.get(info.key)
       if (current?.metadata.uid !== info.uid) {
@@ -244,19 +309,28 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
         if (current !== undefined) place(current)
         return 'failed'
       }
-      const message = `running PreBind plugin "VolumeBinding": binding volumes: ${messageOf(error)}`
+      const message = `${where}: ${messageOf(error)}`
       nominations.remove(info.key)
       refused(info, { reason: 'SchedulerError', message, nominatedNode: null })
       queue.moveAll()
       return 'failed'
     } finally {
       onTheirWay.delete(info.key)
-      volumes.release(plan)
+      if (hasVolumes) volumes.release(plan)
+      if (given !== undefined) devices.release(given)
     }
   }
 
-  function preempt(info: PodInfo, state: FilterState, count: number, refusals: ReadonlyMap<NodeInfo, Refusal>): void {
-    const reasons = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
+  /** `done`: what else has been done for the pod. */
+  function preempt(
+    info: PodInfo,
+    state: FilterState,
+    count: number,
+    refusals: ReadonlyMap<NodeInfo, Refusal>,
+    done: string | undefined,
+  ): void {
+    const atNodes = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
+    const reasons = done === undefined ? atNodes : `${atNodes} ${done},`
     if (waitsForRoom(info)) {
       const why = 'not eligible due to a terminating pod on the nominated node.'
       unschedulable(info, `${reasons} preemption: ${why}`, undefined)
@@ -270,12 +344,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       ...(helpless ? [`${helpless} Preemption is not helpful for scheduling`] : []),
     ]
     if (chosen === undefined) {
-      unschedulable(info, `${reasons} preemption: 0/${count} nodes are available: ${why.join(', ')}.`, undefined)
+      const message = `${reasons} preemption: 0/${count} nodes are available: ${why.join(', ')}.`
+      refused(info, { reason: 'Unschedulable', message }, candidates.length === 0)
       return
     }
     for (const victim of chosen.victims) void evict(victim, info, chosen.node)
     nominations.set(info, chosen.node.name)
-    unschedulable(info, reasons, chosen.node.name)
+    unschedulable(info, done === undefined ? atNodes : `${atNodes} ${done}`, chosen.node.name)
   }
 
   /** Pods of lower priority are going already where this one was nominated. */
@@ -324,8 +399,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     refused(info, { reason: 'Unschedulable', message, ...(nominatedNode === undefined ? {} : { nominatedNode }) })
   }
 
-  function refused(info: PodInfo, why: Unscheduled): void {
-    queue.failed(info)
+  /** `cureless`: fewer pods would not help. */
+  function refused(info: PodInfo, why: Unscheduled, cureless = false): void {
+    queue.failed(info, cureless)
     const pod = pods.store.get(info.key) ?? info.pod
     recorder.event(pod, 'Warning', 'FailedScheduling', why.message, { action: 'Scheduling' })
     void podStatus.unscheduled(info, why)
@@ -345,8 +421,16 @@ function summary(refusals: readonly Refusal[]): string {
 const isDeleting = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined
 
 function sameForScheduling(a: Pod, b: Pod): boolean {
-  return a.metadata.uid === b.metadata.uid && sameSpec(a, b) && same(a.metadata.labels, b.metadata.labels)
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    sameSpec(a, b) &&
+    same(a.metadata.labels, b.metadata.labels) &&
+    sameClaims(a, b)
+  )
 }
+
+/** Those made for the pod are told in its status. */
+const sameClaims = (a: Pod, b: Pod): boolean => same(a.status?.resourceClaimStatuses, b.status?.resourceClaimStatuses)
 
 /** The API server counts the changes of a specification (metadata.generation). */
 function sameSpec(a: Pod, b: Pod): boolean {

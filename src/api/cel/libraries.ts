@@ -161,7 +161,7 @@ function urlQuery({ data }: Opaque): MapValue {
 }
 
 /** A quantity as a fraction of two integers: exact, whatever its suffix. */
-function quantity(text: string): Opaque {
+export function quantity(text: string): Opaque {
   try {
     return new Opaque('kubernetes.Quantity', nanosOf(text), text)
   } catch {
@@ -196,7 +196,7 @@ const namedFormat = (name: string) => new Opaque('kubernetes.NamedFormat', NAMED
 const SEMVER_FORM =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/
 
-function semver(given: string, normalize = false): Opaque {
+export function semver(given: string, normalize = false): Opaque {
   const text = normalize ? normalized(given) : given
   const match = SEMVER_FORM.exec(text)
   if (match === null) throw new CelError('No Major.Minor.Patch elements found')

@@ -1,29 +1,11 @@
 /** The CEL expressions with which claims and classes select devices: whether they compile, and give a boolean. */
+import { DEVICE_VARIABLES } from '../cel/devices.ts'
 import { compileExpression } from '../cel/program.ts'
-import { BOOL, DYN, mapOf, type ObjectField, printType, QUANTITY, STRING, type Type } from '../cel/types.ts'
+import { printType } from '../cel/types.ts'
 import type { Fields } from '../object.ts'
 import { type FieldError, invalid, required, tooLong } from './errors.ts'
 
 const LONGEST_EXPRESSION = 10 * 1024
-
-const fields: Readonly<Record<string, Type>> = {
-  driver: STRING,
-  attributes: mapOf(STRING, mapOf(STRING, DYN)),
-  capacity: mapOf(STRING, mapOf(STRING, QUANTITY)),
-  allowMultipleAllocations: BOOL,
-}
-
-/** What an expression knows: one device, its attributes and capacities by domain and name. */
-const VARIABLES: ReadonlyMap<string, Type> = new Map<string, Type>([
-  [
-    'device',
-    {
-      kind: 'object',
-      name: 'kubernetes.DRADevice',
-      fields: new Map(Object.entries(fields).map(([name, type]): [string, ObjectField] => [name, { name, type }])),
-    },
-  ],
-])
 
 export function deviceSelectors(list: readonly Fields[], path: string, errors: FieldError[]): void {
   list.forEach(({ cel }, i) => {
@@ -38,7 +20,7 @@ function expression(source: string, path: string, errors: FieldError[]): void {
     errors.push(tooLong(path, LONGEST_EXPRESSION))
     return
   }
-  const compiled = compileExpression(source, VARIABLES)
+  const compiled = compileExpression(source, DEVICE_VARIABLES)
   if ('error' in compiled) {
     errors.push(invalid(path, source, `compilation failed: ${compiled.error}`))
     return

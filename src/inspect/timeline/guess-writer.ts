@@ -46,6 +46,7 @@ const BY_FINALIZER: Readonly<Record<string, string>> = {
   'kubernetes.io/pvc-protection': 'pvc-protection-controller',
   'kubernetes.io/pv-protection': 'pv-protection-controller',
   'kubernetes.io/vac-protection': 'volumeattributesclass-protection-controller',
+  'resource.kubernetes.io/delete-protection': 'resource-claim-controller',
   'batch.kubernetes.io/job-tracking': 'job-controller',
   'customresourcecleanup.apiextensions.k8s.io': 'kube-apiserver',
 }

@@ -70,6 +70,14 @@ export const KNOWN_FINALIZERS: readonly KnownFinalizer[] = [
     leaves: 'claims and volumes name a class that is no longer there',
   },
   {
+    finalizer: 'resource.kubernetes.io/delete-protection',
+    resources: ['resourceclaims'],
+    controller: 'resourceclaim-controller',
+    runsIn: KCM,
+    does: 'waits until the claim is reserved for no pod, and gives its devices free',
+    leaves: 'pods that use the claim run on with devices that the scheduler gives to others',
+  },
+  {
     finalizer: 'external-attacher/*',
     resources: ['persistentvolumes'],
     controller: 'external-attacher of the driver',

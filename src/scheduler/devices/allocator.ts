@@ -1,0 +1,254 @@
+/**
+ * Finds devices on one node for the claims of one pod (KEP-4381): for each claim and request in turn the first devices that do, taken
+ * back where what comes later finds none. Pure: what is free is given.
+ */
+import type { DeviceClass, Node } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
+import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
+import { objectKey as objectKeyOf } from '../../client/store.ts'
+import { type Consumed, consumedOf, fits, type Usage } from './capacity.ts'
+import { createConstraints } from './constraints.ts'
+import type { Device, Pool } from './pools.ts'
+import type { Selectors } from './selectors.ts'
+import { isTolerated, type TaintsOf } from './taints.ts'
+
+/** A claim has no more devices than this. */
+const MOST_RESULTS = 32
+/** So many devices are tried for the claims of a pod on one node. */
+const MOST_TRIES = 100_000
+
+/** Claims that ask for what cannot be told now: the node does not do. */
+export class NotNow extends Error {}
+
+export interface AllocationState {
+  readonly pools: readonly Pool[]
+  readonly usage: Usage
+  readonly classes: (name: string) => DeviceClass | undefined
+  readonly selectors: Selectors
+  readonly taints: TaintsOf
+  /** A new uid, for a share of a device. */
+  readonly newShare: () => string
+}
+
+/** One that a request gets. */
+export interface Chosen {
+  readonly device: Device
+  /** `request` or `request/subrequest`. */
+  readonly request: string
+  readonly asked: Fields
+  readonly consumed: Consumed | undefined
+}
+
+/** One way to satisfy a request. */
+interface Alternative {
+  readonly name: string
+  readonly asked: Fields
+  /** How many devices; those themselves where all are asked for. */
+  readonly count: number
+  readonly all: readonly Device[] | undefined
+}
+
+interface Wanted {
+  readonly claim: ResourceClaim
+  readonly at: number
+  readonly alternatives: readonly Alternative[]
+}
+
+/** A status.allocation for each claim; undefined when the node has not the devices. @throws SelectorError */
+export function allocate(
+  claims: readonly ResourceClaim[],
+  node: Node,
+  state: AllocationState,
+): readonly Fields[] | undefined {
+  const { selectors } = state
+  const pools = state.pools.filter(({ isInvalid }) => !isInvalid)
+  const byId = new Map(pools.map((pool) => [pool.id, pool]))
+  const offered = pools.flatMap((pool) => (pool.isIncomplete ? [] : pool.devices))
+  const matches = new Map<string, boolean>()
+  let tries = 0
+
+  function matchesRequest(claim: ResourceClaim, { name, asked }: Pick<Alternative, 'name' | 'asked'>, device: Device) {
+    const key = `${objectKeyOf(claim)} ${name} ${device.id}`
+    let known = matches.get(key)
+    if (known === undefined) {
+      const { deviceClassName = '' } = asked
+      const ofClass: Fields = state.classes(deviceClassName)?.spec ?? {}
+      known =
+        selectors.match(ofClass['selectors'], device, `class ${deviceClassName}`) &&
+        selectors.match(asked['selectors'], device, `claim ${objectKeyOf(claim)}`) &&
+        isTolerated(state.taints(device), asked['tolerations'])
+      matches.set(key, known)
+    }
+    return known
+  }
+
+  function alternativeOf(claim: ResourceClaim, name: string, asked: Fields): Alternative | undefined {
+    if (asked['allocationMode'] !== 'All') return { name, asked, count: asked['count'] ?? 1, all: undefined }
+    const all: Device[] = []
+    for (const pool of pools)
+      for (const device of pool.devices)
+        if (matchesRequest(claim, { name, asked }, device)) {
+          if (pool.isIncomplete) return undefined
+          all.push(device)
+        }
+    return all.length === 0 ? undefined : { name, asked, count: all.length, all }
+  }
+
+  const wanted: Wanted[] = []
+  for (const [at, claim] of claims.entries())
+    for (const request of (claim.spec?.devices?.requests ?? []) as readonly Fields[]) {
+      const name: string = request['name']
+      const subs = (request['firstAvailable'] ?? []) as readonly Fields[]
+      const asked = request['exactly'] as Fields | undefined
+      const alternatives = (
+        asked === undefined
+          ? subs.map((sub) => alternativeOf(claim, `${name}/${sub['name']}`, sub))
+          : [alternativeOf(claim, name, asked)]
+      ).filter((one) => one !== undefined)
+      if (alternatives.length === 0) return undefined
+      wanted.push({ claim, at, alternatives })
+    }
+
+  for (const [at] of claims.entries()) {
+    const own = wanted.filter((one) => one.at === at)
+    const least = own.reduce((sum, { alternatives }) => sum + Math.min(...alternatives.map(({ count }) => count)), 0)
+    if (least > MOST_RESULTS) return undefined
+  }
+  const constraints = claims.map((claim) => createConstraints(claim))
+  const chosen: (readonly Chosen[])[] = []
+  const taken: { readonly at: number; readonly chosen: Chosen }[] = []
+  const trial = state.usage.trial()
+
+  function satisfy(index: number): boolean {
+    const next = wanted[index]
+    if (next === undefined) return true
+    return next.alternatives.some((alternative) => {
+      const ofClaim = taken.filter(({ at }) => at === next.at).length
+      return ofClaim + alternative.count <= MOST_RESULTS && take(index, next, alternative, 0, 0)
+    })
+  }
+
+  /** `from`: which devices in another order have been tried already. */
+  function take(index: number, next: Wanted, alternative: Alternative, count: number, from: number): boolean {
+    if (count === alternative.count) return satisfy(index + 1)
+    const { all } = alternative
+    if (all !== undefined) return tryDevice(index, next, alternative, count, all[count] as Device, 0)
+    for (let at = from; at < offered.length; at++)
+      if (tryDevice(index, next, alternative, count, offered[at] as Device, at)) return true
+    return false
+  }
+
+  function tryDevice(
+    index: number,
+    next: Wanted,
+    alternative: Alternative,
+    count: number,
+    device: Device,
+    from: number,
+  ): boolean {
+    if (++tries > MOST_TRIES) throw new NotNow('too many devices to try')
+    const { asked, name } = alternative
+    const isAdmin = asked['adminAccess'] === true
+    if (isAdmin && taken.some(({ at, chosen: one }) => at === next.at && one.request === name && one.device === device))
+      return false
+    if (!isAdmin && !trial.isFree(device)) return false
+    if (!matchesRequest(next.claim, alternative, device)) return false
+    const consumed = consumedOf(device.device, asked, state.newShare)
+    if (consumed === undefined) return false
+    const pool = byId.get(`${device.driver}/${device.pool}`) as Pool
+    if (!isAdmin && !fits(trial, device, consumed, pool)) return false
+    const limits = constraints[next.at]!
+    if (!limits.add(name, device)) return false
+    const one: Chosen = { device, request: name, asked, consumed: consumed.share === undefined ? undefined : consumed }
+    if (!isAdmin) trial.take(device, consumed)
+    taken.push({ at: next.at, chosen: one })
+    if (take(index, next, alternative, count + 1, from)) return true
+    taken.pop()
+    if (!isAdmin) trial.giveBack(device, consumed)
+    limits.remove(name, device)
+    return false
+  }
+
+  if (!satisfy(0)) return undefined
+  for (const [at] of claims.entries()) chosen.push(taken.filter((one) => one.at === at).map((one) => one.chosen))
+  return claims.map((claim, at) => allocationOf(claim, chosen[at] ?? [], node, state))
+}
+
+function allocationOf(claim: ResourceClaim, chosen: readonly Chosen[], node: Node, state: AllocationState): Fields {
+  const config = configOf(claim, chosen, state)
+  const nodeSelector = nodeSelectorOf(chosen, node)
+  return {
+    devices: { results: chosen.map(resultOf), ...(config.length === 0 ? {} : { config }) },
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+  }
+}
+
+function resultOf({ device, request, asked, consumed }: Chosen): Fields {
+  const { driver, pool, name } = device
+  const { bindingConditions = [], bindingFailureConditions = [] } = device.device
+  return {
+    request,
+    driver,
+    pool,
+    device: name,
+    ...(asked['adminAccess'] ? { adminAccess: true } : {}),
+    ...((asked['tolerations'] ?? []).length === 0 ? {} : { tolerations: asked['tolerations'] }),
+    ...(bindingConditions.length === 0 ? {} : { bindingConditions }),
+    ...(bindingFailureConditions.length === 0 ? {} : { bindingFailureConditions }),
+    ...(consumed === undefined ? {} : { shareID: consumed.share, consumedCapacity: consumed.texts }),
+  }
+}
+
+/** What classes and the claim say of its devices: of a class by request, of the claim where it is about what was chosen. */
+function configOf(claim: ResourceClaim, chosen: readonly Chosen[], state: AllocationState): readonly Fields[] {
+  const requests = new Map(chosen.map((one) => [one.request, one.asked]))
+  const ofClasses = [...requests].flatMap(([request, asked]) =>
+    ((state.classes(asked['deviceClassName'])?.spec?.config ?? []) as readonly Fields[]).map((config) => ({
+      source: 'FromClass',
+      requests: [request],
+      ...config,
+    })),
+  )
+  const ofClaim = ((claim.spec?.devices?.config ?? []) as readonly Fields[]).flatMap(
+    ({ requests: named = [], ...rest }) => {
+      const names = named as readonly string[]
+      const all = [...requests.keys()]
+      if (names.length === 0) return [{ source: 'FromClaim', ...rest }]
+      if (all.some((request) => names.includes(request.split('/')[0] ?? '')))
+        return [{ source: 'FromClaim', requests: names, ...rest }]
+      return all.some((request) => names.includes(request)) ? [{ source: 'FromClaim', ...rest }] : []
+    },
+  )
+  return [...ofClasses, ...ofClaim]
+}
+
+/** Where the claim can be used: on this node alone, on those that all its devices reach, or anywhere (undefined). */
+function nodeSelectorOf(chosen: readonly Chosen[], node: Node): Fields | undefined {
+  const expressions: Fields[] = []
+  const fields: Fields[] = []
+  const add = (list: Fields[], more: readonly Fields[] | undefined) => {
+    for (const one of more ?? [])
+      if (!list.some((known) => JSON.stringify(known) === JSON.stringify(one))) list.push(one)
+  }
+  for (const { device } of chosen) {
+    const { where } = device
+    if (where['nodeName'] || device.device['bindsToNode'])
+      return {
+        nodeSelectorTerms: [
+          { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node.metadata.name ?? ''] }] },
+        ],
+      }
+    const term: Fields | undefined = where['nodeSelector']?.nodeSelectorTerms?.[0]
+    add(expressions, term?.['matchExpressions'])
+    add(fields, term?.['matchFields'])
+  }
+  if (expressions.length === 0 && fields.length === 0) return undefined
+  return {
+    nodeSelectorTerms: [
+      {
+        ...(expressions.length === 0 ? {} : { matchExpressions: expressions }),
+        ...(fields.length === 0 ? {} : { matchFields: fields }),
+      },
+    ],
+  }
+}

@@ -1,0 +1,346 @@
+/**
+ * Gives pods their devices (plugin DynamicResources): which claims a pod waits for, what can be allocated for it on a node, and
+ * before it is bound the writing down. What was allocated for one pod is no other's from that moment on.
+ */
+import type { DeviceClass, DeviceTaintRule, Node, Pod, ResourceSlice } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
+import { nodeTermMatches } from '../../api/objects/node-affinity.ts'
+import {
+  claimNamesOf,
+  claimsResource,
+  consumerOf,
+  DELETE_PROTECTION,
+  isMadeFor,
+  isReservedFor,
+  MAX_RESERVED_FOR,
+  podClaims,
+  type ResourceClaim,
+  reservedFor,
+  withFinalizer,
+} from '../../api/objects/resource-claims.ts'
+import { isConflict, isNotFound } from '../../api/status.ts'
+import { formatTime, sleep } from '../../base/clock.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import type { Client } from '../../client/client.ts'
+import type { EventRecorder } from '../../client/events.ts'
+import type { InformerFactory } from '../../client/informer.ts'
+import { objectKey } from '../../client/store.ts'
+import { allocate, NotNow } from './allocator.ts'
+import { bindingState } from './binding-conditions.ts'
+import { usageOf } from './capacity.ts'
+import { poolsOf } from './pools.ts'
+import { createSelectors } from './selectors.ts'
+import { taintsBy } from './taints.ts'
+
+const GROUP = { group: 'resource.k8s.io', version: 'v1' }
+/** How long devices may take to be made ready. */
+const longestMs = 600_000
+const POLL_MS = 5000
+
+export { SelectorError } from './selectors.ts'
+
+/** A pod's claims. */
+export interface PodDevices {
+  readonly claims: readonly ResourceClaim[]
+}
+
+/** What is to be done before the pod may be bound to a node: for each claim what it is to have, undefined for one that has it. */
+export interface DevicePlan {
+  readonly entries: readonly { readonly claim: ResourceClaim; readonly allocation: Fields | undefined }[]
+}
+
+export interface DeviceBinder {
+  /** Its claims have to come first: nothing is tried, and nothing told, before. */
+  isGated(pod: Pod): boolean
+  /** Undefined for a pod without claims; why it can be nowhere. */
+  devicesOf(pod: Pod): PodDevices | string | undefined
+  /** For nodes in turn, over what there is at this moment. */
+  planner(devices: PodDevices): (node: Node) => DevicePlan | string
+  reserve(plan: DevicePlan): void
+  release(plan: DevicePlan): void
+  /** @throws what a user can be told */
+  bind(pod: Pod, plan: DevicePlan, node: string, recorder: EventRecorder, isWanted: () => boolean): Promise<void>
+  /** The pod did not get to its node after all. */
+  takeBack(pod: Pod, plan: DevicePlan): Promise<void>
+  /** Claims that keep the pod from its nodes, though no other pod uses them, are freed. Whether there were any. */
+  freeUnused(pod: Pod, devices: PodDevices): boolean
+  whenSynced(signal: AbortSignal): Promise<void>
+}
+
+/** `changed`: devices may be there that were not; `claimChanged`: so may the pods' that name this claim. */
+export function createDeviceBinder(
+  runtime: Runtime,
+  client: Client,
+  informers: InformerFactory,
+  changed: () => void,
+  claimChanged: (key: string) => void,
+  signal: AbortSignal,
+): DeviceBinder {
+  const claims = informers.informer<ResourceClaim>(claimsResource)
+  const slices = informers.informer<ResourceSlice>({ ...GROUP, resource: 'resourceslices' })
+  const classes = informers.informer<DeviceClass>({ ...GROUP, resource: 'deviceclasses' })
+  const rules = informers.informer<DeviceTaintRule>({ ...GROUP, resource: 'devicetaintrules' })
+  const selectors = createSelectors()
+  /** Allocations that are not written yet, by claim. */
+  const inFlight = new Map<string, Fields>()
+  /** Claims as they were answered, until the watch has shown them. */
+  const written = new Map<string, ResourceClaim>()
+  /** All the slices there are, as pools: until one changes. */
+  let pools: ReturnType<typeof poolsOf> | undefined
+
+  const claimNoticed = (claim: ResourceClaim, freed: boolean) => {
+    const key = objectKey(claim)
+    const known = written.get(key)
+    if (known !== undefined && (known.metadata.uid !== claim.metadata.uid || revision(claim) >= revision(known)))
+      written.delete(key)
+    claimChanged(key)
+    // Devices that are given away help no other pod.
+    if (freed) changed()
+  }
+  claims.addHandlers({
+    added: (claim) => claimNoticed(claim, false),
+    updated: (old, claim) => {
+      if (old !== claim) claimNoticed(claim, isAllocated(old) && !isAllocated(claim))
+    },
+    deleted: (claim) => {
+      written.delete(objectKey(claim))
+      claimNoticed(claim, isAllocated(claim))
+    },
+  })
+  const slicesChanged = () => {
+    pools = undefined
+    changed()
+  }
+  slices.addHandlers({
+    added: slicesChanged,
+    updated: (old, slice) => void (old !== slice && slicesChanged()),
+    deleted: slicesChanged,
+  })
+  for (const informer of [classes, rules])
+    informer.addHandlers({ added: changed, updated: (old, next) => void (old !== next && changed()), deleted: changed })
+
+  const claimAt = (key: string): ResourceClaim | undefined => {
+    const seen = claims.store.get(key)
+    const known = written.get(key)
+    if (seen === undefined || known === undefined || known.metadata.uid !== seen.metadata.uid) return seen
+    return revision(known) > revision(seen) ? known : seen
+  }
+
+  /** What of a pod's claims is not as it must be for the pod to be looked at; the claims themselves. */
+  function claimsOf(pod: Pod): readonly ResourceClaim[] | undefined {
+    const found: ResourceClaim[] = []
+    for (const { name, template } of podClaims(pod)) {
+      if (name === null) continue
+      const claim = name === undefined ? undefined : claimAt(`${pod.metadata.namespace}/${name}`)
+      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined
+      if (template !== undefined && !isMadeFor(claim, pod)) return undefined
+      found.push(claim)
+    }
+    return found
+  }
+
+  function resultsInUse(): Fields[] {
+    const results: Fields[] = []
+    for (const claim of claims.store.list()) {
+      const key = objectKey(claim)
+      const allocation = inFlight.get(key) ?? (claimAt(key)?.status?.allocation as Fields | undefined)
+      results.push(...((allocation?.['devices']?.results ?? []) as readonly Fields[]))
+    }
+    return results
+  }
+
+  const of = (claim: ResourceClaim) =>
+    client.resource<ResourceClaim>(claimsResource).namespace(claim.metadata.namespace ?? '')
+
+  async function write(claim: ResourceClaim, subresource: string): Promise<ResourceClaim> {
+    const answer = await of(claim).update(claim, subresource === '' ? {} : { subresource })
+    written.set(objectKey(answer), answer)
+    return answer
+  }
+
+  /** The claim has what was chosen for it, and the pod may use it. What it has become meanwhile is looked at again. */
+  async function bindClaim(pod: Pod, given: ResourceClaim, allocation: Fields | undefined): Promise<ResourceClaim> {
+    let claim = given
+    for (;;) {
+      try {
+        // What gives it free may take the finalizer away at any time until it is allocated.
+        if (allocation !== undefined && !claim.metadata.finalizers?.includes(DELETE_PROTECTION))
+          claim = await write(withFinalizer(claim), '')
+        return await write({ ...claim, status: boundStatus(pod, claim, allocation) } as ResourceClaim, 'status')
+      } catch (error) {
+        if (!isConflict(error)) throw error
+        claim = await of(given).get(given.metadata.name ?? '')
+        if (claim.metadata.uid !== given.metadata.uid)
+          throw new Error(`claim ${objectKey(given)} got replaced`, { cause: error })
+      }
+    }
+  }
+
+  function boundStatus(pod: Pod, claim: ResourceClaim, allocation: Fields | undefined): Fields {
+    if (claim.metadata.deletionTimestamp !== undefined)
+      throw new Error(`claim ${claim.metadata.name} got deleted in the meantime`)
+    if (allocation === undefined && !isAllocated(claim))
+      throw new Error(`claim ${claim.metadata.name} got deallocated elsewhere in the meantime`)
+    if (allocation !== undefined && isAllocated(claim))
+      throw new Error(`claim ${claim.metadata.name} got allocated elsewhere in the meantime`)
+    const allocationTimestamp = formatTime(runtime.clock.now())
+    return {
+      ...claim.status,
+      ...(allocation === undefined ? {} : { allocation: { ...allocation, allocationTimestamp } }),
+      reservedFor: isReservedFor(claim, pod) ? reservedFor(claim) : [...reservedFor(claim), consumerOf(pod)],
+    }
+  }
+
+  /** Resolves when all devices are ready for the pod: their drivers say so in the claims, which are looked at now and then. */
+  async function ready(keys: readonly string[], isWanted: () => boolean): Promise<void> {
+    const deadline = runtime.clock.now() + longestMs
+    for (;;) {
+      if (!isWanted()) throw new Error('pod does not exist any more')
+      const states = keys.map((key) => bindingState(claimAt(key)))
+      const failed = states.find((state) => typeof state !== 'string')
+      if (failed !== undefined)
+        throw new Error(
+          `device binding failed: claim=${failed.claim}, reason=${failed.reason}, message=${JSON.stringify(failed.message)}`,
+        )
+      if (states.every((state) => state === 'ready')) return
+      if (runtime.clock.now() >= deadline) throw new Error('device binding timeout')
+      await sleep(runtime.clock, POLL_MS, signal)
+    }
+  }
+
+  return {
+    isGated: (pod) => podClaims(pod).length > 0 && claimsOf(pod) === undefined,
+    devicesOf(pod) {
+      if (podClaims(pod).length === 0) return undefined
+      const found = claimsOf(pod)
+      if (found === undefined) return 'waiting for resource claims'
+      for (const claim of found) {
+        const key = objectKey(claim)
+        if (claim.status?.allocation !== undefined) {
+          if (!isReservedFor(claim, pod) && reservedFor(claim).length >= MAX_RESERVED_FOR) return 'resourceclaim in use'
+          continue
+        }
+        if (inFlight.has(key)) return `resource claim ${key} is in the process of being allocated`
+        const missing = missingClass(claim, (name) => classes.store.get(name))
+        if (missing !== undefined) return missing
+      }
+      return { claims: found }
+    },
+    planner(devices) {
+      const open = devices.claims.filter((claim) => claim.status?.allocation === undefined)
+      pools ??= poolsOf(slices.store.list())
+      const all = pools
+      const state = {
+        usage: usageOf(open.length === 0 ? [] : resultsInUse()),
+        classes: (name: string) => classes.store.get(name),
+        selectors,
+        taints: taintsBy(rules.store.list()),
+        newShare: () => runtime.random.uuid(),
+      }
+      const answers = new Map<Node, DevicePlan | string>()
+      const plan = (node: Node): DevicePlan | string => {
+        for (const claim of devices.claims) {
+          if (typeof bindingState(claim) !== 'string') return 'resourceclaim not available on the node'
+          const terms = claim.status?.allocation?.nodeSelector?.nodeSelectorTerms as readonly Fields[] | undefined
+          if (terms !== undefined && !terms.some((term) => nodeTermMatches(term, node)))
+            return 'resourceclaim not available on the node'
+        }
+        if (open.length === 0) return { entries: devices.claims.map((claim) => ({ claim, allocation: undefined })) }
+        try {
+          const allocations = allocate(open, node, { ...state, pools: all.forNode(node) })
+          if (allocations === undefined) return 'cannot allocate all claims'
+          return {
+            entries: devices.claims.map((claim) => ({ claim, allocation: allocations[open.indexOf(claim)] })),
+          }
+        } catch (error) {
+          if (error instanceof NotNow) return error.message
+          throw error
+        }
+      }
+      return (node) => {
+        const answer = answers.get(node) ?? plan(node)
+        answers.set(node, answer)
+        return answer
+      }
+    },
+    reserve({ entries }) {
+      for (const { claim, allocation } of entries)
+        if (allocation !== undefined) inFlight.set(objectKey(claim), allocation)
+    },
+    release({ entries }) {
+      for (const { claim, allocation } of entries) if (allocation !== undefined) inFlight.delete(objectKey(claim))
+    },
+    async bind(pod, { entries }, node, recorder, isWanted) {
+      const keys: string[] = []
+      for (const { claim, allocation } of entries) {
+        if (isReservedFor(claim, pod)) continue
+        const bound = await bindClaim(pod, claim, allocation)
+        inFlight.delete(objectKey(bound))
+      }
+      for (const { claim } of entries) keys.push(objectKey(claim))
+      if (keys.some((key) => bindingState(claimAt(key)) !== 'ready')) {
+        const note = `waiting for binding conditions for device on node ${node}`
+        recorder.event(pod, 'Normal', 'BindingConditionsPending', note, { action: 'Scheduling' })
+      }
+      await ready(keys, isWanted)
+    },
+    async takeBack(pod, { entries }) {
+      for (const { claim } of entries) {
+        const latest = claimAt(objectKey(claim))
+        if (latest === undefined || latest.metadata.uid !== claim.metadata.uid || !isReservedFor(latest, pod)) continue
+        const patch = {
+          metadata: { uid: claim.metadata.uid ?? '' },
+          status: { reservedFor: [{ $patch: 'delete', uid: pod.metadata.uid ?? '' }] },
+        }
+        try {
+          const answer = await of(claim).patch(claim.metadata.name ?? '', 'strategic', patch, { subresource: 'status' })
+          written.set(objectKey(answer), answer)
+        } catch (error) {
+          if (!isNotFound(error))
+            runtime.log.info(2, 'a claim stays reserved', { claim: objectKey(claim), err: String(error) })
+        }
+      }
+    },
+    freeUnused(pod, { claims: own }) {
+      const unused = own.find(
+        (claim) =>
+          claim.status?.allocation !== undefined && reservedFor(claim).every(({ uid }) => uid === pod.metadata.uid),
+      )
+      if (unused === undefined) return false
+      const { allocation: _, reservedFor: __, devices: ___, ...status } = unused.status ?? {}
+      of(unused)
+        .update({ ...unused, status }, { subresource: 'status' })
+        .catch((error) => {
+          runtime.log.info(2, 'a claim was not freed', { claim: objectKey(unused), err: String(error) })
+        })
+      return true
+    },
+    async whenSynced(signal) {
+      await Promise.all([claims, slices, classes, rules].map((informer) => informer.whenSynced(signal)))
+    },
+  }
+}
+
+const isAllocated = (claim: ResourceClaim): boolean => claim.status?.allocation !== undefined
+
+const revision = ({ metadata }: ResourceClaim): number => Number(metadata.resourceVersion ?? 0)
+
+function missingClass(claim: ResourceClaim, classOf: (name: string) => DeviceClass | undefined): string | undefined {
+  for (const request of (claim.spec?.devices?.requests ?? []) as readonly Fields[]) {
+    const name: string = request['name']
+    const asked: readonly (readonly [string, string])[] =
+      request['exactly'] === undefined
+        ? ((request['firstAvailable'] ?? []) as readonly Fields[]).map((sub) => [
+            `${name}/${sub['name']}`,
+            sub['deviceClassName'] ?? '',
+          ])
+        : [[name, request['exactly'].deviceClassName ?? '']]
+    for (const [title, className] of asked)
+      if (classOf(className) === undefined) return `request ${title}: device class ${className} does not exist`
+  }
+  return undefined
+}
+
+/** Keys of a pod's claims. */
+export const claimKeysOf = (pod: Pod): readonly string[] =>
+  claimNamesOf(pod).map((name) => `${pod.metadata.namespace}/${name}`)

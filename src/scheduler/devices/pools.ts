@@ -1,0 +1,107 @@
+/** Which devices there are for a node: the newest generation of each pool's slices, in the order in which they are offered. */
+import type { Node, ResourceSlice } from '../../api/generated/types.ts'
+import type { Fields } from '../../api/object.ts'
+import { nodeTermMatches } from '../../api/objects/node-affinity.ts'
+import { getOrInsertComputed } from '../../base/get-or-insert.ts'
+
+export interface Device {
+  /** `driver/pool/name`. */
+  readonly id: string
+  readonly driver: string
+  readonly pool: string
+  readonly name: string
+  readonly device: Fields
+  /** Where it can be used: the nodeName, nodeSelector or allNodes of the device or its slice. */
+  readonly where: Fields
+}
+
+export interface Pool {
+  /** `driver/pool`. */
+  readonly id: string
+  readonly name: string
+  /** Slices are missing yet: what there is may be about to change. */
+  readonly isIncomplete: boolean
+  /** Two devices have one name. */
+  readonly isInvalid: boolean
+  /** Those that the node can use. */
+  readonly devices: readonly Device[]
+  /** Those that share something with these, by name, whoever can use them. */
+  readonly all: ReadonlyMap<string, Device>
+  /** What devices of the pool share, by counter set. */
+  readonly counters: ReadonlyMap<string, Readonly<Record<string, Fields>>>
+}
+
+interface Collected {
+  readonly id: string
+  readonly name: string
+  generation: number
+  wanted: number
+  slices: ResourceSlice[]
+}
+
+/** Slices as pools, whoever can use them: worked out once for all nodes. */
+export interface Pools {
+  forNode(node: Node): readonly Pool[]
+}
+
+export function poolsOf(slices: readonly ResourceSlice[]): Pools {
+  const collected = new Map<string, Collected>()
+  for (const slice of slices) {
+    const spec: Fields = slice.spec ?? {}
+    const { name = '', generation = 0, resourceSliceCount: wanted = 1 }: Fields = spec['pool'] ?? {}
+    const id = `${spec['driver']}/${name}`
+    const pool = getOrInsertComputed(collected, id, () => ({ id, name, generation, wanted, slices: [] }))
+    if (generation < pool.generation) continue
+    if (generation > pool.generation) Object.assign(pool, { generation, wanted, slices: [] })
+    pool.slices.push(slice)
+  }
+  const sorted = [...collected.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const whole = sorted.map(wholeOf)
+  return {
+    forNode: (node) =>
+      whole
+        .flatMap((pool) => {
+          const devices = [...pool.devices].filter(({ where }) => isWithin(where, node))
+          return devices.length === 0 && !pool.slices.some(({ spec }) => isWithin((spec ?? {}) as Fields, node))
+            ? []
+            : [{ ...pool, devices }]
+        })
+        .sort((a, b) => Number(bindsLater(a)) - Number(bindsLater(b))),
+  }
+}
+
+/** Devices that are to be made ready first come last. */
+const bindsLater = ({ devices }: Pool): boolean =>
+  devices.some(({ device }) => (device['bindingConditions'] ?? []).length > 0)
+
+function wholeOf({ id, name, wanted, slices }: Collected): Pool & { readonly slices: readonly ResourceSlice[] } {
+  const all = new Map<string, Device>()
+  const devices: Device[] = []
+  const counters = new Map<string, Readonly<Record<string, Fields>>>()
+  let isInvalid = false
+  const inOrder = slices.toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  for (const slice of inOrder) {
+    const spec: Fields = slice.spec ?? {}
+    for (const set of (spec['sharedCounters'] ?? []) as readonly Fields[]) counters.set(set['name'], set['counters'])
+    for (const device of (spec['devices'] ?? []) as readonly Fields[]) {
+      const one: Device = {
+        id: `${id}/${device['name']}`,
+        driver: spec['driver'],
+        pool: name,
+        name: device['name'],
+        device,
+        where: spec['perDeviceNodeSelection'] ? device : spec,
+      }
+      if (all.has(one.name)) isInvalid = true
+      all.set(one.name, one)
+      devices.push(one)
+    }
+  }
+  return { id, name, isIncomplete: slices.length !== wanted, isInvalid, devices, all, counters, slices: inOrder }
+}
+
+function isWithin({ nodeName, allNodes, nodeSelector }: Fields, node: Node): boolean {
+  if (nodeName) return nodeName === node.metadata.name
+  if (allNodes) return true
+  return ((nodeSelector?.nodeSelectorTerms ?? []) as readonly Fields[]).some((term) => nodeTermMatches(term, node))
+}

@@ -1,0 +1,106 @@
+/** What a real cluster's scheduler and controllers wrote about claims, devices and taints, done again by ours on the simulated clock. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../../src/api/object.ts'
+import type { Handler, UserInfo } from '../../src/api/request.ts'
+import { StatusError } from '../../src/api/status.ts'
+import { sleep } from '../../src/base/clock.ts'
+import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
+import { createClient, inProcessTransport } from '../../src/client/transport.ts'
+import { startControllerManager } from '../../src/controllers/manager.ts'
+import { startScheduler } from '../../src/scheduler/scheduler.ts'
+import { ADMIN, startTestApi } from '../harness.ts'
+import { createNeutral, readRecording, type SeenStep, type SeenWrite, stepOf, WRITERS } from './recording.ts'
+import { play, type Scenario } from './scenario.ts'
+import { scenarios } from './scenarios.ts'
+
+const namespace = 'played'
+const SCHEDULER: UserInfo = { name: 'system:kube-scheduler', groups: ['system:authenticated'] }
+const CONTROLLERS = ['resourceclaim-controller', 'device-taint-eviction-controller', 'garbage-collector-controller']
+
+for (const [name, scenario] of Object.entries(scenarios))
+  test(`${name}: every write, order and Event as recorded`, async () => {
+    assert.deepEqual(await replay(scenario), readRecording(name))
+  })
+
+async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
+  const runtime = simulatedRuntime(1)
+  const api = await runtime.complete(startTestApi(runtime))
+  const stop = new AbortController()
+  const { signal } = stop
+  let writes: SeenWrite[] = []
+  const handler: Handler = async (request) => {
+    const writer = WRITERS[request.user?.name ?? '']
+    if (writer === undefined || request.method === 'GET') return api.handler(request)
+    const at = writes.length
+    const note = (code: number) => void writes.splice(at, 0, seenWrite(writer, request, code))
+    try {
+      const response = await api.handler(request)
+      note(response.status)
+      return response
+    } catch (error) {
+      note(error instanceof StatusError ? error.code : 500)
+      throw error
+    }
+  }
+  const clientFor = ({ user, userAgent }: { user: UserInfo; userAgent: string }) =>
+    createClient(runtime, inProcessTransport(handler), { user, userAgent })
+  const user = clientFor({ user: ADMIN, userAgent: 'user' })
+  await runtime.complete(api.namespace(namespace))
+  const labels = { 'resource.kubernetes.io/admin-access': 'true' }
+  const namespaces = user.resource({ group: '', version: 'v1', resource: 'namespaces' })
+  await runtime.complete(namespaces.patch(namespace, 'merge', { metadata: { labels } }))
+  const many = { maxSteps: 2_000_000 }
+  await runtime.complete(startControllerManager({ runtime, clientFor, signal, controllers: CONTROLLERS }), many)
+  const client = clientFor({ user: SCHEDULER, userAgent: 'kube-scheduler' })
+  await runtime.complete(startScheduler({ runtime, client, signal }), many)
+
+  const neutral = createNeutral(namespace)
+  const told = new Set<string>()
+  const steps: SeenStep[] = []
+  let outcome: { readonly error?: unknown } | undefined
+  play(scenario, {
+    client: user,
+    namespace,
+    pass: (ms) => sleep(runtime.clock, ms),
+    async ended() {
+      for (const [group, resource, kind] of KNOWN) {
+        const { items } = await user.resource({ group, version: 'v1', resource }).namespace(namespace).list()
+        neutral.know(items.map((item) => ({ ...item, kind })))
+      }
+      steps.push(stepOf(writes, neutral, told))
+      writes = []
+    },
+  }).then(
+    () => {
+      outcome = {}
+    },
+    (error) => {
+      outcome = { error }
+    },
+  )
+  while (outcome === undefined) await runtime.advance(500)
+  stop.abort()
+  await runtime.complete(api.stop())
+  if (outcome.error !== undefined) throw outcome.error
+  return steps
+}
+
+const KNOWN = [
+  ['', 'pods', 'Pod'],
+  ['resource.k8s.io', 'resourceclaims', 'ResourceClaim'],
+] as const
+
+const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+
+function seenWrite(
+  writer: string,
+  { method, path, body }: { method: string; path: string; body?: unknown },
+  code: number,
+): SeenWrite {
+  const parts = path.split('/').filter((part) => part !== '')
+  const rest = parts.slice(parts[0] === 'api' ? 2 : 3)
+  const [resource = '', name = '', subresource = ''] = rest[0] === 'namespaces' ? rest.slice(2) : rest
+  const object = (body as { readonly object?: KubeObject } | undefined)?.object ?? {}
+  return { writer, verb: VERBS[method] ?? method, resource, subresource, name, code, body: object as Fields }
+}

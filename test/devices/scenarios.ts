@@ -1,0 +1,5 @@
+/** What is recorded of devices, claims and taints. */
+import type { Scenario } from './scenario.ts'
+import { claimScenarios } from './scenarios-of-claims.ts'
+
+export const scenarios: Readonly<Record<string, Scenario>> = { ...claimScenarios }
