@@ -49,7 +49,7 @@ export function evictionOf(options: EvictionOptions): EvictionFlags | undefined 
   return Object.keys(flags).length === 0 ? undefined : flags
 }
 
-function duration(text: string): number {
+export function duration(text: string): number {
   try {
     const ms = parseGoDurationMs(text)
     if (ms >= 0) return ms

@@ -16,6 +16,7 @@ import { ETCD_FILE_FLAGS, etcdFlags } from './etcd-flags.ts'
 import { evictionFlags } from './eviction-flags.ts'
 import { addFaultCommands, faultFlags } from './fault-commands.ts'
 import { addPlanningCommands } from './inspect-commands.ts'
+import { nodeFlags } from './node-flags.ts'
 import { boolean, integer, securityOptions } from './security-flags.ts'
 import { simulationFlags } from './simulation-flags.ts'
 
@@ -70,10 +71,6 @@ function skiffCommand(commandLine: readonly string[]): Command {
         .default('simulated'),
     )
     .option('--cri-endpoint <url>', 'where the container runtime listens (default: the usual places)')
-    .option(
-      '--pod-manifest-path <path>',
-      'a folder of manifests, or one, that every node runs as static pods (default: DIR/manifests, where it is there)',
-    )
     .option('--kubeconfig <file>', 'also add the cluster to this kubeconfig')
     .addOption(
       listOption(
@@ -110,6 +107,7 @@ function skiffCommand(commandLine: readonly string[]): Command {
     ...faultFlags(),
     ...etcdFlags(),
     ...simulationFlags(),
+    ...nodeFlags(),
     ...evictionFlags(),
     ...securityOptions(),
   ])

@@ -10,9 +10,10 @@ import type { StoreState } from '../storage/engine.ts'
 import { type EtcdFlags, etcdOf } from './etcd-flags.ts'
 import { type EvictionOptions, evictionOf } from './eviction-flags.ts'
 import { type FaultFlags, faultsOf } from './fault-commands.ts'
+import { type NodeFlags, nodeSettingsOf } from './node-flags.ts'
 import { type SimulationFlags, simulationOf } from './simulation-flags.ts'
 
-export interface UpOptions extends SecurityOptions, EtcdFlags, EvictionOptions, FaultFlags, SimulationFlags {
+export interface UpOptions extends SecurityOptions, EtcdFlags, EvictionOptions, NodeFlags, FaultFlags, SimulationFlags {
   readonly dataDir: string
   readonly port: number
   readonly bindAddress: string
@@ -20,7 +21,6 @@ export interface UpOptions extends SecurityOptions, EtcdFlags, EvictionOptions, 
   readonly nodes: number
   readonly runtime: 'simulated' | 'cri'
   readonly criEndpoint?: string
-  readonly podManifestPath?: string
   readonly kubeconfig?: string
   readonly components?: Component[]
   readonly disableAdmissionPlugins: string[]
@@ -71,6 +71,7 @@ export async function up(options: UpOptions): Promise<void> {
   try {
     release = hold(directory)
     const eviction = evictionOf(options)
+    const settings = nodeSettingsOf(options)
     const { startCluster } = await import('../cluster/cluster.ts')
     const cluster = await startCluster({
       ...(options.clock === undefined ? {} : { clock: options.clock }),
@@ -83,7 +84,7 @@ export async function up(options: UpOptions): Promise<void> {
       nodes: options.nodes,
       containerRuntime: options.runtime,
       ...(options.criEndpoint === undefined ? {} : { criEndpoint: options.criEndpoint }),
-      ...(options.podManifestPath === undefined ? {} : { podManifestPath: options.podManifestPath }),
+      ...settings,
       simulation: simulationOf(options),
       ...(eviction === undefined ? {} : { eviction }),
       ...(options.components === undefined ? {} : { components: options.components }),

@@ -2,7 +2,7 @@
 import type { UserInfo } from '../api/request.ts'
 import type { Faults, FaultWords } from '../apiserver/faults/faults.ts'
 import type { Logger } from '../base/log.ts'
-import type { EvictionFlags } from '../kubelet/eviction/thresholds.ts'
+import type { NodeSettings } from '../kubelet/node-settings.ts'
 import type { StoreState } from '../storage/engine.ts'
 import type { EtcdOptions } from '../storage/etcd/servers.ts'
 import type { ClusterClock } from './clock.ts'
@@ -15,7 +15,8 @@ import type { SimulationOptions } from './simulation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { TypedClient } from './typed-client.ts'
 
-export interface ClusterOptions {
+/** Of its nodes: static pods are by default those of the folder `manifests` in `dataDir`, where that is there at the start. */
+export interface ClusterOptions extends NodeSettings {
   /**
    * `manual`: the cluster's time stands still until `clock` moves it, and a restart goes on from there. Default: as the directory's
    * cluster had it, `real` for a new one.
@@ -56,13 +57,6 @@ export interface ClusterOptions {
   readonly containerRuntime?: 'simulated' | 'cri'
   /** `unix:///path/to/its.sock`. Default: the usual places, in turn. */
   readonly criEndpoint?: string
-  /**
-   * A folder of manifests, or one manifest: pods that each node runs by itself, shown by mirror pods. Default: the folder `manifests` in
-   * `dataDir`, where that is there at the start.
-   */
-  readonly podManifestPath?: string
-  /** When nodes of real containers evict pods, named after the kubelet's flags. Default: the kubelet's own. */
-  readonly eviction?: EvictionFlags
   /** What simulated containers may use of this machine. Default: nothing. */
   readonly simulation?: SimulationOptions
   /** Default: all. The API server always runs. */

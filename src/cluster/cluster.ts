@@ -14,6 +14,9 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createClients, inProcessTransport } from '../client/transport.ts'
 import { evictionConfig } from '../kubelet/eviction/thresholds.ts'
+import { imageGcPolicy } from '../kubelet/images/image-gc.ts'
+import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
+import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
@@ -103,7 +106,7 @@ async function start(
   const wantedNodes = forked?.nodes ?? numberedNodes(options.nodes ?? 1)
   const simulated = components.includes('kubelet') ? wantedNodes : []
   const nodes = simulated.length
-  checkEviction(options)
+  checkSettings(options)
   const simulation = simulationResources(options.simulation, options.containerRuntime)
   const kubelets: KubeletsHere = new Map()
   const progress = options.onProgress ?? (() => {})
@@ -200,10 +203,8 @@ async function start(
   const clientFor = (user: UserInfo, userAgent = 'skiff') => clientOf({ userAgent, user })
   const client = clientFor(ADMIN)
   const passing = <T>(work: Promise<T>) => (moved === undefined ? work : whileTimePasses(moved.runtime.manual, work))
-  const forNodes = {
-    ...(forked === undefined ? manifestsOf(options, directory) : {}),
-    ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
-  }
+  // A fork has the static pods of what it is a fork of as objects, and runs none of its own.
+  const forNodes = forked === undefined ? { ...nodeSettings(options), ...manifestsOf(options, directory) } : {}
   const further =
     node === undefined || nodes === 1
       ? undefined
@@ -212,7 +213,7 @@ async function start(
           server: serverUrl(node.network.address, http.port),
           serverCa: identity.servingCa,
           hasProxy: components.includes('proxy'),
-          ...forNodes,
+          settings: forNodes,
         })
   const startRest = async () => {
     if (forked !== undefined) await bootstrap()
@@ -282,17 +283,23 @@ async function start(
 }
 
 /** What the nodes run as static pods. */
-function manifestsOf({ podManifestPath }: ClusterOptions, { manifests }: ClusterDirectory) {
+function manifestsOf(
+  { podManifestPath }: ClusterOptions,
+  { manifests }: ClusterDirectory,
+): Pick<NodeSettings, 'podManifestPath'> {
   const path = podManifestPath ?? (existsSync(manifests) ? manifests : undefined)
   return path === undefined ? {} : { podManifestPath: resolve(path) }
 }
 
 /** @throws StartError for what cannot be read, or would change nothing */
-function checkEviction({ eviction, containerRuntime }: ClusterOptions): void {
-  if (eviction === undefined) return
-  if (containerRuntime !== 'cri')
+function checkSettings({ eviction, imageGc, manifestUrl, containerRuntime }: ClusterOptions): void {
+  if (eviction !== undefined && containerRuntime !== 'cri')
     throw new StartError('simulated nodes evict no pods: --eviction-… needs --runtime cri')
+  if (imageGc !== undefined && containerRuntime !== 'cri')
+    throw new StartError('simulated nodes have no images that take space: --image-… needs --runtime cri')
   fromFlags(() => evictionConfig(eviction))
+  fromFlags(() => imageGcPolicy(imageGc))
+  if (manifestUrl !== undefined) fromFlags(() => checkManifestUrl(manifestUrl))
 }
 
 const faultOptions = ({ faults, seed }: ClusterOptions, forked: ForkStart | undefined) => {

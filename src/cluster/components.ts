@@ -7,8 +7,8 @@ import type { Runtime } from '../base/runtime.ts'
 import { endingTransport } from '../client/held-transports.ts'
 import { createClients, type Transport } from '../client/transport.ts'
 import type { ControllerSettings } from '../controllers/controller.ts'
-import type { EvictionFlags } from '../kubelet/eviction/thresholds.ts'
 import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
+import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import { issueForRequest } from './certificate.ts'
 import type { ComponentServer } from './component-server.ts'
@@ -20,7 +20,7 @@ import { type KubeletsHere, numberedNodes, type SimulatedNode } from './nodes.ts
 import { type Component, DEFAULT_HOST } from './options.ts'
 import type { Pki } from './pki.ts'
 
-export interface ComponentsOptions {
+export interface ComponentsOptions extends NodeSettings {
   readonly components: readonly Component[]
   /** The simulated nodes; where they are real, as many as there are. */
   readonly nodes: readonly SimulatedNode[]
@@ -39,10 +39,6 @@ export interface ComponentsOptions {
   readonly kubelets?: KubeletsHere
   /** What their containers may use of this machine. */
   readonly simulation?: SimulationResources
-  /** What the nodes run as static pods. Default: nothing. */
-  readonly podManifestPath?: string
-  /** Of real nodes. */
-  readonly eviction?: EvictionFlags
   /** So do others on this machine. */
   readonly further?: FurtherNodes
 }
@@ -126,7 +122,7 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
       await startNodes(runtime, wanted, clients, ending, {
         ...(options.kubelets === undefined ? {} : { here: options.kubelets }),
         ...(options.simulation === undefined ? {} : { resources: options.simulation }),
-        ...manifestsOf(options),
+        ...nodeSettings(options),
       })
       return async () => {}
     })
@@ -142,9 +138,6 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
     ...(node === undefined ? {} : { node }),
   }
 }
-
-const manifestsOf = ({ podManifestPath }: ComponentsOptions) =>
-  podManifestPath === undefined ? {} : { podManifestPath }
 
 async function startReal(
   runtime: Runtime,
@@ -168,10 +161,7 @@ async function startReal(
   const further = options.further?.start(services)
   // It is waited for below.
   further?.catch(() => {})
-  const node = await startNode(own, client, prepared, services.dnsServers, options.pki, signal, {
-    ...manifestsOf(options),
-    ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
-  })
+  const node = await startNode(own, client, prepared, services.dnsServers, options.pki, signal, nodeSettings(options))
   return { node, further }
 }
 

@@ -2,6 +2,7 @@
 import type { Node } from '../api/generated/types.ts'
 import type { Handler, UserInfo } from '../api/request.ts'
 import type { Runtime } from '../base/runtime.ts'
+import type { NodeSettings } from '../kubelet/node-settings.ts'
 import type { ContainerManner } from '../kubelet/runtimes/simulated/manner.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import type { ClientFor } from './elected.ts'
@@ -36,11 +37,10 @@ export const numberedNodes = (count: number): readonly SimulatedNode[] =>
 /** The kubelets that run in this process, as their API server asks them. */
 export type KubeletsHere = Map<string, Handler>
 
-export interface NodesOptions {
+/** Of the settings only those of static pods matter. */
+export interface NodesOptions extends NodeSettings {
   readonly here?: KubeletsHere
   readonly resources?: SimulationResources
-  /** What each of them runs as static pods. Default: nothing. */
-  readonly podManifestPath?: string
 }
 
 /** Resolves when all nodes are registered and Ready. */
@@ -49,14 +49,16 @@ export async function startNodes(
   simulated: readonly SimulatedNode[],
   clientFor: ClientFor,
   signal: AbortSignal,
-  { here, resources, podManifestPath: path }: NodesOptions = {},
+  options: NodesOptions = {},
 ): Promise<void> {
   const { startKubelet } = await import('../kubelet/kubelet.ts')
   const { nodeIPOf, podCIDROf } = await import('../kubelet/pod-addresses.ts')
   const { createCorrelation } = await import('../client/event-correlation.ts')
   const { sharedSources } = await import('../kubelet/sources.ts')
   const { kubeletRoutes } = await import('../kubelet/server/routes.ts')
-  const { manifestFiles } = path === undefined ? {} : await import('../kubelet/static-pods/manifest-files.ts')
+  const { here, resources, podManifestPath, manifestUrl } = options
+  const hasManifests = podManifestPath !== undefined || manifestUrl !== undefined
+  const { manifestSources } = hasManifests ? await import('../kubelet/static-pods/manifest-sources.ts') : {}
   const own = { ...runtime, log: runtime.log.named('kubelet') }
   const sourcesOf =
     simulated.length === 1 ? undefined : sharedSources(own, clientFor(simulatedNodesUser, 'kubelet'), signal)
@@ -74,9 +76,7 @@ export async function startNodes(
         signal,
         correlation,
         ...(resources === undefined ? {} : { resources }),
-        ...(path === undefined || manifestFiles === undefined
-          ? {}
-          : { staticPods: [manifestFiles({ runtime: own, path, nodeName: name })] }),
+        ...(manifestSources === undefined ? {} : { staticPods: manifestSources(own, name, options) }),
         ...(sourcesOf === undefined ? {} : { sources: sourcesOf(name) }),
         ...(node.as === undefined
           ? {}

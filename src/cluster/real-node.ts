@@ -9,7 +9,8 @@ import { liveRuntime } from '../base/live-runtime.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { FoundRuntime } from '../kubelet/machine/machine-requirements.ts'
-import type { PreparedNode, RealNode, RealNodeOptions } from '../kubelet/machine/real-node.ts'
+import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
+import type { NodeSettings } from '../kubelet/node-settings.ts'
 import { issue } from './certificate.ts'
 import { StartError } from './errors.ts'
 import { nodeName } from './nodes.ts'
@@ -126,7 +127,7 @@ export async function startNode(
   dnsServers: readonly string[],
   pki: Pick<Pki, 'ca'>,
   signal: AbortSignal,
-  own: Pick<RealNodeOptions, 'podManifestPath' | 'eviction'>,
+  own: NodeSettings,
 ): Promise<RealNode> {
   const { startRealNode } = await import('../kubelet/machine/real-node.ts')
   try {

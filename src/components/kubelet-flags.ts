@@ -28,10 +28,13 @@ file-check-frequency duration used 20s
 healthz-bind-address ip ignored 127.0.0.1
 healthz-port int ignored 10248
 hostname-override string used
+http-check-frequency duration used 20s
 kube-api-burst int used 100
 kube-api-content-type string ignored application/vnd.kubernetes.protobuf
 kube-api-qps int used 50
 kubeconfig string used
+manifest-url string used
+manifest-url-header strings used
 max-pods int used 2000
 node-ip string used
 node-labels strings lacking

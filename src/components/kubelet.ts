@@ -4,12 +4,16 @@ import { setMaxListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { messageOf } from '../base/errors.ts'
 import { readKubeconfig } from '../client/read-kubeconfig.ts'
 import { createClient } from '../client/transport.ts'
 import { write } from '../cluster/pki.ts'
 import { startKubelet } from '../kubelet/kubelet.ts'
+import type { NodeSettings } from '../kubelet/node-settings.ts'
 import { nodeIPOf } from '../kubelet/pod-addresses.ts'
-import { FILE_CHECK_MS, manifestFiles } from '../kubelet/static-pods/manifest-files.ts'
+import { FILE_CHECK_MS } from '../kubelet/static-pods/manifest-files.ts'
+import { manifestSources } from '../kubelet/static-pods/manifest-sources.ts'
+import { checkManifestUrl, URL_CHECK_MS } from '../kubelet/static-pods/manifest-url.ts'
 import { accessOf, limitedBy, untilAnswered } from './access.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
@@ -46,7 +50,11 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   onStop(() => access.transport.close())
   const manifests = flags.text('pod-manifest-path')
   // Static pods run whether or not it answers.
-  if (manifests === undefined) await untilAnswered(access, process, stopping.signal)
+  const settings = {
+    ...(manifests === undefined ? {} : { podManifestPath: manifests }),
+    ...manifestUrlOf(flags),
+  }
+  if (Object.keys(settings).length === 0) await untilAnswered(access, process, stopping.signal)
   const index = numberOf(nodeName)
   const maxPods = flags.number('max-pods')
   await startKubelet({
@@ -56,18 +64,10 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     nodeIP: flags.text('node-ip') ?? nodeIPOf(index),
     podCIDR: flags.text('pod-cidr') ?? rangeOf(index),
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
-    ...(manifests === undefined
-      ? {}
-      : {
-          staticPods: [
-            manifestFiles({
-              runtime,
-              path: manifests,
-              nodeName,
-              everyMs: flags.ms('file-check-frequency') || FILE_CHECK_MS,
-            }),
-          ],
-        }),
+    staticPods: manifestSources(runtime, nodeName, settings, {
+      fileMs: flags.ms('file-check-frequency') || FILE_CHECK_MS,
+      urlMs: flags.ms('http-check-frequency') || URL_CHECK_MS,
+    }),
     signal: stopping.signal,
   })
   if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))
@@ -80,6 +80,18 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
       complain: say,
     })
   say(`node ${nodeName} is ready`)
+}
+
+function manifestUrlOf(flags: ReadFlags): Pick<NodeSettings, 'manifestUrl'> {
+  const url = flags.text('manifest-url')
+  if (url === undefined) return {}
+  try {
+    const manifestUrl = { url, headers: flags.list('manifest-url-header') ?? [] }
+    checkManifestUrl(manifestUrl)
+    return { manifestUrl }
+  } catch (cause) {
+    throw new FlagError(`--manifest-url: ${messageOf(cause)}`, { cause })
+  }
 }
 
 /** Without a certificate of the node's own it is asked for with the bootstrap kubeconfig's credentials; --kubeconfig is then written. */

@@ -7,7 +7,9 @@ import { createHttpsClient } from './client.ts'
 export interface FetchOptions {
   /** PEM of the authorities to believe; without it those of the machine. */
   readonly ca?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** HTTP without TLS will do. */
+  readonly allowsPlain?: boolean
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
@@ -34,7 +36,8 @@ export async function fetchDocument(url: string, options: FetchOptions): Promise
 
 /** The document, or where it is said to be. */
 async function fetchOnce(url: URL, options: FetchOptions): Promise<Fetched | string> {
-  if (url.protocol !== 'https:') throw new Error(`unsupported protocol scheme ${JSON.stringify(url.protocol)}`)
+  if (url.protocol !== 'https:' && !(options.allowsPlain === true && url.protocol === 'http:'))
+    throw new Error(`unsupported protocol scheme ${JSON.stringify(url.protocol)}`)
   const client = createHttpsClient({ server: url.origin, ...(options.ca === undefined ? {} : { ca: options.ca }) })
   try {
     const answer = await client.send({

@@ -1,6 +1,7 @@
 /** What skiff up and the process of a node in namespaces tell one another, over Node's own channel: JSON. */
-import type { EvictionFlags } from '../../kubelet/eviction/thresholds.ts'
+
 import type { RuntimeLike } from '../../kubelet/machine/own-containerd.ts'
+import type { NodeSettings } from '../../kubelet/node-settings.ts'
 import type { ClusterServer } from '../../proxy/policy-rules.ts'
 import type { KeyAndCertificate } from '../certificate.ts'
 
@@ -27,8 +28,7 @@ export interface NodeTask {
     readonly network: KeyAndCertificate
   }
   readonly serving: KeyAndCertificate & { readonly clientCa: string }
-  readonly podManifestPath?: string
-  readonly eviction?: EvictionFlags
+  readonly settings: NodeSettings
   readonly verbosity: number
 }
 

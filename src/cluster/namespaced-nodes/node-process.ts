@@ -110,11 +110,16 @@ function createNode(task: NodeTask): { readonly started: Promise<void>; stop(): 
     })
     const { dnsServers, serving } = task
     const certificate = () => serving
-    const chosen = {
-      ...(task.podManifestPath === undefined ? {} : { podManifestPath: task.podManifestPath }),
-      ...(task.eviction === undefined ? {} : { eviction: task.eviction }),
-    }
-    node = await startRealNode({ ...chosen, runtime: own, client, signal, prepared, dnsServers, ids, certificate })
+    node = await startRealNode({
+      ...task.settings,
+      runtime: own,
+      client,
+      signal,
+      prepared,
+      dnsServers,
+      ids,
+      certificate,
+    })
   }
 
   const started = start()

@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path'
 import { parseIPv4Range } from '../../api/objects/ipv4-range.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Runtime } from '../../base/runtime.ts'
-import type { EvictionFlags } from '../../kubelet/eviction/thresholds.ts'
 import { linkNode, nodeAddress } from '../../kubelet/machine/node-links.ts'
 import type { PreparedNode } from '../../kubelet/machine/real-node.ts'
+import type { NodeSettings } from '../../kubelet/node-settings.ts'
 import { issue, type KeyAndCertificate } from '../certificate.ts'
 import { StartError } from '../errors.ts'
 import { type NodeServices, PROXY } from '../node-services.ts'
@@ -34,8 +34,7 @@ export interface FurtherNodesOptions {
   readonly pki: Pick<Pki, 'ca'>
   readonly serviceRange: string
   readonly hasProxy: boolean
-  readonly podManifestPath?: string
-  readonly eviction?: EvictionFlags
+  readonly settings: NodeSettings
   readonly verbosity: number
 }
 
@@ -249,8 +248,7 @@ function taskOf(
     },
     serving: { ...signed(user, ['system:nodes'], [nodeIP, name]), clientCa: pki.ca.cert },
     verbosity,
-    ...(options.podManifestPath === undefined ? {} : { podManifestPath: options.podManifestPath }),
-    ...(options.eviction === undefined ? {} : { eviction: options.eviction }),
+    settings: options.settings,
   }
 }
 

@@ -7,7 +7,7 @@ import { simulatedRuntime } from '../../base/simulated-runtime.ts'
 import { createPodAddresses, podCIDROf } from '../pod-addresses.ts'
 import type { RuntimeImage } from '../runtimes/runtime.ts'
 import { createSimulatedRuntime } from '../runtimes/simulated/simulated-runtime.ts'
-import { createImageGc, DEFAULT_IMAGE_GC, type ImageGcPolicy } from './image-gc.ts'
+import { createImageGc, DEFAULT_IMAGE_GC, type ImageGcPolicy, imageGcPolicy } from './image-gc.ts'
 import { notingPulls, type PulledImages, pulledImages } from './pulled-images.ts'
 
 const MINUTE = 60_000
@@ -172,4 +172,12 @@ test('what this node pulled is still known to one that starts anew; what was the
   writeFileSync(file, '{ half')
   assert.equal(pulledImages(file).has('sha256:of-new:1'), false)
   rmSync(directory, { recursive: true })
+})
+
+test('what is chosen is told where it makes no sense', () => {
+  assert.deepEqual(imageGcPolicy(), DEFAULT_IMAGE_GC)
+  assert.equal(imageGcPolicy({ imageMaximumGCAgeMs: 3_600_000 }).imageMaximumGCAgeMs, 3_600_000)
+  assert.throws(() => imageGcPolicy({ imageGCHighThresholdPercent: 80 }), /low-threshold: 80 must be less than/)
+  assert.throws(() => imageGcPolicy({ imageMaximumGCAgeMs: 60_000 }), /must be more than --minimum-image-ttl-duration/)
+  assert.throws(() => imageGcPolicy({ imageGCLowThresholdPercent: 1.5 }), /--image-gc-low-threshold: 1.5 is no/)
 })

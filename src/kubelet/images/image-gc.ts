@@ -26,6 +26,24 @@ export const DEFAULT_IMAGE_GC: ImageGcPolicy = {
   imageMaximumGCAgeMs: 0,
 }
 
+/** @throws Error with the flag that is wrong */
+export function imageGcPolicy(chosen: Partial<ImageGcPolicy> = {}): ImageGcPolicy {
+  const policy = { ...DEFAULT_IMAGE_GC, ...chosen }
+  const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = policy
+  for (const [flag, percent] of [
+    ['high', high],
+    ['low', low],
+  ] as const)
+    if (!Number.isInteger(percent) || percent < 0 || percent > 100)
+      throw new Error(`--image-gc-${flag}-threshold: ${percent} is no percentage`)
+  if (low >= high)
+    throw new Error(`--image-gc-low-threshold: ${low} must be less than --image-gc-high-threshold ${high}`)
+  const { imageMinimumGCAgeMs: least, imageMaximumGCAgeMs: most } = policy
+  if (most !== 0 && most <= least)
+    throw new Error('--image-maximum-gc-age must be more than --minimum-image-ttl-duration')
+  return policy
+}
+
 export interface ImageGcOptions {
   readonly runtime: Runtime
   readonly images: {

@@ -13,20 +13,21 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
-import { type EvictionFlags, evictionConfig } from '../eviction/thresholds.ts'
+import { evictionConfig } from '../eviction/thresholds.ts'
 import { removeLabelledImages, storeImages } from '../images/containerd-store.ts'
-import { createImageGc } from '../images/image-gc.ts'
+import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
 import { pauseImage } from '../images/pause-image.ts'
 import { notingPulls, pulledImages } from '../images/pulled-images.ts'
 import { type Kubelet, type KubeletOptions, startKubelet } from '../kubelet.ts'
 import { rotateLog } from '../logs/rotate-log.ts'
 import { createNodeEvents } from '../node-events.ts'
+import type { NodeSettings } from '../node-settings.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { startKubeletServer } from '../server/server.ts'
-import { manifestFiles } from '../static-pods/manifest-files.ts'
+import { manifestSources } from '../static-pods/manifest-sources.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
@@ -69,17 +70,13 @@ export interface PreparedNode extends Pick<PrepareOptions, 'nodeName' | 'found' 
   readonly network: PodNetwork
 }
 
-export interface RealNodeOptions {
+export interface RealNodeOptions extends NodeSettings {
   readonly runtime: Runtime
   readonly client: Client
   readonly signal: AbortSignal
   readonly prepared: PreparedNode
   /** The cluster's own name servers. Empty: pods have those of the machine. */
   readonly dnsServers: readonly string[]
-  /** A folder of manifests, or one, that it runs as static pods. Default: none. */
-  readonly podManifestPath?: string
-  /** Default: the kubelet's own thresholds. */
-  readonly eviction?: EvictionFlags
   /** Default: what identifies this machine and its boot. */
   readonly ids?: MachineIds
   /** PEM: the kubelet's server's own certificate for these addresses and names, and the authority of its clients. */
@@ -165,7 +162,6 @@ export function prepareNode(options: PrepareOptions): PreparedNode {
 export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
   const { runtime, client, signal } = options
   const { found, directory, nodeName, cluster, network } = options.prepared
-  const { podManifestPath: path } = options
   const directories = podDirectories(directory)
   mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
   mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
@@ -241,6 +237,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     pulled,
     fileSystem: fileSystemOfImages,
     warn: events.warning,
+    policy: imageGcPolicy(options.imageGc),
   })
   kubelet = await startKubelet({
     runtime,
@@ -254,7 +251,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     describe,
     allocatable,
     ...(containerRuntime.real === undefined ? {} : { eviction: evictionBy(containerRuntime.real) }),
-    ...(path === undefined ? {} : { staticPods: [manifestFiles({ runtime, path, nodeName })] }),
+    staticPods: manifestSources(runtime, nodeName, options),
   })
   watchRuntime()
   imageGc.run(signal)

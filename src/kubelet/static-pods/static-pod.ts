@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { decodeBody } from '../../api/codec/decode.ts'
 import { applyDefaults } from '../../api/defaults/defaults.ts'
-import type { Node } from '../../api/generated/types.ts'
+import type { Node, PodList } from '../../api/generated/types.ts'
 import { schemaOf } from '../../api/schema/builtin.ts'
 import { invalidError } from '../../api/validation/errors.ts'
 import { validateObjectMeta } from '../../api/validation/meta.ts'
@@ -44,13 +44,32 @@ export const fullNameOf = (pod: Pod): string => `${nameOf(pod)}_${namespaceOf(po
 export const isMirrorOf = (mirror: Pod, pod: Pod): boolean =>
   fullNameOf(mirror) === fullNameOf(pod) && annotationsOf(mirror)[CONFIG_MIRROR] === annotationsOf(pod)[CONFIG_HASH]
 
+const PODS = { schema: schemaOf('io.k8s.api.core.v1.Pod'), kind: 'Pod' }
+const POD_LISTS = { schema: schemaOf('io.k8s.api.core.v1.PodList'), kind: 'PodList' }
+
 /** @throws Error that says what is wrong with the manifest */
-export function staticPodOf(bytes: Uint8Array, origin: ManifestOrigin): Pod {
-  const schema = schemaOf('io.k8s.api.core.v1.Pod')
+export const staticPodOf = (bytes: Uint8Array, origin: ManifestOrigin): Pod =>
+  checked(decoded<Pod>(bytes, PODS), origin)
+
+/** Of a list of pods; undefined for what is none. @throws Error that says what is wrong with one of them */
+export function staticPodsOf(bytes: Uint8Array, origin: ManifestOrigin): readonly Pod[] | undefined {
+  let list: PodList
+  try {
+    list = decoded<PodList>(bytes, POD_LISTS)
+  } catch {
+    return undefined
+  }
+  return list.items.map((pod) => checked(pod, origin))
+}
+
+function decoded<T>(bytes: Uint8Array, { schema, kind }: typeof PODS): T {
   const body = { kind: 'bytes', bytes, contentType: 'application/yaml' } as const
-  const expected = { group: '', version: 'v1', kind: 'Pod', schema }
-  const { object } = decodeBody(body, expected, { fieldValidation: 'Ignore' })
-  const pod = applyDefaults(placed(object as Pod, origin), schema)
+  const { object } = decodeBody(body, { group: '', version: 'v1', kind, schema }, { fieldValidation: 'Ignore' })
+  return object as T
+}
+
+function checked(object: Pod, origin: ManifestOrigin): Pod {
+  const pod = applyDefaults(placed(object, origin), PODS.schema)
   const problems = [...validateObjectMeta(pod.metadata, { namespaced: true }), ...validatePod(pod)]
   if (problems.length > 0) throw invalidError({ group: '', kind: 'Pod' }, nameOf(pod), problems)
   const referred = referredObjects(pod)

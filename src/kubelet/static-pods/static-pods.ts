@@ -48,6 +48,8 @@ export interface StaticPodsOptions {
 
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const RETRY_MS = 10_000
+/** The longest that a pod is not looked at. */
+const LOOK_AGAIN_MS = 90_000
 
 export function createStaticPods(options: StaticPodsOptions): StaticPods {
   const { runtime, signal } = options
@@ -63,6 +65,8 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
   const working = new Set<string>()
   /** Asked for before all was seen. */
   const due = new Set<string>()
+  /** By uid. */
+  const later = new Set<string>()
   let seen = false
 
   const givenOf = (fullName: string) => [...given.values()].find((pod) => fullNameOf(pod) === fullName)
@@ -154,6 +158,16 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
     )
   }
 
+  /** That a mirror pod goes is no reason to look at its pod, which is looked at again anyhow. */
+  function syncLater(uid: string): void {
+    if (later.has(uid)) return
+    later.add(uid)
+    clock.setTimer(runtime.random.float() * LOOK_AGAIN_MS, 'mirror pod is missed', () => {
+      later.delete(uid)
+      if (!signal.aborted && given.has(uid)) options.sync(uid)
+    })
+  }
+
   /** What changed while a request was under way. */
   function isBehind(fullName: string): boolean {
     const pod = wanted.get(fullName)
@@ -180,8 +194,11 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
       }
       if (operation === 'RECONCILE') return
       const pod = wanted.get(fullName)
-      if (pod !== undefined && given.has(uidOf(pod))) options.sync(uidOf(pod))
-      else if (pod === undefined && givenOf(fullName) === undefined) reconcileName(fullName)
+      if (pod !== undefined && given.has(uidOf(pod))) {
+        if (operation === 'DELETE' || operation === 'REMOVE') syncLater(uidOf(pod))
+        else options.sync(uidOf(pod))
+      }
+      if (pod === undefined && givenOf(fullName) === undefined) reconcileName(fullName)
     },
     reconcile(pod) {
       if (isWanted(pod)) reconcileName(fullNameOf(pod))

@@ -1,0 +1,61 @@
+/** skiff up's flags of kubelets that are neither eviction's nor the simulation's, named after the kubelet's own, and what they come to. */
+import { InvalidArgumentError, Option } from 'commander'
+import type { ClusterOptions } from '../cluster/cluster-options.ts'
+import { duration } from './eviction-flags.ts'
+
+export interface NodeFlags {
+  readonly podManifestPath?: string
+  readonly manifestUrl?: string
+  readonly manifestUrlHeader?: readonly string[]
+  readonly imageGcHighThreshold?: number
+  readonly imageGcLowThreshold?: number
+  readonly minimumImageTtlDuration?: number
+  readonly imageMaximumGcAge?: number
+}
+
+export const nodeFlags = (): readonly Option[] => [
+  new Option(
+    '--pod-manifest-path <path>',
+    'a folder of manifests, or one, that every node runs as static pods (default: DIR/manifests, where it is there)',
+  ),
+  new Option('--manifest-url <url>', 'where every node asks for further manifests of static pods'),
+  new Option(
+    '--manifest-url-header <list>',
+    'sent with that, as name:value,name:value; may be given several times',
+  ).argParser((text: string, before: readonly string[] = []) => [...before, text]),
+  new Option(
+    '--image-gc-high-threshold <percent>',
+    'how full the disk of images is when those go that no container uses; 100: never (default: 85)',
+  ).argParser(percent),
+  new Option('--image-gc-low-threshold <percent>', 'until it is down to this (default: 80)').argParser(percent),
+  new Option(
+    '--minimum-image-ttl-duration <duration>',
+    'none goes sooner after it was first seen (default: 2m)',
+  ).argParser(duration),
+  new Option(
+    '--image-maximum-gc-age <duration>',
+    'those that no container has used for so long go in any case (default: 0s, which is never)',
+  ).argParser(duration),
+]
+
+/** @throws Error for what cannot be read */
+export function nodeSettingsOf(flags: NodeFlags): Pick<ClusterOptions, 'podManifestPath' | 'manifestUrl' | 'imageGc'> {
+  const { podManifestPath, manifestUrl: url, manifestUrlHeader: headers = [] } = flags
+  const imageGc = {
+    ...(flags.imageGcHighThreshold === undefined ? {} : { imageGCHighThresholdPercent: flags.imageGcHighThreshold }),
+    ...(flags.imageGcLowThreshold === undefined ? {} : { imageGCLowThresholdPercent: flags.imageGcLowThreshold }),
+    ...(flags.minimumImageTtlDuration === undefined ? {} : { imageMinimumGCAgeMs: flags.minimumImageTtlDuration }),
+    ...(flags.imageMaximumGcAge === undefined ? {} : { imageMaximumGCAgeMs: flags.imageMaximumGcAge }),
+  }
+  if (url === undefined && headers.length > 0) throw new Error('--manifest-url-header needs --manifest-url')
+  return {
+    ...(podManifestPath === undefined ? {} : { podManifestPath }),
+    ...(url === undefined ? {} : { manifestUrl: { url, headers } }),
+    ...(Object.keys(imageGc).length === 0 ? {} : { imageGc }),
+  }
+}
+
+function percent(text: string): number {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw new InvalidArgumentError('it is no percentage.')
+  return Number(text)
+}
