@@ -124,6 +124,8 @@ export interface ApiServer {
   readonly admissionPlugins: readonly string[]
   /** Another condition of /healthz, /livez or /readyz: behind that of its name, where there is one for other endpoints. */
   addHealthCheck(check: HealthCheck): void
+  /** From now on /readyz fails, so that nothing new is sent here; all else is answered as before. */
+  beginStop(): void
   /** Ends every watch and answers no more. Storage is the caller's to close. */
   stop(): Promise<void>
 }
@@ -205,12 +207,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(aggregator === undefined ? {} : { aggregator }),
   })
   let stopped = false
+  let isStopping = false
   const health = createHealth(checks)
   checks.push({
     name: 'shutdown',
     endpoints: ['readyz'],
     check: () => {
-      if (stopped) throw new Error('process is shutting down')
+      if (isStopping || stopped) throw new Error('process is shutting down')
     },
   })
   const dispatch = createDispatch(context, [
@@ -248,6 +251,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     addHealthCheck(check) {
       const at = checks.findLastIndex(({ name }) => name === check.name)
       checks.splice(at < 0 ? checks.length : at + 1, 0, check)
+    },
+    beginStop: () => {
+      isStopping = true
     },
     async stop() {
       if (stopped) return

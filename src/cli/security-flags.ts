@@ -33,6 +33,12 @@ const FLAGS: Readonly<Record<string, readonly Flag[]>> = {
     ['--max-requests-inflight <n>', 'with the next, requests worked on at once (default: 400)', integer(0, 1_000_000)],
     ['--max-mutating-requests-inflight <n>', 'added to the last (default: 200)', integer(0, 1_000_000)],
   ],
+  'Stopping:': [
+    [
+      '--shutdown-delay-duration <duration>',
+      'how long all is served after the signal to stop, while /readyz fails (default: 0s)',
+    ],
+  ],
   'Services:': [
     ['--service-cluster-ip-range <cidr>', "where Services' addresses come from (default: 10.96.0.0/16)"],
     ['--service-node-port-range <range>', 'where node ports come from (default: 30000-32767)'],

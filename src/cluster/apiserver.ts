@@ -29,6 +29,7 @@ import type { ServiceNetwork } from '../apiserver/registry/allocators/service-ne
 import { builtinStrategies } from '../apiserver/registry/strategies/builtin.ts'
 import { createApiServer, type ServerAuth } from '../apiserver/server.ts'
 import { readingKubernetes } from '../apiserver/stored-by-kubernetes.ts'
+import { sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
 import type { StoreState } from '../storage/engine.ts'
@@ -98,6 +99,11 @@ export interface ControlPlane {
     /** At which pods reach this server. */
     readonly addresses: readonly string[]
   }): Promise<void>
+  /**
+   * Before requests are refused: /readyz fails, the `kubernetes` Service does not lead here any more, and all is served
+   * for --shutdown-delay-duration.
+   */
+  beginStop(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -145,6 +151,8 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
   const { pki, identity, network } = options
   const isolated = options.forked?.isolated === true
   const stopping = new AbortController()
+  /** The `kubernetes` Service leads elsewhere. */
+  const leaving = new AbortController()
   const scheme = builtinScheme()
   const kubelets = await loadKubeletOptions(options.security, pki)
   const security = await loadSecurity(runtime, scheme, options.security, {
@@ -238,6 +246,13 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
       if (status !== 200) throw new Error(`${status}: ${body}`)
       return body
     }
+    const leave = async () => {
+      if (leaving.signal.aborted) return
+      leaving.abort()
+      // A store that takes no writes any more keeps them: the next start takes them away.
+      if (endpoints !== undefined && endpoints.addresses.length > 0)
+        await stopKubernetesEndpoints(endpoints).catch(() => {})
+    }
     server.addHealthCheck({
       name: 'poststarthook/bootstrap-controller',
       endpoints: ['readyz'],
@@ -296,7 +311,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         await ensureBootstrapObjects(wanted)
         const { signal } = stopping
         const leases = isShared ? { leases: createServerLeases(storage) } : {}
-        endpoints = { runtime, handler, addresses: at.addresses, port: at.port, signal, ...leases }
+        endpoints = { runtime, handler, addresses: at.addresses, port: at.port, signal: leaving.signal, ...leases }
         await startKubernetesEndpoints(endpoints)
         keepTrust(wanted, (listener) => server.caches.resource('configmaps').onChange(listener), signal)
         const address = new URL(at.url).hostname.replace(/^\[|\]$/g, '')
@@ -304,12 +319,15 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         startIdentityLease({ runtime, handler, hostname: hostname(), address, signal })
         ready = true
       },
+      beginStop: async () => {
+        server.beginStop()
+        await leave()
+        if (security.shutdownDelayMs > 0) await sleep(runtime.machineClock, security.shutdownDelayMs)
+      },
       stop: async () => {
         stopping.abort()
         stopCompacting()
-        // A store that takes no writes any more keeps them: the next start takes them away.
-        if (endpoints !== undefined && endpoints.addresses.length > 0)
-          await stopKubernetesEndpoints(endpoints).catch(() => {})
+        await leave()
         await replica?.stop().catch(() => {})
         await server.stop()
         await storage.close()

@@ -257,6 +257,7 @@ async function start(
   const parent = { options, machineClock: runtime.machineClock, snapshot, isManual, faults }
   const forks = createForks(parent, begin)
   undo.push(forks.stop)
+  undo.push(control.beginStop)
   return {
     url,
     kubeconfig: text,

@@ -4,6 +4,7 @@ import type { Filter, UserInfo } from '../api/request.ts'
 import type { Scheme } from '../api/scheme/resource.ts'
 import type { ServiceAccountKeys } from '../apiserver/auth/service-account-tokens.ts'
 import { messageOf } from '../base/errors.ts'
+import { parseGoDurationMs } from '../base/go-duration.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { type Authentication, type AuthenticationOptions, loadAuthentication } from './authentication.ts'
@@ -31,6 +32,8 @@ export interface SecurityOptions extends AuthenticationOptions, AuthorizationOpt
   /** Requests worked on at once, together: priority levels have their shares of it. Default: 400 and 200. */
   readonly maxRequestsInflight?: number
   readonly maxMutatingRequestsInflight?: number
+  /** How long everything is served after the cluster was told to stop, while /readyz fails: `10s`. Default: not at all. */
+  readonly shutdownDelayDuration?: string
   /** Where Services' addresses come from. Default: 10.96.0.0/16. */
   readonly serviceClusterIpRange?: string
   /** Where node ports come from. Default: 30000-32767. */
@@ -47,6 +50,7 @@ const NAMES: Readonly<Record<keyof SecurityOptions, true>> = {
   tokenAuthFile: true,
   maxRequestsInflight: true,
   maxMutatingRequestsInflight: true,
+  shutdownDelayDuration: true,
   serviceClusterIpRange: true,
   serviceNodePortRange: true,
   ...IDENTITY_FLAGS,
@@ -86,6 +90,7 @@ export interface Security {
   readonly authorization?: Authorization
   /** Requests worked on at once. */
   readonly inFlight: number
+  readonly shutdownDelayMs: number
   close(): Promise<void>
 }
 
@@ -99,6 +104,7 @@ export async function loadSecurity(
   const undo: (() => Promise<void>)[] = []
   const inFlight = (options.maxRequestsInflight ?? 400) + (options.maxMutatingRequestsInflight ?? 200)
   if (inFlight === 0) throw new StartError('--max-requests-inflight and --max-mutating-requests-inflight are both 0')
+  const shutdownDelayMs = shutdownDelayOf(options)
   const authentication = await loadAuthentication(runtime, options, serviceAccounts)
   if (authentication !== undefined) undo.push(async () => authentication.close())
   const authorization = await loadAuthorization(runtime, options)
@@ -128,11 +134,24 @@ export async function loadSecurity(
   return {
     ...others,
     inFlight,
+    shutdownDelayMs,
     ...(audit === undefined ? {} : { audit }),
     close: async () => {
       for (const step of undo) await step()
     },
   }
+}
+
+/** @throws StartError for what is no duration, or a negative one */
+function shutdownDelayOf({ shutdownDelayDuration = '0s' }: SecurityOptions): number {
+  let ms: number
+  try {
+    ms = parseGoDurationMs(shutdownDelayDuration)
+  } catch (error) {
+    throw new StartError(`--shutdown-delay-duration: ${messageOf(error)}`)
+  }
+  if (ms < 0) throw new StartError('--shutdown-delay-duration can not be negative value')
+  return ms
 }
 
 async function loadAudit(

@@ -147,7 +147,7 @@ service-account-signing-key-file string used
 service-cluster-ip-range string used
 service-node-port-range string used 30000-32767
 show-hidden-metrics-for-version string ignored
-shutdown-delay-duration duration ignored
+shutdown-delay-duration duration used
 shutdown-send-retry-after bool ignored
 shutdown-watch-termination-grace-period duration ignored
 storage-backend string lacking etcd3
