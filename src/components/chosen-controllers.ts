@@ -4,7 +4,6 @@ import { FlagError, type ReadFlags } from './flags.ts'
 
 /** Those that kube-controller-manager has besides (v1.37): nothing runs for them here. */
 const NOT_HERE = [
-  'device-taint-eviction-controller',
   'kube-apiserver-serving-clustertrustbundle-publisher-controller',
   'persistentvolume-attach-detach-controller',
   'persistentvolume-expander-controller',
@@ -88,6 +87,7 @@ const SYNCS: Readonly<Record<string, string>> = {
   'concurrent-cron-job-syncs': 'cronjob-controller',
   'concurrent-daemonset-syncs': 'daemonset-controller',
   'concurrent-deployment-syncs': 'deployment-controller',
+  'concurrent-device-taint-eviction-syncs': 'device-taint-eviction-controller',
   'concurrent-disruption-syncs': 'disruption-controller',
   'concurrent-endpoint-syncs': 'endpoints-controller',
   'concurrent-ephemeralvolume-syncs': 'ephemeral-volume-controller',

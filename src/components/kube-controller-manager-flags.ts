@@ -26,7 +26,7 @@ cluster-signing-legacy-unknown-key-file string lacking
 concurrent-cron-job-syncs int used 5
 concurrent-daemonset-syncs int used 2
 concurrent-deployment-syncs int used 5
-concurrent-device-taint-eviction-syncs int ignored 8
+concurrent-device-taint-eviction-syncs int used 8
 concurrent-disruption-syncs int used 1
 concurrent-endpoint-syncs int used 5
 concurrent-ephemeralvolume-syncs int used 5

@@ -8,6 +8,7 @@ import type { Controller, ControllerContext } from './controller.ts'
 import { createCronJobController } from './cronjob/cronjob-controller.ts'
 import { createDaemonSetController } from './daemonset/daemonset-controller.ts'
 import { createDeploymentController } from './deployment/deployment-controller.ts'
+import { createDeviceTaintEvictionController } from './device-taint-eviction/device-taint-eviction-controller.ts'
 import { createDisruptionController } from './disruption/disruption-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
 import { createEndpointSliceController } from './endpointslice/endpointslice-controller.ts'
@@ -57,6 +58,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
     createNodeLifecycleController(context, context.settings?.nodeLifecycle),
   ),
   entry('taint-eviction-controller', 'node-controller', createTaintEvictionController),
+  entry('device-taint-eviction-controller', 'device-taint-eviction-controller', createDeviceTaintEvictionController),
   entry(
     'clusterrole-aggregation-controller',
     'clusterrole-aggregation-controller',

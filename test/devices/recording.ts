@@ -12,6 +12,7 @@ export const WRITERS: Readonly<Record<string, string>> = {
   'system:kube-scheduler': 'scheduler',
   'system:serviceaccount:kube-system:resource-claim-controller': 'claims',
   'system:serviceaccount:kube-system:device-taint-eviction-controller': 'taints',
+  'system:serviceaccount:kube-system:generic-garbage-collector': 'garbage collector',
 }
 
 export interface SeenWrite {
@@ -80,6 +81,13 @@ export function stepOf(writes: readonly SeenWrite[], neutral: Neutral, told: Set
     if (event && write.verb !== 'create') continue
     // Who was beaten to it tries again, or has nothing left to do.
     if (write.code === 409 || (write.code === 404 && write.verb === 'delete')) continue
+    const isEnd = write.resource === 'resourceclaims' && write.verb === 'delete'
+    if (write.writer === 'garbage collector' && !isEnd) continue
+    // The claim of a pod that is gone is deleted by whichever controller comes first.
+    if (isEnd) {
+      step.set(neutral.text(`end of ${nameOf(write)}`), ['deleted'])
+      continue
+    }
     const on = event ? eventOn(write.body) : `${write.writer} ${write.resource}/${nameOf(write)}`
     const what = JSON.parse(neutral.text(JSON.stringify(event ? eventText(write.body) : writeOf(write)))) as Json
     const key = neutral.text(on)

@@ -32,14 +32,14 @@ async function replay(scenario: Scenario): Promise<readonly SeenStep[]> {
   const handler: Handler = async (request) => {
     const writer = WRITERS[request.user?.name ?? '']
     if (writer === undefined || request.method === 'GET') return api.handler(request)
-    const at = writes.length
-    const note = (code: number) => void writes.splice(at, 0, seenWrite(writer, request, code))
+    const write = { ...seenWrite(writer, request), code: 0 }
+    writes.push(write)
     try {
       const response = await api.handler(request)
-      note(response.status)
+      write.code = response.status
       return response
     } catch (error) {
-      note(error instanceof StatusError ? error.code : 500)
+      write.code = error instanceof StatusError ? error.code : 500
       throw error
     }
   }
@@ -95,12 +95,11 @@ const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update',
 
 function seenWrite(
   writer: string,
-  { method, path, body }: { method: string; path: string; body?: unknown },
-  code: number,
-): SeenWrite {
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body?: unknown },
+): Omit<SeenWrite, 'code'> {
   const parts = path.split('/').filter((part) => part !== '')
   const rest = parts.slice(parts[0] === 'api' ? 2 : 3)
   const [resource = '', name = '', subresource = ''] = rest[0] === 'namespaces' ? rest.slice(2) : rest
   const object = (body as { readonly object?: KubeObject } | undefined)?.object ?? {}
-  return { writer, verb: VERBS[method] ?? method, resource, subresource, name, code, body: object as Fields }
+  return { writer, verb: VERBS[method] ?? method, resource, subresource, name, body: object as Fields }
 }

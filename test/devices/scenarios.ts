@@ -1,5 +1,6 @@
 /** What is recorded of devices, claims and taints. */
 import type { Scenario } from './scenario.ts'
 import { claimScenarios } from './scenarios-of-claims.ts'
+import { taintScenarios } from './scenarios-of-taints.ts'
 
-export const scenarios: Readonly<Record<string, Scenario>> = { ...claimScenarios }
+export const scenarios: Readonly<Record<string, Scenario>> = { ...claimScenarios, ...taintScenarios }

@@ -7,6 +7,8 @@ import { isTerminated } from './pod.ts'
 export interface Disruption {
   readonly reason: string
   readonly message: string
+  /** The condition tells of no generation. */
+  readonly unobserved?: true
 }
 
 /**
@@ -34,7 +36,7 @@ export function disruptionPatch(
           lastProbeTime: null,
           lastTransitionTime: formatTime(nowMs),
           message: disruption.message,
-          observedGeneration: generation,
+          ...(disruption.unobserved ? {} : { observedGeneration: generation }),
           reason: disruption.reason,
           status: 'True',
           type: 'DisruptionTarget',
