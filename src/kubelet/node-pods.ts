@@ -12,6 +12,7 @@ import { createActiveDeadlines } from './active-deadline.ts'
 import { adoptedPod, hasRun } from './adopted-pod.ts'
 import { createReferences } from './configmaps-and-secrets.ts'
 import { collectContainers } from './container-gc.ts'
+import { createDeviceClaims } from './device-claims.ts'
 import { createEvictedPods } from './eviction/evicted-pods.ts'
 import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
 import type { Pressure } from './eviction/observations.ts'
@@ -205,6 +206,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     events,
     probes,
     volumes,
+    deviceClaims: createDeviceClaims(client, machine === undefined ? 'simulated' : 'none'),
     killer,
     starter,
     deadlines,

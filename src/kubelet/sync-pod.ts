@@ -4,6 +4,7 @@ import type { PodStatus } from '../api/generated/types.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { ActiveDeadlines } from './active-deadline.ts'
+import type { DeviceClaims } from './device-claims.ts'
 import type { EvictedPods } from './eviction/evicted-pods.ts'
 import type { Killer } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
@@ -20,7 +21,7 @@ import { sandboxConfigOf } from './sandbox-config.ts'
 import type { ContainerStarter } from './start-container.ts'
 import type { StatusManager } from './status-manager.ts'
 import { SyncError } from './sync-error.ts'
-import type { Volumes } from './volumes.ts'
+import { untilAborted, type Volumes } from './volumes.ts'
 
 export interface SyncParts {
   readonly runtime: Runtime
@@ -32,6 +33,7 @@ export interface SyncParts {
   readonly events: PodEvents
   readonly probes: ProbeManager
   readonly volumes: Volumes
+  readonly deviceClaims: DeviceClaims
   readonly killer: Killer
   readonly starter: ContainerStarter
   readonly deadlines: ActiveDeadlines
@@ -104,6 +106,16 @@ async function perform(
     )
   if (signal.aborted) return
   await resize(parts, pod, current)
+  if (actions.createSandbox && (specOf(pod).resourceClaims?.length ?? 0) > 0) {
+    try {
+      await untilAborted(parts.deviceClaims.prepare(pod), signal)
+    } catch (error) {
+      if (signal.aborted) return
+      const why = `Failed to prepare dynamic resources: prepare dynamic resources: ${messageOf(error)}`
+      events.warning(pod, 'FailedPrepareDynamicResources', why)
+      return
+    }
+  }
   const sandboxId = actions.createSandbox ? await createSandbox(parts, pod, actions.attempt, signal) : actions.sandboxId
   if (sandboxId === undefined) return
   // Containers are told the addresses that the new sandbox has.

@@ -294,7 +294,7 @@ function mountedVolumes(pod: Pod): readonly Volume[] {
 }
 
 /** The answer, or the signal's reason if that comes first. @throws both's */
-async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
