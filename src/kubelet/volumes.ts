@@ -13,6 +13,7 @@ import type { Client } from '../client/client.ts'
 import type { References } from './configmaps-and-secrets.ts'
 import { type BackOff, createBackOff } from './crash-loop-backoff.ts'
 import { downwardFile } from './downward-api.ts'
+import { MountStepError } from './mount-step-error.ts'
 import { ephemeralContainersOf, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from './pod.ts'
 import type { PodCertificates } from './pod-certificates.ts'
 import type { PodEvents } from './pod-events.ts'
@@ -218,7 +219,8 @@ export function createVolumes(
     if (writer === undefined) return Number.POSITIVE_INFINITY
     const { configMap, secret, projected, downwardAPI } = volume
     if (downwardAPI !== undefined || projected?.sources?.some((source) => source.downwardAPI !== undefined)) return 0
-    const isMadeOfObjects = [configMap, secret, projected].some((source) => source !== undefined)
+    // A driver may want to publish it again, with a new token.
+    const isMadeOfObjects = [configMap, secret, projected, volume.csi].some((source) => source !== undefined)
     return isMadeOfObjects ? clock.monotonic() + FRESH_MS : Number.POSITIVE_INFINITY
   }
 
@@ -242,7 +244,8 @@ export function createVolumes(
         } catch (error) {
           if (signal.aborted) throw signal.reason
           const message = messageOf(error)
-          const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${message}`
+          const [step, of] = error instanceof MountStepError ? [error.step, error.volume] : ['SetUp', volume.name]
+          const text = `MountVolume.${step} failed for volume "${of}" : ${message}`
           events.warning(pod, 'FailedMount', text)
           const key = `${uid}_${volume.name}`
           backOff.next(key, clock.now())

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Service } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { EnvironmentSources } from '../container-environment.ts'
+import type { CsiVolumes } from '../csi/csi-volumes.ts'
 import { expanded } from '../downward-api.ts'
 import type { VolumeImage } from '../image-volumes.ts'
 import { type Container, initContainersOf, nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
@@ -85,6 +86,8 @@ export interface MachineOptions {
   /** The runtime's handler for a RuntimeClass. @throws Error when there is no such class */
   readonly runtimeHandler: (runtimeClass: string) => Promise<string>
   readonly userNamespaces: UserNamespaces
+  /** Volumes of drivers. */
+  readonly csi?: Pick<CsiVolumes, 'unpublish'>
   /** What the runtime can do; undefined where it does not tell. */
   readonly features: () => RuntimeFeatures | undefined
 }
@@ -175,6 +178,8 @@ export function createMachine(options: MachineOptions): Machine {
 
   async function unmounted(uid: string): Promise<void> {
     volumes.forget(uid)
+    await unmountBelow(directories.subPaths(uid))
+    await options.csi?.unpublish(uid)
     await unmountBelow(directories.pod(uid))
     if (mountedBelow(directories.pod(uid)).length > 0) throw new Error(`something is still mounted for pod ${uid}`)
   }

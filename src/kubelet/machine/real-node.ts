@@ -13,6 +13,8 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
+import { createCsiDrivers } from '../csi/csi-drivers.ts'
+import { createCsiVolumes } from '../csi/csi-volumes.ts'
 import { evictionConfig } from '../eviction/thresholds.ts'
 import { removeLabelledImages, storeImages } from '../images/containerd-store.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
@@ -184,10 +186,18 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const config = evictionConfig(options.eviction)
   const allocatable = allocatableOf(capacity, config)
   const cgroups = createCgroups(cluster, found.cgroupDriver)
+  const drivers = createCsiDrivers({
+    runtime,
+    client,
+    nodeName,
+    registry: join(directory, 'plugins_registry'),
+  })
+  const csi = createCsiVolumes({ client, nodeName, directories, drivers })
   const machine = createMachine({
     directories,
     cgroups,
-    volumes: createMachineVolumes(directories, () => allocatable),
+    csi,
+    volumes: createMachineVolumes(directories, () => allocatable, csi),
     dns: { servers: options.dnsServers, domain: 'cluster.local' },
     services: () => known.store.list(),
     allocatable: () => allocatable,
@@ -255,6 +265,7 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   })
   watchRuntime()
   imageGc.run(signal)
+  drivers.run(signal)
 
   function evictionBy(real: RealRuntime): NonNullable<KubeletOptions['eviction']> {
     const pods = () => kubelet?.pods.list() ?? []
@@ -351,6 +362,8 @@ export async function takeDownNode(runtime: Runtime, directory: string): Promise
         if (mountedBelow(directories.pod(uid)).length === 0) directories.remove(uid)
       })
     if (existsSync(directories.memory)) await attempt(() => unmountBelow(directories.memory))
+    const plugins = join(directory, 'plugins')
+    if (existsSync(plugins)) await attempt(() => unmountBelow(plugins))
     await attempt(() => createCgroups(cluster, record.cgroupDriver).removeAll())
     await attempt(() => removeNetwork(record))
     if (sandboxImage !== undefined)

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, type Stats, statSync, writeFileSync }
 import { dirname } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import { quantityValue } from '../../api/objects/quantity.ts'
+import type { CsiVolumes } from '../csi/csi-volumes.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { VolumeFiles } from '../volume-files.ts'
 import type { VolumeWriter } from '../volumes.ts'
@@ -23,6 +24,7 @@ export interface MachineVolumes extends VolumeWriter {
 export function createMachineVolumes(
   directories: PodDirectories,
   allocatable: () => Readonly<Record<string, string>>,
+  csi?: Pick<CsiVolumes, 'publish'>,
 ): MachineVolumes {
   /** By pod, by volume. */
   const paths = new Map<string, Map<string, string>>()
@@ -57,6 +59,7 @@ export function createMachineVolumes(
       if (group !== undefined && statSync(local.path).gid !== group) ownTree(local.path, group)
       return local.path
     }
+    if (csi !== undefined && (volume.csi ?? bound?.spec?.csi) !== undefined) return csi.publish(pod, volume, bound)
     const source = bound?.spec ?? volume
     const kind = Object.keys(source).find((key) => typeof source[key as never] === 'object' && !NO_SOURCE.has(key))
     throw new Error(`volumes of type ${kind ?? 'unknown'} are not supported by this node`)

@@ -48,6 +48,8 @@ const SERVICES = {
   images: ['containerd.services.images.v1.Images'],
   introspection: ['containerd.services.introspection.v1.Introspection'],
   leases: ['containerd.services.leases.v1.Leases'],
+  csi: ['csi.v1.Node'],
+  registration: ['pluginregistration.Registration'],
   health: ['grpc.health.v1.Health'],
 } as const
 
