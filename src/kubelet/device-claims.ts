@@ -15,14 +15,21 @@ import type { Client } from '../client/client.ts'
 import { nameOf, namespaceOf, type Pod, uidOf } from './pod.ts'
 
 export interface DeviceClaims {
+  has(pod: Pod): boolean
   /** @throws Error what a user can be told */
   prepare(pod: Pod): Promise<void>
 }
 
 export function createDeviceClaims(client: Client, drivers: 'simulated' | 'none'): DeviceClaims {
+  const claimsIn = (pod: Pod) => {
+    const extended: string | undefined = pod.status?.extendedResourceClaimStatus?.resourceClaimName
+    return [...podClaims(pod), ...(extended === undefined ? [] : [{ name: extended, template: undefined }])]
+  }
+
   return {
+    has: (pod) => claimsIn(pod).length > 0,
     async prepare(pod) {
-      for (const { name, template } of podClaims(pod)) {
+      for (const { name, template } of claimsIn(pod)) {
         // The pod needs none after all.
         if (name === null) continue
         if (name === undefined)

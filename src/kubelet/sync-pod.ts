@@ -106,7 +106,7 @@ async function perform(
     )
   if (signal.aborted) return
   await resize(parts, pod, current)
-  if (actions.createSandbox && (specOf(pod).resourceClaims?.length ?? 0) > 0) {
+  if (actions.createSandbox && parts.deviceClaims.has(pod)) {
     try {
       await untilAborted(parts.deviceClaims.prepare(pod), signal)
     } catch (error) {

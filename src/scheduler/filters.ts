@@ -27,6 +27,8 @@ export interface FilterState {
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
   /** For a pod with resource claims: the devices for them on the node, or why it has none. */
   readonly devicesOn?: (node: NodeInfo) => DevicePlan | string
+  /** Extended resources that devices stand for where a node has none of them by a plugin. */
+  readonly backed?: ReadonlySet<string>
 }
 
 export type NodeFilter = (info: PodInfo, node: NodeInfo, state: FilterState) => Refusal | undefined
@@ -67,13 +69,14 @@ const nodePorts: NodeFilter = (info, node) =>
     ? soft("node(s) didn't have free ports for the requested pod ports")
     : undefined
 
-const nodeResources: NodeFilter = (info, node) => {
+const nodeResources: NodeFilter = (info, node, { backed }) => {
   const reasons: string[] = []
   let curable = true
   if (node.pods.size + 1 > (node.allocatable.get('pods') ?? 0)) reasons.push('Too many pods')
   for (const [name, amount] of info.requests) {
     if (amount === 0) continue
     const capacity = node.allocatable.get(name) ?? 0
+    if (capacity === 0 && backed?.has(name)) continue
     if (amount > addInt64(capacity, -(node.requested.get(name) ?? 0))) reasons.push(`Insufficient ${name}`)
     if (amount > capacity) curable = false
   }

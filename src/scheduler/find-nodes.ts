@@ -61,8 +61,14 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
   let start = 0
 
   /** Undefined where what is on other nodes has a say. */
-  function rememberedFor({ shape }: PodInfo): Map<NodeInfo, Found> | undefined {
-    if (shape === undefined || cluster.withAntiAffinity.size > 0 || cluster.withAffinity.size > 0) return undefined
+  function rememberedFor({ shape }: PodInfo, state: FilterState): Map<NodeInfo, Found> | undefined {
+    if (
+      shape === undefined ||
+      state.devicesOn !== undefined ||
+      cluster.withAntiAffinity.size > 0 ||
+      cluster.withAffinity.size > 0
+    )
+      return undefined
     return getOrInsertComputed(shapes, shape, () => new Map())
   }
 
@@ -82,7 +88,7 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
         .filter((node) => node?.node !== undefined && !refusalOf(info, node, state))
       if (named !== undefined && named.length > 0) return { fitting: named as NodeInfo[], refusals: new Map() }
       const enough = enoughOf(all.length)
-      const remembered = rememberedFor(info)
+      const remembered = rememberedFor(info, state)
       // Nodes that are gone.
       if (remembered && remembered.size > 2 * all.length) remembered.clear()
       const fitting: NodeInfo[] = []
@@ -97,9 +103,9 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
       if (all.length > 0) start = (start + looked) % all.length
       return { fitting, refusals }
     },
-    best(info, fitting, { namespaceLabels }) {
-      const remembered = rememberedFor(info)
-      return bestNodes(info, fitting, cluster, namespaceLabels, (node, score) => {
+    best(info, fitting, state) {
+      const remembered = rememberedFor(info, state)
+      return bestNodes(info, fitting, cluster, state.namespaceLabels, (node, score) => {
         const found = remembered?.get(node)
         if (found?.generation !== node.generation) return score(node)
         found.scores ??= score(node)

@@ -185,12 +185,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       unschedulable(info, `0/${all.length} nodes are available: ${wanted}. preemption: ${helpless}`, undefined)
       return
     }
-    const planDevices = wanted && devices.planner(wanted)
+    const planDevices = wanted && devices.planner(current, wanted)
     const devicesOn = planDevices && ((node: NodeInfo) => planDevices(node.node as Node))
     const stateNow = () => ({
       ...prefilter(info, cluster, namespaceLabels),
       ...(volumesOn && { volumesOn }),
-      ...(devicesOn && { devicesOn }),
+      ...(devicesOn && { devicesOn, backed: new Set(wanted.extended.map(({ resource }) => resource)) }),
     })
     const node = nodeFor(info, stateNow, all.length, wanted)
     if (node === undefined) return
@@ -284,7 +284,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     const hasVolumes = plan.bindings.length > 0 || plan.provisions.length > 0
     if (!hasVolumes && given === undefined) return 'done'
     if (hasVolumes) volumes.reserve(plan, node.name)
-    if (given !== undefined) devices.reserve(given)
+    if (given !== undefined) devices.reserve(info.pod, given)
     onTheirWay.add(info.key)
     const isWanted = () => pods.store.get(info.key)?.metadata.uid === info.uid
     let where = 'running PreBind plugin "VolumeBinding": binding volumes'
@@ -298,7 +298,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       if (signal.aborted) return 'failed'
       cluster.removePod(info.key)
       if (given !== undefined) {
-        devices.release(given)
+        devices.release(info.pod, given)
         await devices.takeBack(info.pod, given)
       }
       onTheirWay.delete(info.key)
@@ -317,7 +317,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     } finally {
       onTheirWay.delete(info.key)
       if (hasVolumes) volumes.release(plan)
-      if (given !== undefined) devices.release(given)
+      if (given !== undefined) devices.release(info.pod, given)
     }
   }
 

@@ -3,7 +3,7 @@
  * before it is bound the writing down. What was allocated for one pod is no other's from that moment on.
  */
 import type { DeviceClass, DeviceTaintRule, Node, Pod, ResourceSlice } from '../../api/generated/types.ts'
-import type { Fields } from '../../api/object.ts'
+import type { Fields, JsonObject } from '../../api/object.ts'
 import { nodeTermMatches } from '../../api/objects/node-affinity.ts'
 import {
   claimNamesOf,
@@ -24,14 +24,23 @@ import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/events.ts'
 import type { InformerFactory } from '../../client/informer.ts'
-import { objectKey } from '../../client/store.ts'
+import { objectKey, splitKey } from '../../client/store.ts'
 import { allocate, NotNow } from './allocator.ts'
 import { bindingState } from './binding-conditions.ts'
 import { usageOf } from './capacity.ts'
+import {
+  backedResources,
+  claimFor,
+  type ExtendedRequest,
+  extendedRequests,
+  extendedStatus,
+  withoutPlugin,
+} from './extended-resources.ts'
 import { poolsOf } from './pools.ts'
 import { createSelectors } from './selectors.ts'
 import { taintsBy } from './taints.ts'
 
+const PODS = { group: '', version: 'v1', resource: 'pods' }
 const GROUP = { group: 'resource.k8s.io', version: 'v1' }
 /** How long devices may take to be made ready. */
 const longestMs = 600_000
@@ -42,11 +51,19 @@ export { SelectorError } from './selectors.ts'
 /** A pod's claims. */
 export interface PodDevices {
   readonly claims: readonly ResourceClaim[]
+  /** Of resources that devices may stand for. */
+  readonly extended: readonly ExtendedRequest[]
 }
 
 /** What is to be done before the pod may be bound to a node: for each claim what it is to have, undefined for one that has it. */
 export interface DevicePlan {
   readonly entries: readonly { readonly claim: ResourceClaim; readonly allocation: Fields | undefined }[]
+  /** A claim that is to be made. */
+  readonly extended?: {
+    readonly claim: ResourceClaim
+    readonly requests: readonly ExtendedRequest[]
+    readonly allocation: Fields
+  }
 }
 
 export interface DeviceBinder {
@@ -55,9 +72,9 @@ export interface DeviceBinder {
   /** Undefined for a pod without claims; why it can be nowhere. */
   devicesOf(pod: Pod): PodDevices | string | undefined
   /** For nodes in turn, over what there is at this moment. */
-  planner(devices: PodDevices): (node: Node) => DevicePlan | string
-  reserve(plan: DevicePlan): void
-  release(plan: DevicePlan): void
+  planner(pod: Pod, devices: PodDevices): (node: Node) => DevicePlan | string
+  reserve(pod: Pod, plan: DevicePlan): void
+  release(pod: Pod, plan: DevicePlan): void
   /** @throws what a user can be told */
   bind(pod: Pod, plan: DevicePlan, node: string, recorder: EventRecorder, isWanted: () => boolean): Promise<void>
   /** The pod did not get to its node after all. */
@@ -83,6 +100,8 @@ export function createDeviceBinder(
   const selectors = createSelectors()
   /** Allocations that are not written yet, by claim. */
   const inFlight = new Map<string, Fields>()
+  /** The same of claims that are made for extended resources, by pod, until they are seen with it. */
+  const extendedInFlight = new Map<string, { readonly key: string | undefined; readonly allocation: Fields }>()
   /** Claims as they were answered, until the watch has shown them. */
   const written = new Map<string, ResourceClaim>()
   /** All the slices there are, as pools: until one changes. */
@@ -146,6 +165,11 @@ export function createDeviceBinder(
       const allocation = inFlight.get(key) ?? (claimAt(key)?.status?.allocation as Fields | undefined)
       results.push(...((allocation?.['devices']?.results ?? []) as readonly Fields[]))
     }
+    for (const [uid, { key = '', allocation }] of extendedInFlight) {
+      const seen = claims.store.get(key)
+      if (seen !== undefined && isAllocated(seen)) extendedInFlight.delete(uid)
+      else results.push(...(allocation['devices'].results as readonly Fields[]))
+    }
     return results
   }
 
@@ -191,6 +215,41 @@ export function createDeviceBinder(
     }
   }
 
+  async function bindExtended(pod: Pod, { claim, requests, allocation }: NonNullable<DevicePlan['extended']>) {
+    const made = await of(claim).create(claim)
+    extendedInFlight.set(pod.metadata.uid ?? '', { key: objectKey(made), allocation })
+    const bound = await bindClaim(pod, made, allocation)
+    const { namespace = '', name = '' } = pod.metadata
+    const status = { extendedResourceClaimStatus: extendedStatus(bound, requests) as JsonObject }
+    await client.resource(PODS).namespace(namespace).patch(name, 'strategic', { status }, { subresource: 'status' })
+    return bound
+  }
+
+  /** The claim for a pod's extended resources is made anew when it is tried again. */
+  async function removeExtended(pod: Pod): Promise<void> {
+    const key = extendedInFlight.get(pod.metadata.uid ?? '')?.key
+    if (key === undefined) return
+    extendedInFlight.delete(pod.metadata.uid ?? '')
+    const { namespace, name } = splitKey(key)
+    try {
+      const claim = await client.resource<ResourceClaim>(claimsResource).namespace(namespace).get(name)
+      await takeBackFrom(claim, pod)
+      await of(claim).delete(name)
+    } catch (error) {
+      if (!isNotFound(error)) runtime.log.info(2, 'a claim stays', { claim: key, err: String(error) })
+    }
+  }
+
+  async function takeBackFrom(claim: ResourceClaim, pod: Pod): Promise<void> {
+    if (!isReservedFor(claim, pod)) return
+    const patch = {
+      metadata: { uid: claim.metadata.uid ?? '' },
+      status: { reservedFor: [{ $patch: 'delete', uid: pod.metadata.uid ?? '' }] },
+    }
+    const answer = await of(claim).patch(claim.metadata.name ?? '', 'strategic', patch, { subresource: 'status' })
+    written.set(objectKey(answer), answer)
+  }
+
   /** Resolves when all devices are ready for the pod: their drivers say so in the claims, which are looked at now and then. */
   async function ready(keys: readonly string[], isWanted: () => boolean): Promise<void> {
     const deadline = runtime.clock.now() + longestMs
@@ -211,7 +270,8 @@ export function createDeviceBinder(
   return {
     isGated: (pod) => podClaims(pod).length > 0 && claimsOf(pod) === undefined,
     devicesOf(pod) {
-      if (podClaims(pod).length === 0) return undefined
+      const extended = extendedRequests(pod, backedResources(classes.store.list()))
+      if (podClaims(pod).length === 0 && extended.length === 0) return undefined
       const found = claimsOf(pod)
       if (found === undefined) return 'waiting for resource claims'
       for (const claim of found) {
@@ -224,14 +284,14 @@ export function createDeviceBinder(
         const missing = missingClass(claim, (name) => classes.store.get(name))
         if (missing !== undefined) return missing
       }
-      return { claims: found }
+      return { claims: found, extended }
     },
-    planner(devices) {
+    planner(pod, devices) {
       const open = devices.claims.filter((claim) => claim.status?.allocation === undefined)
       pools ??= poolsOf(slices.store.list())
       const all = pools
       const state = {
-        usage: usageOf(open.length === 0 ? [] : resultsInUse()),
+        usage: usageOf(open.length + devices.extended.length === 0 ? [] : resultsInUse()),
         classes: (name: string) => classes.store.get(name),
         selectors,
         taints: taintsBy(rules.store.list()),
@@ -245,12 +305,16 @@ export function createDeviceBinder(
           if (terms !== undefined && !terms.some((term) => nodeTermMatches(term, node)))
             return 'resourceclaim not available on the node'
         }
-        if (open.length === 0) return { entries: devices.claims.map((claim) => ({ claim, allocation: undefined })) }
+        const requests = withoutPlugin(devices.extended, node)
+        const made = requests.length === 0 ? [] : [claimFor(pod, requests)]
+        if (open.length + made.length === 0)
+          return { entries: devices.claims.map((claim) => ({ claim, allocation: undefined })) }
         try {
-          const allocations = allocate(open, node, { ...state, pools: all.forNode(node) })
+          const allocations = allocate([...open, ...made], node, { ...state, pools: all.forNode(node) })
           if (allocations === undefined) return 'cannot allocate all claims'
           return {
             entries: devices.claims.map((claim) => ({ claim, allocation: allocations[open.indexOf(claim)] })),
+            ...(made[0] && { extended: { claim: made[0], requests, allocation: allocations[open.length] as Fields } }),
           }
         } catch (error) {
           if (error instanceof NotNow) return error.message
@@ -263,14 +327,19 @@ export function createDeviceBinder(
         return answer
       }
     },
-    reserve({ entries }) {
+    reserve(pod, { entries, extended }) {
+      const { uid = '' } = pod.metadata
+      if (extended !== undefined) extendedInFlight.set(uid, { key: undefined, allocation: extended.allocation })
       for (const { claim, allocation } of entries)
         if (allocation !== undefined) inFlight.set(objectKey(claim), allocation)
     },
-    release({ entries }) {
+    release(pod, { entries }) {
+      const { uid = '' } = pod.metadata
+      // One that is made counts until it is seen.
+      if (extendedInFlight.get(uid)?.key === undefined) extendedInFlight.delete(uid)
       for (const { claim, allocation } of entries) if (allocation !== undefined) inFlight.delete(objectKey(claim))
     },
-    async bind(pod, { entries }, node, recorder, isWanted) {
+    async bind(pod, { entries, extended }, node, recorder, isWanted) {
       const keys: string[] = []
       for (const { claim, allocation } of entries) {
         if (isReservedFor(claim, pod)) continue
@@ -278,6 +347,7 @@ export function createDeviceBinder(
         inFlight.delete(objectKey(bound))
       }
       for (const { claim } of entries) keys.push(objectKey(claim))
+      if (extended !== undefined) keys.push(objectKey(await bindExtended(pod, extended)))
       if (keys.some((key) => bindingState(claimAt(key)) !== 'ready')) {
         const note = `waiting for binding conditions for device on node ${node}`
         recorder.event(pod, 'Normal', 'BindingConditionsPending', note, { action: 'Scheduling' })
@@ -285,16 +355,12 @@ export function createDeviceBinder(
       await ready(keys, isWanted)
     },
     async takeBack(pod, { entries }) {
+      await removeExtended(pod)
       for (const { claim } of entries) {
         const latest = claimAt(objectKey(claim))
-        if (latest === undefined || latest.metadata.uid !== claim.metadata.uid || !isReservedFor(latest, pod)) continue
-        const patch = {
-          metadata: { uid: claim.metadata.uid ?? '' },
-          status: { reservedFor: [{ $patch: 'delete', uid: pod.metadata.uid ?? '' }] },
-        }
+        if (latest === undefined || latest.metadata.uid !== claim.metadata.uid) continue
         try {
-          const answer = await of(claim).patch(claim.metadata.name ?? '', 'strategic', patch, { subresource: 'status' })
-          written.set(objectKey(answer), answer)
+          await takeBackFrom(latest, pod)
         } catch (error) {
           if (!isNotFound(error))
             runtime.log.info(2, 'a claim stays reserved', { claim: objectKey(claim), err: String(error) })
