@@ -4,7 +4,7 @@ import type { Node, ResourceSlice } from '../../api/generated/types.ts'
 import type { Fields } from '../../api/object.ts'
 import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { allocate, NotNow } from './allocator.ts'
-import { usageOf } from './capacity.ts'
+import { createUsage } from './capacity.ts'
 import { poolsOf } from './pools.ts'
 import { createSelectors, SelectorError } from './selectors.ts'
 
@@ -37,9 +37,11 @@ const exactly = (name: string, more: Fields = {}) => ({ name, exactly: { deviceC
 
 /** The devices of each claim; undefined when there are not enough. */
 function devicesOf(slices: readonly ResourceSlice[], claims: readonly ResourceClaim[], inUse: readonly Fields[] = []) {
+  const usage = createUsage()
+  usage.set('ns/other', inUse)
   const allocations = allocate(claims, node, {
     pools: poolsOf(slices).forNode(node),
-    usage: usageOf(inUse),
+    usage,
     classes: () => undefined,
     selectors: createSelectors(),
     taints: ({ device }) => device['taints'] ?? [],

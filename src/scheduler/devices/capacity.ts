@@ -52,6 +52,8 @@ function amountOf(requested: string | undefined, whole: string, policy: Fields |
 
 /** What has been given away, by device. */
 export interface Usage {
+  /** What a claim has from now on: the results of its allocation. */
+  set(key: string, results: readonly Fields[]): void
   /** To try with: what is taken there is taken nowhere else. */
   trial(): Trial
 }
@@ -66,20 +68,35 @@ export interface Trial {
   giveBack(device: Device, consumed: Consumed): void
 }
 
-/** `results`: those of all claims that have devices. */
-export function usageOf(results: Iterable<Fields>): Usage {
+/** Of claims, by their keys. */
+export function createUsage(): Usage {
+  const known = new Map<string, readonly Fields[]>()
   const whole = new Map<string, number>()
   const shares = new Map<string, Map<string, bigint>>()
-  for (const { driver, pool, device, adminAccess, shareID, consumedCapacity } of results) {
-    if (adminAccess) continue
-    const id = `${driver}/${pool}/${device}`
-    whole.set(id, (whole.get(id) ?? 0) + 1)
-    if (shareID === undefined) continue
-    const amounts = getOrInsertComputed(shares, id, () => new Map<string, bigint>())
-    for (const [name, amount] of Object.entries((consumedCapacity ?? {}) as Readonly<Record<string, string>>))
-      amounts.set(name, (amounts.get(name) ?? 0n) + nanosOf(amount))
+  function add(results: readonly Fields[], sign: 1 | -1): void {
+    for (const { driver, pool, device, adminAccess, shareID, consumedCapacity } of results) {
+      if (adminAccess) continue
+      const id = `${driver}/${pool}/${device}`
+      const count = (whole.get(id) ?? 0) + sign
+      if (count > 0) whole.set(id, count)
+      else whole.delete(id)
+      if (shareID !== undefined) {
+        const amounts = getOrInsertComputed(shares, id, () => new Map<string, bigint>())
+        for (const [name, amount] of Object.entries((consumedCapacity ?? {}) as Readonly<Record<string, string>>))
+          amounts.set(name, (amounts.get(name) ?? 0n) + (sign === 1 ? nanosOf(amount) : -nanosOf(amount)))
+      }
+      if (count <= 0) shares.delete(id)
+    }
   }
   return {
+    set(key, results) {
+      const before = known.get(key) ?? []
+      if (before === results) return
+      add(before, -1)
+      add(results, 1)
+      if (results.length > 0) known.set(key, results)
+      else known.delete(key)
+    },
     trial() {
       const more = new Map<string, number>()
       const moreOf = new Map<string, bigint>()

@@ -27,7 +27,7 @@ import type { InformerFactory } from '../../client/informer.ts'
 import { objectKey, splitKey } from '../../client/store.ts'
 import { allocate, NotNow } from './allocator.ts'
 import { bindingState } from './binding-conditions.ts'
-import { usageOf } from './capacity.ts'
+import { createClaimsInUse } from './claims-in-use.ts'
 import {
   backedResources,
   claimFor,
@@ -98,21 +98,14 @@ export function createDeviceBinder(
   const classes = informers.informer<DeviceClass>({ ...GROUP, resource: 'deviceclasses' })
   const rules = informers.informer<DeviceTaintRule>({ ...GROUP, resource: 'devicetaintrules' })
   const selectors = createSelectors()
-  /** Allocations that are not written yet, by claim. */
-  const inFlight = new Map<string, Fields>()
-  /** The same of claims that are made for extended resources, by pod, until they are seen with it. */
-  const extendedInFlight = new Map<string, { readonly key: string | undefined; readonly allocation: Fields }>()
-  /** Claims as they were answered, until the watch has shown them. */
-  const written = new Map<string, ResourceClaim>()
+  const inUse = createClaimsInUse((key) => claims.store.get(key))
+  const claimAt = inUse.at
   /** All the slices there are, as pools: until one changes. */
   let pools: ReturnType<typeof poolsOf> | undefined
 
   const claimNoticed = (claim: ResourceClaim, freed: boolean) => {
-    const key = objectKey(claim)
-    const known = written.get(key)
-    if (known !== undefined && (known.metadata.uid !== claim.metadata.uid || revision(claim) >= revision(known)))
-      written.delete(key)
-    claimChanged(key)
+    inUse.noticed(claim)
+    claimChanged(objectKey(claim))
     // Devices that are given away help no other pod.
     if (freed) changed()
   }
@@ -122,7 +115,6 @@ export function createDeviceBinder(
       if (old !== claim) claimNoticed(claim, isAllocated(old) && !isAllocated(claim))
     },
     deleted: (claim) => {
-      written.delete(objectKey(claim))
       claimNoticed(claim, isAllocated(claim))
     },
   })
@@ -135,15 +127,18 @@ export function createDeviceBinder(
     updated: (old, slice) => void (old !== slice && slicesChanged()),
     deleted: slicesChanged,
   })
-  for (const informer of [classes, rules])
-    informer.addHandlers({ added: changed, updated: (old, next) => void (old !== next && changed()), deleted: changed })
-
-  const claimAt = (key: string): ResourceClaim | undefined => {
-    const seen = claims.store.get(key)
-    const known = written.get(key)
-    if (seen === undefined || known === undefined || known.metadata.uid !== seen.metadata.uid) return seen
-    return revision(known) > revision(seen) ? known : seen
+  /** Resources that classes stand for: until one changes. */
+  let backed: ReturnType<typeof backedResources> | undefined
+  const otherChanged = () => {
+    backed = undefined
+    changed()
   }
+  for (const informer of [classes, rules])
+    informer.addHandlers({
+      added: otherChanged,
+      updated: (old, next) => void (old !== next && otherChanged()),
+      deleted: otherChanged,
+    })
 
   /** What of a pod's claims is not as it must be for the pod to be looked at; the claims themselves. */
   function claimsOf(pod: Pod): readonly ResourceClaim[] | undefined {
@@ -158,27 +153,12 @@ export function createDeviceBinder(
     return found
   }
 
-  function resultsInUse(): Fields[] {
-    const results: Fields[] = []
-    for (const claim of claims.store.list()) {
-      const key = objectKey(claim)
-      const allocation = inFlight.get(key) ?? (claimAt(key)?.status?.allocation as Fields | undefined)
-      results.push(...((allocation?.['devices']?.results ?? []) as readonly Fields[]))
-    }
-    for (const [uid, { key = '', allocation }] of extendedInFlight) {
-      const seen = claims.store.get(key)
-      if (seen !== undefined && isAllocated(seen)) extendedInFlight.delete(uid)
-      else results.push(...(allocation['devices'].results as readonly Fields[]))
-    }
-    return results
-  }
-
   const of = (claim: ResourceClaim) =>
     client.resource<ResourceClaim>(claimsResource).namespace(claim.metadata.namespace ?? '')
 
   async function write(claim: ResourceClaim, subresource: string): Promise<ResourceClaim> {
     const answer = await of(claim).update(claim, subresource === '' ? {} : { subresource })
-    written.set(objectKey(answer), answer)
+    inUse.answered(answer)
     return answer
   }
 
@@ -217,7 +197,7 @@ export function createDeviceBinder(
 
   async function bindExtended(pod: Pod, { claim, requests, allocation }: NonNullable<DevicePlan['extended']>) {
     const made = await of(claim).create(claim)
-    extendedInFlight.set(pod.metadata.uid ?? '', { key: objectKey(made), allocation })
+    inUse.named(pod.metadata.uid ?? '', objectKey(made))
     const bound = await bindClaim(pod, made, allocation)
     const { namespace = '', name = '' } = pod.metadata
     const status = { extendedResourceClaimStatus: extendedStatus(bound, requests) as JsonObject }
@@ -227,9 +207,9 @@ export function createDeviceBinder(
 
   /** The claim for a pod's extended resources is made anew when it is tried again. */
   async function removeExtended(pod: Pod): Promise<void> {
-    const key = extendedInFlight.get(pod.metadata.uid ?? '')?.key
+    const key = inUse.nameOf(pod.metadata.uid ?? '')
     if (key === undefined) return
-    extendedInFlight.delete(pod.metadata.uid ?? '')
+    inUse.settleUnnamed(pod.metadata.uid ?? '')
     const { namespace, name } = splitKey(key)
     try {
       const claim = await client.resource<ResourceClaim>(claimsResource).namespace(namespace).get(name)
@@ -247,7 +227,7 @@ export function createDeviceBinder(
       status: { reservedFor: [{ $patch: 'delete', uid: pod.metadata.uid ?? '' }] },
     }
     const answer = await of(claim).patch(claim.metadata.name ?? '', 'strategic', patch, { subresource: 'status' })
-    written.set(objectKey(answer), answer)
+    inUse.answered(answer)
   }
 
   /** Resolves when all devices are ready for the pod: their drivers say so in the claims, which are looked at now and then. */
@@ -270,7 +250,8 @@ export function createDeviceBinder(
   return {
     isGated: (pod) => podClaims(pod).length > 0 && claimsOf(pod) === undefined,
     devicesOf(pod) {
-      const extended = extendedRequests(pod, backedResources(classes.store.list()))
+      backed ??= backedResources(classes.store.list())
+      const extended = extendedRequests(pod, backed)
       if (podClaims(pod).length === 0 && extended.length === 0) return undefined
       const found = claimsOf(pod)
       if (found === undefined) return 'waiting for resource claims'
@@ -280,7 +261,7 @@ export function createDeviceBinder(
           if (!isReservedFor(claim, pod) && reservedFor(claim).length >= MAX_RESERVED_FOR) return 'resourceclaim in use'
           continue
         }
-        if (inFlight.has(key)) return `resource claim ${key} is in the process of being allocated`
+        if (inUse.isPromised(key)) return `resource claim ${key} is in the process of being allocated`
         const missing = missingClass(claim, (name) => classes.store.get(name))
         if (missing !== undefined) return missing
       }
@@ -291,7 +272,7 @@ export function createDeviceBinder(
       pools ??= poolsOf(slices.store.list())
       const all = pools
       const state = {
-        usage: usageOf(open.length + devices.extended.length === 0 ? [] : resultsInUse()),
+        usage: inUse.usage,
         classes: (name: string) => classes.store.get(name),
         selectors,
         taints: taintsBy(rules.store.list()),
@@ -329,22 +310,22 @@ export function createDeviceBinder(
     },
     reserve(pod, { entries, extended }) {
       const { uid = '' } = pod.metadata
-      if (extended !== undefined) extendedInFlight.set(uid, { key: undefined, allocation: extended.allocation })
+      if (extended !== undefined) inUse.promiseUnnamed(uid, extended.allocation)
       for (const { claim, allocation } of entries)
-        if (allocation !== undefined) inFlight.set(objectKey(claim), allocation)
+        if (allocation !== undefined) inUse.promise(objectKey(claim), allocation)
     },
     release(pod, { entries }) {
       const { uid = '' } = pod.metadata
       // One that is made counts until it is seen.
-      if (extendedInFlight.get(uid)?.key === undefined) extendedInFlight.delete(uid)
-      for (const { claim, allocation } of entries) if (allocation !== undefined) inFlight.delete(objectKey(claim))
+      if (inUse.nameOf(uid) === undefined) inUse.settleUnnamed(uid)
+      for (const { claim, allocation } of entries) if (allocation !== undefined) inUse.settle(objectKey(claim))
     },
     async bind(pod, { entries, extended }, node, recorder, isWanted) {
       const keys: string[] = []
       for (const { claim, allocation } of entries) {
         if (isReservedFor(claim, pod)) continue
         const bound = await bindClaim(pod, claim, allocation)
-        inFlight.delete(objectKey(bound))
+        inUse.settle(objectKey(bound))
       }
       for (const { claim } of entries) keys.push(objectKey(claim))
       if (extended !== undefined) keys.push(objectKey(await bindExtended(pod, extended)))
@@ -388,8 +369,6 @@ export function createDeviceBinder(
 }
 
 const isAllocated = (claim: ResourceClaim): boolean => claim.status?.allocation !== undefined
-
-const revision = ({ metadata }: ResourceClaim): number => Number(metadata.resourceVersion ?? 0)
 
 function missingClass(claim: ResourceClaim, classOf: (name: string) => DeviceClass | undefined): string | undefined {
   for (const request of (claim.spec?.devices?.requests ?? []) as readonly Fields[]) {

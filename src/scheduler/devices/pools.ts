@@ -56,25 +56,41 @@ export function poolsOf(slices: readonly ResourceSlice[]): Pools {
     pool.slices.push(slice)
   }
   const sorted = [...collected.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const whole = sorted.map(wholeOf)
-  return {
-    forNode: (node) =>
-      whole
-        .flatMap((pool) => {
-          const devices = [...pool.devices].filter(({ where }) => isWithin(where, node))
-          return devices.length === 0 && !pool.slices.some(({ spec }) => isWithin((spec ?? {}) as Fields, node))
-            ? []
-            : [{ ...pool, devices }]
-        })
-        .sort((a, b) => Number(bindsLater(a)) - Number(bindsLater(b))),
+  /** Those that one node alone can use, by its name. */
+  const local = new Map<string, WholePool[]>()
+  const shared: WholePool[] = []
+  for (const pool of sorted.map(wholeOf)) {
+    const only = onlyNode(pool)
+    if (only === undefined) shared.push(pool)
+    else getOrInsertComputed(local, only, () => []).push(pool)
   }
+  return {
+    forNode(node) {
+      const own = local.get(node.metadata.name ?? '') ?? []
+      const ofOthers = shared.flatMap((pool): readonly WholePool[] => {
+        const devices = pool.devices.filter(({ where }) => isWithin(where, node))
+        return devices.length === 0 ? [] : [{ ...pool, devices }]
+      })
+      return [...own, ...ofOthers].sort(
+        (a, b) => Number(bindsLater(a)) - Number(bindsLater(b)) || (a.id < b.id ? -1 : Number(a.id > b.id)),
+      )
+    },
+  }
+}
+
+type WholePool = Pool & { readonly slices: readonly ResourceSlice[] }
+
+function onlyNode({ slices }: WholePool): string | undefined {
+  const names = new Set(slices.map(({ spec }) => spec?.nodeName))
+  const [name] = names
+  return names.size === 1 && name ? name : undefined
 }
 
 /** Devices that are to be made ready first come last. */
 const bindsLater = ({ devices }: Pool): boolean =>
   devices.some(({ device }) => (device['bindingConditions'] ?? []).length > 0)
 
-function wholeOf({ id, name, wanted, slices }: Collected): Pool & { readonly slices: readonly ResourceSlice[] } {
+function wholeOf({ id, name, wanted, slices }: Collected): WholePool {
   const all = new Map<string, Device>()
   const devices: Device[] = []
   const counters = new Map<string, Readonly<Record<string, Fields>>>()
