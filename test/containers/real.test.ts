@@ -95,6 +95,13 @@ describe('real containers', { skip: lacks.containers() }, () => {
     assert.deepEqual([left.status, left.stdout], [7, 'one\n'])
     const limits = globSync('/sys/fs/cgroup/{memory/,}skiff-*/burstable/pod*/*/{memory.limit_in_bytes,memory.max}')
     assert.ok(limits.some((file) => readFileSync(file, 'utf8').trim() === String(64 * 1024 * 1024)))
+    const metrics = machine.kubectl('get', '--raw', '/api/v1/nodes/skiff-1/proxy/metrics/cadvisor').stdout
+    const told = (name: string, labels: string) =>
+      Number(new RegExp(`^container_${name}\\{${labels}pod="one"\\} (\\S+) \\d+$`, 'm').exec(metrics)?.[1])
+    assert.equal(told('spec_memory_limit_bytes', 'container="c",.*'), 64 * 1024 * 1024)
+    assert.ok(told('memory_working_set_bytes', 'container="c",.*') > 0)
+    assert.ok(told('cpu_usage_seconds_total', 'container="c",cpu="total",.*') > 0)
+    assert.ok(told('network_receive_bytes_total', 'container="",interface="eth0",.*') > 0)
   })
 
   test('a container that fails is started again, with what it left in its status', async () => {

@@ -16,6 +16,8 @@ export interface Cgroups {
   parentOf(pod: Pod): string
   /** Makes the pod's group, or holds it to what the pod is given now. */
   make(pod: Pod): void
+  /** Where the pod's group is, from the top of the hierarchy. */
+  groupOf(pod: Pod): string
   /** How many processes the pod has; 0 where its group is not to be seen. */
   processesOf(pod: Pod): number
   remove(uid: string): void
@@ -36,9 +38,11 @@ export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', m
     // Each dash in a slice's name is a level above it.
     return `${top.replaceAll('-', '_')}-${qos}-${nameOf(uidOf(pod)).replaceAll('-', '_')}.slice`
   }
+  const groupOf = (pod: Pod) => (driver === 'cgroupfs' ? pathOf(pod) : `/${slicePath(pathOf(pod))}`)
   return {
     version,
     parentOf: pathOf,
+    groupOf,
     make(pod) {
       // systemd makes slices by itself when the runtime asks for them.
       if (driver === 'systemd') return
@@ -53,9 +57,8 @@ export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', m
       }
     },
     processesOf(pod) {
-      const path = driver === 'cgroupfs' ? pathOf(pod) : slicePath(pathOf(pod))
       for (const tree of trees()) {
-        const own = join(tree, path)
+        const own = join(tree, groupOf(pod))
         if (existsSync(own)) return countProcesses(own)
       }
       return 0

@@ -47,6 +47,16 @@ export const realMachine = ({ machineId }: MachineIds) => ({
   systemUuid: machineId,
 })
 
+/** As /metrics/cadvisor tells of it. */
+export const measuredMachine = (ids: MachineIds) => ({
+  ...ids,
+  cores: availableParallelism(),
+  memoryBytes: totalmem(),
+  systemUuid: ids.machineId,
+  kernelVersion: kernelRelease(),
+  osVersion: osImage(),
+})
+
 function osImage(): string {
   try {
     return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'Linux'

@@ -28,12 +28,14 @@ import type { NodeDescription } from '../node-status.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
+import { cadvisorMetrics } from '../server/cadvisor.ts'
 import { startKubeletServer } from '../server/server.ts'
 import { manifestSources } from '../static-pods/manifest-sources.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
+import { measuredGroups } from './measured-groups.ts'
 import { fileSystemAt } from './measurements.ts'
 import { mountedBelow, mountMemory, unmountBelow } from './mounts.ts'
 import { podDirectories } from './pod-directories.ts'
@@ -45,7 +47,7 @@ import {
   removeNetwork,
   setUpNetwork,
 } from './pod-network.ts'
-import { allocatableOf, type Condition, capacityOf, realMachine, unready } from './real-machine.ts'
+import { allocatableOf, type Condition, capacityOf, measuredMachine, realMachine, unready } from './real-machine.ts'
 import { terminationMessage } from './termination-message.ts'
 import { createUserNamespaces } from './user-namespaces.ts'
 import { createMachineVolumes } from './volume-writer.ts'
@@ -224,6 +226,15 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     tls,
     kubelet: () => kubelet,
     ...(containerRuntime.real === undefined ? {} : { real: containerRuntime.real }),
+    cadvisor: async () => {
+      const groups = await measuredGroups({
+        kubelet: () => kubelet,
+        cgroups,
+        usage: async () => (await containerRuntime.real?.usage()) ?? [],
+        sandboxImage: found.sandboxImage ?? '',
+      })
+      return cadvisorMetrics(groups, measuredMachine(options.ids ?? machineIds()), runtime.clock.now())
+    },
   })
   const { port } = server
   let images = await imagesOf(containerRuntime)

@@ -21,6 +21,8 @@ export interface RoutesOptions {
   readonly kubelet: () => Kubelet | undefined
   /** Of a node of real containers. */
   readonly real?: RealRuntime
+  /** Of a machine whose control groups can be measured: what /metrics/cadvisor tells. */
+  readonly cadvisor?: () => Promise<string>
 }
 
 /** What a kubelet tells of itself at /metrics, beside what its process does. */
@@ -75,6 +77,8 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
         if (rest.length === 0) return text(200, metricsText(), METRICS_TYPE)
         if (rest.length === 1 && rest[0] === 'resource' && real !== undefined)
           return text(200, resourceMetrics(await real.usage(), nodeUsage(), runtime.clock.now()), METRICS_TYPE)
+        if (rest.length === 1 && rest[0] === 'cadvisor' && options.cadvisor !== undefined)
+          return text(200, await options.cadvisor(), METRICS_TYPE)
         break
       case 'stats':
         if (rest.length === 1 && rest[0] === 'summary' && real !== undefined)
