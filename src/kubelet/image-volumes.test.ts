@@ -45,7 +45,7 @@ test('images that are volumes are brought here for the whole pod, each by its ow
 test('one that is not there keeps only those back that mount it, for the reason of the pull', async () => {
   const { volumes } = await pulled()
   const told: unknown[] = []
-  const events = { normal: () => {}, warning: (...said: unknown[]) => void told.push(said.slice(1)) }
+  const events = { normal: () => {}, about: () => {}, warning: (...said: unknown[]) => void told.push(said.slice(1)) }
   const mounted = (container: Container, all: ImageVolumes = volumes) => imagesMountedBy(pod, container, all, events)
   assert.deepEqual([...mounted(mounts('there', 'empty'))], [['there', { id: 'id of there:1', reference: 'there:1' }]])
   assert.deepEqual(told, [])

@@ -41,6 +41,7 @@ async function setup(annotations: Readonly<Record<string, string>> = {}) {
   }
   const told: string[] = []
   const events: PodEvents = {
+    about: () => {},
     normal: (_, reason, message) => void told.push(`${reason} ${message}`),
     warning: (_, reason, message) => void told.push(`${reason} ${message}`),
   }

@@ -46,7 +46,7 @@ function setup() {
   const certificates = createPodCertificates({
     runtime: { random: runtime.random, clock: { ...runtime.clock, now: () => time.now } },
     client: createClient(runtime, inProcessTransport(handler), { userAgent: 'kubelet' }),
-    events: { normal: () => {}, warning: (_pod, reason) => void told.push(reason) },
+    events: { normal: () => {}, about: () => {}, warning: (_pod, reason) => void told.push(reason) },
     nodeName: 'node-1',
     node: () => ({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'node-uid' } }),
   })

@@ -4,9 +4,10 @@
  * of has changed.
  */
 
-import type { PersistentVolume, Volume } from '../api/generated/types.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../api/generated/types.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { labelSelectorOf } from '../api/objects/label-selector.ts'
+import { compareQuantities } from '../api/objects/quantity.ts'
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
@@ -46,6 +47,8 @@ export interface VolumeWriter {
     files: VolumeFiles | undefined,
     persistent: PersistentVolume | undefined,
   ): Promise<void>
+  /** Makes a volume of a driver as large as it is told to be now. False: that is not done on nodes. @throws Error */
+  expand?(pod: Pod, volume: Volume, persistent: PersistentVolume): Promise<boolean>
 }
 
 const FIRST_MS = 500
@@ -70,8 +73,13 @@ export function createVolumes(
   certificates?: PodCertificates,
 ): Volumes {
   const backOff: BackOff = createBackOff(clock, FIRST_MS, LONGEST_MS)
+  const core = { group: '', version: 'v1' }
+  const claims = client.resource<PersistentVolumeClaim>({ ...core, resource: 'persistentvolumeclaims' })
+  const persistentVolumes = client.resource<PersistentVolume>({ ...core, resource: 'persistentvolumes' })
   /** By pod: the volumes that are set up, and until when they need no other look. */
   const mounted = new Map<string, Map<string, number>>()
+  /** By pod: volumes that may grow, and when they are looked at again. */
+  const growing = new Map<string, Map<string, number>>()
   /** By pod: its tokens, by volume and place in it. */
   const tokens = new Map<string, Map<string, Token>>()
 
@@ -82,6 +90,10 @@ export function createVolumes(
     const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
     const persistent = await untilAborted(persistentVolume(pod, volume), signal)
     await writer.setUp(pod, volume, isMadeOfFiles ? files : undefined, persistent)
+    if (writer.expand === undefined || persistent?.spec?.csi === undefined) return
+    const own = growing.get(uidOf(pod)) ?? new Map<string, number>()
+    growing.set(uidOf(pod), own)
+    own.set(volume.name, 0)
   }
 
   async function filesOf(pod: Pod, volume: Volume): Promise<VolumeFiles> {
@@ -129,19 +141,59 @@ export function createVolumes(
 
   /** The volume a claim is bound to; undefined for what is no claim. @throws Error while it is not bound */
   async function persistentVolume(pod: Pod, volume: Volume): Promise<PersistentVolume | undefined> {
-    const name =
-      volume.persistentVolumeClaim?.claimName ??
-      (volume.ephemeral === undefined ? undefined : `${nameOf(pod)}-${volume.name}`)
+    const name = claimOf(pod, volume)
     if (name === undefined) return undefined
-    const core = { group: '', version: 'v1' }
-    const claim = await client
-      .resource({ ...core, resource: 'persistentvolumeclaims' })
-      .namespace(namespaceOf(pod))
-      .get(name)
-    const bound: unknown = claim['spec']?.volumeName
-    if (typeof bound !== 'string' || bound === '' || claim['status']?.phase !== 'Bound')
+    const claim = await claims.namespace(namespaceOf(pod)).get(name)
+    const bound = claim.spec?.volumeName
+    if (bound === undefined || bound === '' || claim.status?.phase !== 'Bound')
       throw new Error(`PVC ${namespaceOf(pod)}/${name} is not bound`)
-    return client.resource<PersistentVolume>({ ...core, resource: 'persistentvolumes' }).get(bound)
+    return persistentVolumes.get(bound)
+  }
+
+  /** What its driver does on the node is told to the claim. @throws Error */
+  async function expand(pod: Pod, volume: Volume): Promise<void> {
+    const name = claimOf(pod, volume)
+    if (name === undefined || writer?.expand === undefined) return
+    const claim = await claims.namespace(namespaceOf(pod)).get(name)
+    const persistent = await persistentVolumes.get(claim.spec?.volumeName ?? '')
+    const [has, is] = [claim.status?.capacity?.['storage'], persistent.spec?.capacity?.['storage']]
+    if (has === undefined || is === undefined || compareQuantities(has, is) >= 0) return
+    if (!(await writer.expand(pod, volume, persistent))) return
+    const over = (claim.status?.conditions ?? []).filter(({ type }) => RESIZING.has(type))
+    await claims.namespace(namespaceOf(pod)).patch(
+      name,
+      'strategic',
+      {
+        status: {
+          capacity: { ...claim.status?.capacity, storage: is },
+          ...(over.length === 0 ? {} : { conditions: over.map(({ type }) => ({ type, $patch: 'delete' })) }),
+          ...(claim.status?.allocatedResourceStatuses === undefined
+            ? {}
+            : { allocatedResourceStatuses: { storage: null } }),
+        },
+      },
+      { subresource: 'status' },
+    )
+    const message = `MountVolume.NodeExpandVolume succeeded for volume "${persistent.metadata.name}" ${specOf(pod).nodeName}`
+    events.normal(pod, 'FileSystemResizeSuccessful', message)
+    events.about({ ...claim, kind: 'PersistentVolumeClaim', apiVersion: 'v1' }, 'FileSystemResizeSuccessful', message)
+  }
+
+  /** What does not grow serves on as it is, and is tried again. */
+  async function growAll(pod: Pod): Promise<void> {
+    const own = growing.get(uidOf(pod))
+    for (const volume of own === undefined ? [] : (specOf(pod).volumes ?? [])) {
+      const due = own?.get(volume.name)
+      if (due === undefined || due > clock.monotonic()) continue
+      own?.set(volume.name, clock.monotonic() + FRESH_MS)
+      await expand(pod, volume).catch((error: unknown) => {
+        events.warning(
+          pod,
+          'VolumeResizeFailed',
+          `NodeExpandVolume failed for volume "${volume.name}" : ${messageOf(error)}`,
+        )
+      })
+    }
   }
 
   interface KeySelection {
@@ -254,18 +306,27 @@ export function createVolumes(
         }
       }
       if (problem !== undefined) throw problem
+      await growAll(pod)
     },
     inherit(pod) {
       mounted.set(uidOf(pod), new Map(mountedVolumes(pod).map(({ name }) => [name, Number.POSITIVE_INFINITY])))
     },
     forget(uid) {
       mounted.delete(uid)
+      growing.delete(uid)
       tokens.delete(uid)
       certificates?.forget(uid)
       backOff.delete(`${uid}_`)
     },
   }
 }
+
+/** Of conditions of a claim: what is over when its volume has grown. */
+const RESIZING = new Set(['Resizing', 'FileSystemResizePending', 'ControllerResizeError', 'NodeResizeError'])
+
+const claimOf = (pod: Pod, volume: Volume): string | undefined =>
+  volume.persistentVolumeClaim?.claimName ??
+  (volume.ephemeral === undefined ? undefined : `${nameOf(pod)}-${volume.name}`)
 
 function checkKeys(
   object: KubeObject | undefined,

@@ -96,6 +96,14 @@ describe('volumes of a CSI driver', { skip: lacks.containers() }, () => {
       assert.equal(readFileSync(join(volumes(), 'handle-1', `by-${name}`), 'utf8'), 'left\n')
   })
 
+  test('a volume that has become larger is so on the node, and its claim tells of it', async () => {
+    const larger = '{"spec":{"capacity":{"storage":"2Gi"}}}'
+    assert.equal(machine.kubectl('patch', 'pv', 'pv1', '-p', larger).status, 0)
+    const size = () => machine.kubectl('get', 'pvc', 'c1', '-o', 'jsonpath={.status.capacity.storage}').stdout
+    await until('the claim is larger', () => size() === '2Gi', 240_000)
+    assert.ok(asked().includes('"required_bytes":2147483648'))
+  })
+
   test('what pods had is taken back when they have ended, and what lies in it stays', async () => {
     assert.equal(machine.kubectl('delete', 'pod', 'inline', 'first', '--timeout=60s').status, 0)
     assert.equal(asked().includes('NodeUnstageVolume'), false)

@@ -285,3 +285,32 @@ test('a volume that has to be attached waits for that, and has what the attachme
   const publish = asked.find(([method]) => method === 'NodePublishVolume')
   assert.deepEqual(publish?.[1]['publish_context'], { device: '/dev/x' })
 })
+
+test('a published volume is made larger as a kubelet asks for it', async () => {
+  const { csi, asked, directories, root } = await stage()
+  await csi.publish(podOf('u1'), claimed, persistent)
+  asked.length = 0
+  const larger = { ...persistent, spec: { ...persistent.spec, capacity: { storage: '2Gi' } } } as PersistentVolume
+  assert.equal(await csi.expand(podOf('u1'), claimed, larger), true)
+  assert.deepEqual(asked, [
+    [
+      'NodeExpandVolume',
+      {
+        secrets: {},
+        volume_id: 'handle-1',
+        volume_path: join(directories.pod('u1'), 'volumes/kubernetes.io~csi/pv1/mount'),
+        capacity_range: { required_bytes: 2_147_483_648, limit_bytes: 0 },
+        staging_target_path: join(
+          root,
+          'plugins/kubernetes.io/csi',
+          DRIVER,
+          '4219dcd75aa1fff692ddc5cf84c1b34bf799aaad291afdf03dde2213f2f3b397/globalmount',
+        ),
+        volume_capability: {
+          access_mode: { mode: 'SINGLE_NODE_WRITER' },
+          mount: { mount_flags: ['noatime'], fs_type: 'ext4', volume_mount_group: '' },
+        },
+      },
+    ],
+  ])
+})

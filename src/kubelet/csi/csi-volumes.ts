@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import type { CSIDriver, PersistentVolume, Secret, Volume, VolumeAttachment } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { quantityValue } from '../../api/objects/quantity.ts'
 import { isNotFound } from '../../api/status.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
@@ -20,6 +21,8 @@ import type { CsiDrivers, Driver } from './csi-drivers.ts'
 export interface CsiVolumes {
   /** The folder at which the driver has published it. @throws Error while something is missing */
   publish(pod: Pod, volume: Volume, persistent: PersistentVolume | undefined): Promise<string>
+  /** Lets the driver make what is published as large as the volume is now. False: it does not do that on nodes. @throws Error */
+  expand(pod: Pod, volume: Volume, persistent: PersistentVolume): Promise<boolean>
   /** Takes back all that the pod has. @throws Error when a driver does not, or is not there */
   unpublish(uid: string): Promise<void>
 }
@@ -184,14 +187,7 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
     const group = specOf(pod).securityContext?.fsGroup
     const givesGroup = driver.capabilities.has('VOLUME_MOUNT_GROUP') && group !== undefined
     const publishContext = await attached(source, object)
-    const capability = {
-      mount: {
-        fs_type: source.fsType,
-        mount_flags: source.mountFlags,
-        volume_mount_group: givesGroup ? String(group) : '',
-      },
-      access_mode: { mode: accessMode(source.accessModes, driver) },
-    }
+    const capability = capabilityOf(source, driver, givesGroup ? String(group) : '')
     const staging = !source.isInline && driver.capabilities.has('STAGE_UNSTAGE_VOLUME')
     const stagingPath = staging ? stagingOf(source.driverName, source.volumeHandle) : undefined
     keep(directories.volume(uid, PLUGIN, source.name), {
@@ -249,6 +245,23 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
 
   return {
     publish: (pod, volume, persistent) => publish(pod, sourceOf(pod, volume, persistent)),
+    async expand(pod, volume, persistent) {
+      const source = sourceOf(pod, volume, persistent)
+      const driver = driverOf(source.driverName)
+      if (!driver.capabilities.has('EXPAND_VOLUME')) return false
+      const size = persistent.spec?.capacity?.['storage']
+      await call(driver, 'NodeExpandVolume', {
+        volume_id: source.volumeHandle,
+        volume_path: pathOf(uidOf(pod), source.name),
+        capacity_range: { required_bytes: size === undefined ? 0 : Number(quantityValue(size)) },
+        ...(driver.capabilities.has('STAGE_UNSTAGE_VOLUME')
+          ? { staging_target_path: stagingOf(source.driverName, source.volumeHandle) }
+          : {}),
+        volume_capability: capabilityOf(source, driver, ''),
+        secrets: await secretOf(persistent.spec?.csi?.nodeExpandSecretRef, namespaceOf(pod)),
+      })
+      return true
+    },
     async unpublish(uid) {
       for (const one of recorded(uid)) {
         const target = join(one.folder, 'mount')
@@ -307,6 +320,11 @@ function keep(folder: string, { driverName, volumeHandle, stagingPath }: Publish
   const record: Published = { driverName, volumeHandle, ...(stagingPath === undefined ? {} : { stagingPath }) }
   writeFileSync(join(folder, RECORD), JSON.stringify(record), { mode: 0o600 })
 }
+
+const capabilityOf = ({ fsType, mountFlags, accessModes }: Source, driver: Driver, group: string) => ({
+  mount: { fs_type: fsType, mount_flags: mountFlags, volume_mount_group: group },
+  access_mode: { mode: accessMode(accessModes, driver) },
+})
 
 function accessMode([mode]: readonly string[], driver: Driver): string {
   const tellsWriters = driver.capabilities.has('SINGLE_NODE_MULTI_WRITER')

@@ -24,7 +24,7 @@ export interface MachineVolumes extends VolumeWriter {
 export function createMachineVolumes(
   directories: PodDirectories,
   allocatable: () => Readonly<Record<string, string>>,
-  csi?: Pick<CsiVolumes, 'publish'>,
+  csi?: Pick<CsiVolumes, 'publish' | 'expand'>,
 ): MachineVolumes {
   /** By pod, by volume. */
   const paths = new Map<string, Map<string, string>>()
@@ -75,6 +75,7 @@ export function createMachineVolumes(
   }
 
   return {
+    ...(csi === undefined ? {} : { expand: csi.expand }),
     allocatable,
     async setUp(pod, volume, files, persistent) {
       // The runtime mounts it.

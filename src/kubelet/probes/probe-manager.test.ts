@@ -24,6 +24,7 @@ function setup(container: object, outcome: (kind: ProbeAction['kind']) => boolea
   } as unknown as ContainerRuntime
   const events = {
     normal() {},
+    about() {},
     warning: (_: Pod, reason: string, message: string) => void told.push(`${reason} ${message}`),
   }
   const manager = createProbeManager(runtime, cri, events, () => synced.push(seconds()))

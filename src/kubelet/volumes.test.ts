@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject, KubeObject } from '../api/object.ts'
+import { simulatedRuntime } from '../base/simulated-runtime.ts'
+import type { Client } from '../client/client.ts'
+import type { Pod } from './pod.ts'
+import { createVolumes, type VolumeWriter } from './volumes.ts'
+
+const pod = {
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name: 'p', namespace: 'ns', uid: 'u' },
+  spec: {
+    nodeName: 'n1',
+    containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+    volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c1' } }],
+  },
+} as unknown as Pod
+
+function stage() {
+  const runtime = simulatedRuntime(1)
+  const claim = {
+    metadata: { name: 'c1', namespace: 'ns', uid: 'cu' },
+    spec: { volumeName: 'pv1' },
+    status: { phase: 'Bound', capacity: { storage: '1Gi' }, conditions: [{ type: 'FileSystemResizePending' }] },
+  }
+  const size = { storage: '1Gi' }
+  const persistent = { metadata: { name: 'pv1' }, spec: { capacity: size, csi: { driver: 'd', volumeHandle: 'h' } } }
+  const patches: JsonObject[] = []
+  let reads = 0
+  const resource = ({ resource: plural }: { readonly resource: string }) => {
+    const own = {
+      async get() {
+        reads++
+        return (plural === 'persistentvolumes' ? persistent : claim) as unknown as KubeObject
+      },
+      async patch(_: string, __: string, patch: JsonObject) {
+        patches.push(patch)
+        claim.status.capacity = { storage: '2Gi' }
+      },
+      namespace: () => own,
+    }
+    return own
+  }
+  const told: unknown[][] = []
+  const events = {
+    normal: (_: Pod, ...said: unknown[]) => void told.push(['pod', ...said]),
+    warning: (_: Pod, ...said: unknown[]) => void told.push(['pod', ...said]),
+    about: ({ kind }: KubeObject, ...said: unknown[]) => void told.push([kind, ...said]),
+  }
+  const grown: string[] = []
+  let failure: Error | undefined
+  const writer: VolumeWriter = {
+    allocatable: () => ({}),
+    setUp: async () => {},
+    async expand(_, { name }) {
+      if (failure !== undefined) throw failure
+      grown.push(name)
+      return true
+    },
+  }
+  const volumes = createVolumes(runtime.clock, { resource } as unknown as Client, {} as never, events, writer)
+  const mount = () => volumes.mount(pod, new AbortController().signal)
+  return {
+    ...{ runtime, size, patches, told, grown, mount, volumes },
+    reads: () => reads,
+    fail: (error: Error | undefined) => {
+      failure = error
+    },
+  }
+}
+
+test('a volume that has become larger is made so on the node within a minute, and its claim tells of it', async () => {
+  const { runtime, size, patches, told, grown, mount, reads } = stage()
+  await mount()
+  assert.deepEqual([grown, patches], [[], []])
+  const before = reads()
+  await mount()
+  assert.equal(reads(), before, 'it is not looked at all the time')
+  size.storage = '2Gi'
+  await runtime.advance(60_000)
+  await mount()
+  assert.deepEqual(grown, ['v'])
+  assert.deepEqual(patches, [
+    { status: { capacity: { storage: '2Gi' }, conditions: [{ type: 'FileSystemResizePending', $patch: 'delete' }] } },
+  ])
+  const said = ['FileSystemResizeSuccessful', 'MountVolume.NodeExpandVolume succeeded for volume "pv1" n1']
+  assert.deepEqual(told, [
+    ['pod', ...said],
+    ['PersistentVolumeClaim', ...said],
+  ])
+  await runtime.advance(60_000)
+  await mount()
+  assert.deepEqual(grown, ['v'], 'it has grown')
+})
+
+test('one that does not grow keeps its pod from nothing, and is tried again', async () => {
+  const { runtime, size, patches, told, grown, mount, fail } = stage()
+  size.storage = '2Gi'
+  fail(new Error('full'))
+  await mount()
+  assert.deepEqual(told, [['pod', 'VolumeResizeFailed', 'NodeExpandVolume failed for volume "v" : full']])
+  assert.deepEqual(patches, [])
+  fail(undefined)
+  await runtime.advance(60_000)
+  await mount()
+  assert.deepEqual([grown, patches.length], [['v'], 1])
+})
