@@ -1,6 +1,6 @@
 /**
- * Pods that came and went while the controller that made them was cut off: it lists anew, never hears of them, and goes on
- * expecting them for five minutes; after that it acts at the next change of the owner, as on a real cluster.
+ * Pods that came and went while the controller that made them was cut off: it lists anew, never hears of them or hears of them
+ * first when they are on their way out, and goes on expecting them for five minutes; after that it acts at the next change of the owner, as on a real cluster.
  */
 import { StatusError } from '../../../../src/api/status.ts'
 import type { Life } from '../wire.ts'
@@ -26,8 +26,8 @@ export function unseenLaw(): UnseenLaw {
       if (response instanceof StatusError || response.kind !== 'object') return
       unseen.set(response.object.metadata?.uid ?? '', life)
     },
-    delivered(life, { metadata: { uid = '' } }) {
-      if (unseen.get(uid) === life) unseen.delete(uid)
+    delivered(life, { metadata: { uid = '', deletionTimestamp } }) {
+      if (unseen.get(uid) === life && deletionTimestamp === undefined) unseen.delete(uid)
     },
     changed({ resource, before, after }) {
       if (resource !== 'pods' || before === undefined) return
