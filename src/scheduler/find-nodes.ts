@@ -10,7 +10,7 @@ import { createLruMap } from '../base/lru.ts'
 import { type FilterState, type Refusal, refusalOf } from './filters.ts'
 import type { Cluster, NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
-import { bestNodes } from './scores.ts'
+import { bestNodes, type Recall } from './scores.ts'
 
 export interface NodeSearch {
   /** Nodes that passed the filters; refused ones, with the reason: all others there are when none passed. */
@@ -105,12 +105,13 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
     },
     best(info, fitting, state) {
       const remembered = rememberedFor(info, state)
-      return bestNodes(info, fitting, cluster, state.namespaceLabels, (node, score) => {
+      const recall: Recall = (node, score) => {
         const found = remembered?.get(node)
         if (found?.generation !== node.generation) return score(node)
         found.scores ??= score(node)
         return found.scores
-      })
+      }
+      return bestNodes(info, fitting, cluster, state.namespaceLabels, recall, state.devicesOn)
     },
   }
 }

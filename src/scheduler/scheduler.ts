@@ -15,11 +15,11 @@ import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
 import {
+  ClaimError,
   claimKeysOf,
   createDeviceBinder,
   type DevicePlan,
   type PodDevices,
-  SelectorError,
 } from './devices/device-binder.ts'
 import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
@@ -233,7 +233,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       const best = search.best(info, fitting, state)
       return best[best.length > 1 ? Math.floor(runtime.random.float() * best.length) : 0]
     } catch (error) {
-      if (!(error instanceof SelectorError)) throw error
+      if (!(error instanceof ClaimError)) throw error
       refused(info, { reason: 'SchedulerError', message: `running "DynamicResources" filter plugin: ${error.message}` })
       return undefined
     }

@@ -6,7 +6,8 @@ import type { Fields } from '../api/object.ts'
 import { addInt64, type Int64 } from '../api/objects/integers.ts'
 import { nodeTermMatches } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
-import { countByTopology } from './filters.ts'
+import { preferenceOf } from './devices/preference.ts'
+import { countByTopology, type FilterState } from './filters.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
 import { type Amounts, type PodInfo, termMatches } from './pod-info.ts'
 
@@ -160,6 +161,18 @@ function preferredPods(
   }
 }
 
+/** Requests that have alternatives would rather have an earlier one. */
+function preferredDevices(devicesOn: NonNullable<FilterState['devicesOn']>): Score {
+  return {
+    weight: 2,
+    normalize: 'to max',
+    raw: (node) => {
+      const plan = devicesOn(node)
+      return typeof plan === 'string' ? 0 : preferenceOf(plan)
+    },
+  }
+}
+
 /** The best nodes for the pod (several when they score alike), of those that passed the filters. */
 export function bestNodes(
   info: PodInfo,
@@ -167,9 +180,10 @@ export function bestNodes(
   cluster: Cluster,
   namespaceLabels: (namespace: string) => Fields | undefined,
   recall?: Recall,
+  devicesOn?: FilterState['devicesOn'],
 ): readonly NodeInfo[] {
   if (nodes.length <= 1) return nodes
-  const totals = totalScores(info, nodes, cluster, namespaceLabels, recall)
+  const totals = totalScores(info, nodes, cluster, namespaceLabels, recall, devicesOn)
   let best = Number.NEGATIVE_INFINITY
   for (const total of totals) if (total > best) best = total
   return nodes.filter((_, i) => totals[i] === best)
@@ -182,6 +196,7 @@ export function totalScores(
   cluster: Cluster,
   namespaceLabels: (namespace: string) => Fields | undefined,
   recall?: Recall,
+  devicesOn?: FilterState['devicesOn'],
 ): readonly number[] {
   const scores = [
     leastAllocated(info),
@@ -191,6 +206,7 @@ export function totalScores(
     ...(info.spread.some((constraint) => !constraint.hard) ? [softSpread(info, nodes, cluster)] : []),
     preferredNodes(info),
     ...(info.preferred.length || cluster.withAffinity.size ? [preferredPods(info, cluster, namespaceLabels)] : []),
+    ...(devicesOn === undefined ? [] : [preferredDevices(devicesOn)]),
   ]
   const findAll = (node: NodeInfo) => scores.map(({ raw }) => raw(node))
   const found = nodes.map((node) => recall?.(node, findAll) ?? findAll(node))

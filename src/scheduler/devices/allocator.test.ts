@@ -6,7 +6,7 @@ import type { ResourceClaim } from '../../api/objects/resource-claims.ts'
 import { allocate, NotNow } from './allocator.ts'
 import { createUsage } from './capacity.ts'
 import { poolsOf } from './pools.ts'
-import { createSelectors, SelectorError } from './selectors.ts'
+import { ClaimError, createSelectors } from './selectors.ts'
 
 const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
 const cel = (expression: string) => ({ selectors: [{ cel: { expression } }] })
@@ -72,14 +72,17 @@ test('a pool with two devices of one name gives none', () => {
 
 test('all devices are not asked of a pool whose slices are on their way', () => {
   const list = [slice(named('a'), {}, { resourceSliceCount: 2 })]
-  assert.equal(devicesOf(list, [claim('c', [exactly('r', { allocationMode: 'All' })])]), undefined)
+  assert.throws(() => devicesOf(list, [claim('c', [exactly('r', { allocationMode: 'All' })])]), {
+    message:
+      'claim ns/c, request r: asks for all devices, but resource pool d.example.com/p is currently being updated',
+  })
 })
 
 test('a claim gets no more than 32 devices', () => {
   const names = Array.from({ length: 40 }, (_, at) => `d${at}`)
   assert.equal(devicesOf([slice(named(...names))], [claim('c', [exactly('r', { count: 32 })])])?.[0]?.length, 32)
   const more = claim('c', [exactly('r', { count: 32 }), exactly('s')])
-  assert.equal(devicesOf([slice(named(...names))], [more]), undefined)
+  assert.throws(() => devicesOf([slice(named(...names))], [more]), ClaimError)
 })
 
 test('a search without end is given up', () => {
@@ -111,7 +114,7 @@ test('an expression that does not hold for a device is told with both', () => {
   assert.throws(
     () => devicesOf([slice(named('a'))], claims),
     (error) => {
-      assert.ok(error instanceof SelectorError)
+      assert.ok(error instanceof ClaimError)
       assert.match(
         error.message,
         /^claim ns\/c: selector #0 on device d.example.com\/p\/a: CEL runtime error: no such key: size/,

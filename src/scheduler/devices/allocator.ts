@@ -9,7 +9,7 @@ import { objectKey as objectKeyOf } from '../../client/store.ts'
 import { type Consumed, consumedOf, fits, type Usage } from './capacity.ts'
 import { createConstraints } from './constraints.ts'
 import type { Device, Pool } from './pools.ts'
-import type { Selectors } from './selectors.ts'
+import { ClaimError, type Selectors } from './selectors.ts'
 import { isTolerated, type TaintsOf } from './taints.ts'
 
 /** A claim has no more devices than this. */
@@ -54,7 +54,7 @@ interface Wanted {
   readonly alternatives: readonly Alternative[]
 }
 
-/** A status.allocation for each claim; undefined when the node has not the devices. @throws SelectorError */
+/** A status.allocation for each claim; undefined when the node has not the devices. @throws ClaimError */
 export function allocate(
   claims: readonly ResourceClaim[],
   node: Node,
@@ -85,16 +85,22 @@ export function allocate(
   function alternativeOf(claim: ResourceClaim, name: string, asked: Fields): Alternative | undefined {
     if (asked['allocationMode'] !== 'All') return { name, asked, count: asked['count'] ?? 1, all: undefined }
     const all: Device[] = []
+    const whole = pools.find(({ isIncomplete }) => isIncomplete)
+    if (whole !== undefined)
+      throw new ClaimError(
+        `claim ${objectKeyOf(claim)}, request ${name}: asks for all devices, but resource pool ${whole.id} is currently being updated`,
+      )
     for (const pool of pools)
       for (const device of pool.devices)
         if (matchesRequest(claim, { name, asked }, device)) {
-          if (pool.isIncomplete) return undefined
           all.push(device)
         }
     return all.length === 0 ? undefined : { name, asked, count: all.length, all }
   }
 
   const wanted: Wanted[] = []
+  /** The fewest devices that each claim needs. */
+  const accounted: number[] = []
   for (const [at, claim] of claims.entries())
     for (const request of (claim.spec?.devices?.requests ?? []) as readonly Fields[]) {
       const name: string = request['name']
@@ -106,14 +112,16 @@ export function allocate(
           : [alternativeOf(claim, name, asked)]
       ).filter((one) => one !== undefined)
       if (alternatives.length === 0) return undefined
+      const least = Math.min(...alternatives.map(({ count }) => count))
+      const before = accounted[at] ?? 0
+      accounted[at] = before + least
+      if (before + least > MOST_RESULTS)
+        throw new ClaimError(
+          `claim ${objectKeyOf(claim)}, request ${name}: adding ${least} devices exceeds the claim limit of ${MOST_RESULTS}, with ${before} already accounted for`,
+        )
       wanted.push({ claim, at, alternatives })
     }
 
-  for (const [at] of claims.entries()) {
-    const own = wanted.filter((one) => one.at === at)
-    const least = own.reduce((sum, { alternatives }) => sum + Math.min(...alternatives.map(({ count }) => count)), 0)
-    if (least > MOST_RESULTS) return undefined
-  }
   const constraints = claims.map((claim) => createConstraints(claim))
   const chosen: (readonly Chosen[])[] = []
   const taken: { readonly at: number; readonly chosen: Chosen }[] = []
@@ -152,6 +160,8 @@ export function allocate(
     if (isAdmin && taken.some(({ at, chosen: one }) => at === next.at && one.request === name && one.device === device))
       return false
     if (!isAdmin && !trial.isFree(device)) return false
+    // Several claims may share it; one has it once.
+    if (!isAdmin && taken.some((one) => one.at === next.at && one.chosen.device === device)) return false
     if (!matchesRequest(next.claim, alternative, device)) return false
     const consumed = consumedOf(device.device, asked, state.newShare)
     if (consumed === undefined) return false

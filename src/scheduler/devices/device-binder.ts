@@ -12,13 +12,12 @@ import {
   DELETE_PROTECTION,
   isMadeFor,
   isReservedFor,
-  MAX_RESERVED_FOR,
   podClaims,
   type ResourceClaim,
   reservedFor,
   withFinalizer,
 } from '../../api/objects/resource-claims.ts'
-import { isConflict, isNotFound } from '../../api/status.ts'
+import { isConflict, isNotFound, StatusError } from '../../api/status.ts'
 import { formatTime, sleep } from '../../base/clock.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Client } from '../../client/client.ts'
@@ -46,7 +45,7 @@ const GROUP = { group: 'resource.k8s.io', version: 'v1' }
 const longestMs = 600_000
 const POLL_MS = 5000
 
-export { SelectorError } from './selectors.ts'
+export { ClaimError } from './selectors.ts'
 
 /** A pod's claims. */
 export interface PodDevices {
@@ -172,6 +171,8 @@ export function createDeviceBinder(
           claim = await write(withFinalizer(claim), '')
         return await write({ ...claim, status: boundStatus(pod, claim, allocation) } as ResourceClaim, 'status')
       } catch (error) {
+        if (isInvalid(error))
+          throw new Error(`add reservation to claim ${objectKey(given)}: ${error.message}`, { cause: error })
         if (!isConflict(error)) throw error
         claim = await of(given).get(given.metadata.name ?? '')
         if (claim.metadata.uid !== given.metadata.uid)
@@ -258,7 +259,6 @@ export function createDeviceBinder(
       for (const claim of found) {
         const key = objectKey(claim)
         if (claim.status?.allocation !== undefined) {
-          if (!isReservedFor(claim, pod) && reservedFor(claim).length >= MAX_RESERVED_FOR) return 'resourceclaim in use'
           continue
         }
         if (inUse.isPromised(key)) return `resource claim ${key} is in the process of being allocated`
@@ -290,9 +290,13 @@ export function createDeviceBinder(
         const made = requests.length === 0 ? [] : [claimFor(pod, requests)]
         if (open.length + made.length === 0)
           return { entries: devices.claims.map((claim) => ({ claim, allocation: undefined })) }
+        const pools = all.forNode(node)
         try {
-          const allocations = allocate([...open, ...made], node, { ...state, pools: all.forNode(node) })
-          if (allocations === undefined) return 'cannot allocate all claims'
+          const allocations = allocate([...open, ...made], node, { ...state, pools })
+          if (allocations === undefined)
+            return pools.some(({ isInvalid }) => isInvalid)
+              ? 'invalid resource pools were encountered'
+              : 'cannot allocate all claims'
           return {
             entries: devices.claims.map((claim) => ({ claim, allocation: allocations[open.indexOf(claim)] })),
             ...(made[0] && { extended: { claim: made[0], requests, allocation: allocations[open.length] as Fields } }),
@@ -367,6 +371,8 @@ export function createDeviceBinder(
     },
   }
 }
+
+const isInvalid = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 422
 
 const isAllocated = (claim: ResourceClaim): boolean => claim.status?.allocation !== undefined
 

@@ -8,11 +8,11 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createLruMap } from '../../base/lru.ts'
 import type { Device } from './pools.ts'
 
-/** What asks cannot be answered: the claim's author is to be told. */
-export class SelectorError extends Error {}
+/** What a claim asks cannot be answered: its author is to be told. */
+export class ClaimError extends Error {}
 
 export interface Selectors {
-  /** `whose` is told with what fails: `claim ns/c`. @throws SelectorError */
+  /** `whose` is told with what fails: `claim ns/c`. @throws ClaimError */
   match(list: readonly Fields[] | undefined, device: Device, whose: string): boolean
 }
 
@@ -36,18 +36,18 @@ export function createSelectors(): Selectors {
       return (list ?? []).every(({ cel }, at) => {
         const program = programOf(cel?.expression ?? '')
         if (typeof program === 'string')
-          throw new SelectorError(`${whose}: selector #${at}: CEL compile error: ${program}`)
+          throw new ClaimError(`${whose}: selector #${at}: CEL compile error: ${program}`)
         const where = `${whose}: selector #${at} on device ${device.id}`
         const value = getOrInsertComputed(values, device.device, () => deviceValue(device.driver, device.device))
         try {
           const answer = program.run(new Map([['device', value]]), { used: 0, limit: DEVICE_COST_LIMIT })
           if (typeof answer !== 'boolean')
-            throw new SelectorError(`${where}: CEL runtime error: CEL expression of selector did not evaluate to bool`)
+            throw new ClaimError(`${where}: CEL runtime error: CEL expression of selector did not evaluate to bool`)
           return answer
         } catch (error) {
           if (!(error instanceof CelError || error instanceof BudgetExceeded)) throw error
           const hint = error.message.startsWith('no such key') ? HINT : ''
-          throw new SelectorError(`${where}: CEL runtime error: ${error.message}${hint}`)
+          throw new ClaimError(`${where}: CEL runtime error: ${error.message}${hint}`)
         }
       })
     },
