@@ -9,6 +9,7 @@ import { type Authenticator, createAuthenticator, type TokenAuthenticator } from
 import { type AuthorizationMode, type Authorizer, unionAuthorizer, withSuperusers } from './auth/authorizer.ts'
 import { bootstrapTokenUser } from './auth/bootstrap-tokens.ts'
 import type { FrontProxies } from './auth/front-proxies.ts'
+import { createLegacyTokenUse, type LegacyTokenUse } from './auth/legacy-token-use.ts'
 import { createNodeAuthorizer, type NodeReads } from './auth/node.ts'
 import { createRbacAuthorizer, createRoleReads, type RoleReads } from './auth/rbac.ts'
 import {
@@ -52,6 +53,7 @@ export type AuthorizationChain = (
 
 export interface Auth {
   readonly tokens: ServiceAccountTokens
+  readonly legacyTokens: LegacyTokenUse
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   /** The authorizers, in order. */
@@ -64,9 +66,11 @@ export interface Auth {
 
 export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const { reads } = options
+  const legacyTokens = createLegacyTokenUse(runtime)
   const tokens = createServiceAccountTokens(runtime, {
     ...options.serviceAccounts,
     reads,
+    legacyTokenUse: legacyTokens.note,
   })
   const authenticator = createAuthenticator(runtime, {
     serviceAccounts: tokens,
@@ -97,6 +101,7 @@ export function createAuth(runtime: Runtime, options: AuthOptions): Auth {
   const refusal = audit === undefined ? turnedAway : audit(turnedAway)
   return {
     tokens,
+    legacyTokens,
     authenticator,
     authorizer,
     modes: chain.modes,

@@ -8,6 +8,7 @@ import type { Handler, UserInfo } from '../api/request.ts'
 const USER: UserInfo = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 const APPLY = { contentType: 'application/apply-patch+yaml' }
+const MERGE = { contentType: 'application/merge-patch+json' }
 
 /**
  * Sends a request with an object, or none, as its body; gives the object that is answered, if one is.
@@ -18,7 +19,7 @@ export type Loopback = (
   method: string,
   path: string,
   object?: KubeObject,
-  /** Whose the fields become, where it is not the server. A patch with one is an apply, and conflicts do not hinder it. */
+  /** Whose the fields become, where it is not the server. A patch with one is an apply, and conflicts do not hinder it; one without is merged. */
   manager?: string,
 ) => Promise<KubeObject | undefined>
 
@@ -26,7 +27,8 @@ export type Loopback = (
 export const loopbackOf =
   (handler: Handler, signal: AbortSignal = new AbortController().signal): Loopback =>
   async (method, path, object, manager) => {
-    const applies = method === 'PATCH'
+    const applies = method === 'PATCH' && manager !== undefined
+    const type = applies ? APPLY : method === 'PATCH' ? MERGE : {}
     const options = {
       ...(manager === undefined ? {} : { fieldManager: manager }),
       ...(applies ? { force: 'true' } : {}),
@@ -36,7 +38,7 @@ export const loopbackOf =
       path,
       query: new URLSearchParams(options),
       headers: { 'user-agent': 'kube-apiserver' },
-      ...(object === undefined ? {} : { body: { kind: 'object', object, ...(applies ? APPLY : {}) } }),
+      ...(object === undefined ? {} : { body: { kind: 'object', object, ...type } }),
       user: USER,
       signal,
     })

@@ -15,6 +15,7 @@ import type { PathHandler } from '../apiserver/handlers/dispatch.ts'
 import { issuerResponse } from '../apiserver/handlers/issuer.ts'
 import { createReviews } from '../apiserver/handlers/reviews.ts'
 import { type Auth, createAuth } from '../apiserver/identity.ts'
+import { loopbackOf } from '../apiserver/loopback.ts'
 import { ensureBootstrapObjects, keepTrust } from '../apiserver/loops/bootstrap.ts'
 import { startIdentityLease } from '../apiserver/loops/identity.ts'
 import {
@@ -240,6 +241,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
         ...(options.controls === undefined ? [] : [options.controls]),
       ],
     })
+    auth?.legacyTokens.start(loopbackOf(server.handler))
     const asker = createClient(runtime, inProcessTransport(server.handler), METRICS_READER)
     summaryOf = async (node) => {
       const { status, body } = await asker.raw('GET', `/api/v1/nodes/${node}/proxy/stats/summary`)

@@ -9,7 +9,7 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts'
 import { createLruMap } from '../../base/lru.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import { type FrontProxies, namedBy } from './front-proxies.ts'
-import type { ServiceAccountTokens, VerifiedToken } from './service-account-tokens.ts'
+import type { ServiceAccountTokens, TokenUse, VerifiedToken } from './service-account-tokens.ts'
 import { TokenError } from './service-account-tokens.ts'
 import { webSocketToken } from './websocket-token.ts'
 import { type CertificateIdentity, certificateIdentity, certifiedBy } from './x509.ts'
@@ -20,6 +20,8 @@ export interface Authenticator {
    * @throws when it carries something, and nothing of it is to be believed
    */
   authenticate(request: ApiRequest): UserInfo | undefined | Promise<UserInfo | undefined>
+  /** What requests of a user that `authenticate` gave have besides: of the token that proved it. */
+  useOf(user: UserInfo): TokenUse | undefined
   /** The user of `token`, for these audiences. @throws TokenError */
   authenticateToken(token: string, audiences?: readonly string[]): Promise<VerifiedToken>
   /** Forgets what tokens have proved: what is believed has changed. */
@@ -91,6 +93,8 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
     .child()
   const looked = { hit: requests?.child('hit'), miss: requests?.child('miss') }
   const inFlight = new Map<string, Promise<UserInfo>>()
+  /** By the very object: another proof of the same user is another one. */
+  const uses = new WeakMap<UserInfo, TokenUse>()
   const vouchers: readonly TokenAuthenticator[] = [
     { authenticate: (token, audiences) => options.serviceAccounts.verify(token, audiences) },
     ...(options.others ?? []),
@@ -163,7 +167,8 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
 
   async function ofNewToken(token: string): Promise<UserInfo> {
     const before = generation
-    const { user, expiresAt } = await authenticateToken(token)
+    const { user, expiresAt, use } = await authenticateToken(token)
+    if (use !== undefined) uses.set(user, use)
     if (generation !== before || token.length > LONGEST_KEPT) return user
     tokens.set(token, { user, until: Math.min(expiresAt, clock.now() + TOKEN_MS) })
     return user
@@ -184,6 +189,7 @@ export function createAuthenticator(runtime: Runtime, options: AuthenticatorOpti
 
   return {
     authenticateToken,
+    useOf: (user) => uses.get(user),
     authenticate: (request) => {
       const { connection } = request
       let unproved: unknown

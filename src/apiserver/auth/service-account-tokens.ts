@@ -4,6 +4,7 @@
  * keeps in Secrets, end with their Secret.
  */
 
+import type { Secret, ServiceAccount } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../api/request.ts'
 import type { Runtime } from '../../base/runtime.ts'
@@ -58,6 +59,14 @@ export interface VerifiedToken {
   readonly audiences: readonly string[]
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
+  readonly use?: TokenUse
+}
+
+/** What each request with a token has besides its user. */
+export interface TokenUse {
+  /** Of its audit events. */
+  readonly annotations: Readonly<Record<string, string>>
+  readonly warnings: readonly string[]
 }
 
 /** Says why a token was not believed; TokenReview shows it, a 401 does not. */
@@ -75,9 +84,19 @@ const EXTRA = 'authentication.kubernetes.io'
 
 export function createServiceAccountTokens(
   runtime: Runtime,
-  { issuers, signingKey, keys, ...options }: ServiceAccountKeys & { readonly reads: CacheReads },
+  {
+    issuers,
+    signingKey,
+    keys,
+    ...options
+  }: ServiceAccountKeys & {
+    readonly reads: CacheReads
+    /** Notes that a token of the old kind was used, by its Secret. */
+    readonly legacyTokenUse?: (secret: KubeObject) => Promise<void>
+  },
 ): ServiceAccountTokens {
   const { reads } = options
+  const counts = legacyCounts(runtime)
   const [issuer] = issuers
   const apiAudiences = options.apiAudiences ?? issuers
   return {
@@ -101,8 +120,15 @@ export function createServiceAccountTokens(
       if (audiences.length === 0) {
         throw new TokenError(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(wanted)}`)
       }
-      const user = isLegacy ? await legacyUser(reads, token, claims) : await checkedUser(reads, claims, now)
-      return { user, audiences, expiresAt }
+      if (!isLegacy) return { user: await checkedUser(reads, claims, now), audiences, expiresAt }
+      counts('serviceaccount_legacy_tokens_total')
+      const { secret, account } = await legacyHolder(reads, token, claims)
+      const isListed = isListedBy(account, secret)
+      checkInvalidSince(secret, account, () => counts(INVALID_USES))
+      counts(isListed ? AUTO_USES : MANUAL_USES)
+      await options.legacyTokenUse?.(secret)
+      const user = legacyUser(account)
+      return { user, audiences, expiresAt, use: legacyUse(user, secret, isListed) }
     },
   }
 }
@@ -180,8 +206,31 @@ async function checkedUser(reads: CacheReads, claims: Claims, nowMs: number): Pr
 
 const LEGACY = 'kubernetes.io/serviceaccount'
 
-/** A token of the Secret that still holds it, for the account that it was made for. */
-async function legacyUser(reads: CacheReads, token: string, claims: Claims): Promise<UserInfo> {
+const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since'
+const INVALID_USES = 'serviceaccount_invalid_legacy_auto_token_uses_total'
+const AUTO_USES = 'serviceaccount_legacy_auto_token_uses_total'
+const MANUAL_USES = 'serviceaccount_legacy_manual_token_uses_total'
+const LEGACY_COUNTS = {
+  serviceaccount_legacy_tokens_total: 'Tokens of the old kind that were looked at.',
+  [INVALID_USES]: 'Uses of tokens of the old kind that are marked as invalid.',
+  [AUTO_USES]: 'Uses of tokens of the old kind that were made for each account.',
+  [MANUAL_USES]: 'Uses of tokens of the old kind that were asked for.',
+} as const
+
+function legacyCounts({ metrics }: Runtime): (name: keyof typeof LEGACY_COUNTS) => void {
+  const counters = new Map(
+    Object.entries(LEGACY_COUNTS).map(([name, help]) => [name, metrics?.counter(name, help).child()]),
+  )
+  return (name) => counters.get(name)?.add()
+}
+
+interface LegacyHolder {
+  readonly secret: Secret
+  readonly account: ServiceAccount
+}
+
+/** The Secret that still holds the token, and the account that it was made for. @throws TokenError */
+async function legacyHolder(reads: CacheReads, token: string, claims: Claims): Promise<LegacyHolder> {
   const [namespace, secretName, name, uid] = [
     'namespace',
     'secret.name',
@@ -192,19 +241,53 @@ async function legacyUser(reads: CacheReads, token: string, claims: Claims): Pro
   if (typeof namespace !== 'string' || typeof secretName !== 'string' || typeof name !== 'string') throw invalidated
   const find = async (resource: string, own: string) =>
     reads.get('', resource, namespace, own) ?? (await reads.getLive('', resource, namespace, own))
-  const secret = await find('secrets', secretName)
-  const kept: string = secret?.['data']?.token ?? ''
-  if (secret?.metadata.deletionTimestamp !== undefined || Buffer.from(kept, 'base64').toString() !== token)
+  const secret: Secret | undefined = await find('secrets', secretName)
+  const kept: string = secret?.data?.['token'] ?? ''
+  if (
+    secret === undefined ||
+    secret.metadata.deletionTimestamp !== undefined ||
+    Buffer.from(kept, 'base64').toString() !== token
+  )
     throw invalidated
-  const account = await find('serviceaccounts', name)
+  const account: ServiceAccount | undefined = await find('serviceaccounts', name)
   if (account === undefined || account.metadata.deletionTimestamp !== undefined || account.metadata.uid !== uid)
     throw invalidated
+  return { secret, account }
+}
+
+/** The cleaner marks what was not used for long. @throws TokenError */
+function checkInvalidSince(secret: Secret, account: ServiceAccount, isInvalid: () => void): void {
+  const { namespace, name, labels } = secret.metadata
+  if ((labels?.[INVALID_SINCE] ?? '') === '') return
+  isInvalid()
+  throw new TokenError(
+    `the token in secret ${namespace}/${name} for service account ${namespace}/${account.metadata.name} has been marked invalid. ` +
+      'Use tokens from the TokenRequest API or manually created secret-based tokens, ' +
+      `or remove the '${INVALID_SINCE}' label from the secret to temporarily allow use of this token`,
+  )
+}
+
+const isListedBy = ({ secrets = [] }: ServiceAccount, { metadata }: Secret): boolean =>
+  secrets.some(({ name }) => name === metadata.name)
+
+function legacyUser({ metadata: { namespace, name, uid = '' } }: ServiceAccount): UserInfo {
   return {
     name: `system:serviceaccount:${namespace}:${name}`,
-    uid: account.metadata.uid ?? '',
+    uid,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
   }
 }
+
+function legacyUse(user: UserInfo, { metadata: { name = '' } }: Secret, isListed: boolean): TokenUse {
+  const own = `authentication.k8s.io/legacy-token-${isListed ? 'autogenerated' : 'manual'}-secret`
+  return {
+    annotations: { 'authentication.k8s.io/legacy-token': user.name, [own]: name },
+    warnings: isListed ? [LISTED_WARNING] : [],
+  }
+}
+
+const LISTED_WARNING =
+  'Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.'
 
 /** From the cache, and from storage when the cache does not know it (a token can be used the moment after it was made). */
 async function checkBound(

@@ -82,7 +82,7 @@ export function audit(runtime: Runtime, policy: AuditPolicy, log: AuditLog): Fil
     counts.judged(verdict.level)
     if (verdict.level === 'None') return next(request)
     const id = request.auditId ?? random.passingUuid()
-    const record: AuditRecord = { id, annotations: {} }
+    const record: AuditRecord = { id, annotations: { ...served.proof } }
     served.audit = record
     const audited: AuditedRequest = { asked: auditedRequest(request), info, record, verdict, id, received: clock.now() }
     const ask = () =>

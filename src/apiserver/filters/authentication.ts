@@ -2,11 +2,20 @@
  * Finds the user of a request, or refuses with 401. A request without credentials is `system:anonymous` (API concept: anonymous
  * requests), and RBAC's to refuse. A component of this process arrives with its identity and is believed.
  */
-import type { ApiRequest, EagerHandler, Filter, UserInfo } from '../../api/request.ts'
-import { unauthorized } from '../../api/status.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type EagerHandler,
+  type Filter,
+  type UserInfo,
+  whenAnswered,
+} from '../../api/request.ts'
+import { StatusError, unauthorized } from '../../api/status.ts'
 import type { Counted } from '../../base/metrics.ts'
 import type { Runtime } from '../../base/runtime.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
+import type { TokenUse } from '../auth/service-account-tokens.ts'
+import { warningHeaders } from '../handlers/respond.ts'
 
 const ANONYMOUS: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
@@ -40,7 +49,10 @@ export function authentication(
     const pass = (request: ApiRequest, user: UserInfo | undefined, started: number) => {
       const known = user ?? (anonymous(request.path) ? ANONYMOUS : undefined)
       count(known === undefined ? 'failure' : 'success', clock.monotonic() - started, known)
-      return known === undefined ? whenRefused(request) : next({ ...request, user: known })
+      if (known === undefined) return whenRefused(request)
+      const use = authenticator.useOf(known)
+      const asked = { ...request, user: known }
+      return use === undefined ? next(asked) : withUse(next, asked, use)
     }
     return (request) => {
       // Only the HTTP room sets `connection`, and it never sets `user`.
@@ -62,6 +74,28 @@ export function authentication(
       )
     }
   }
+}
+
+/** Warnings stand before those of what is done. */
+function withUse(next: EagerHandler, request: ApiRequest, { annotations, warnings }: TokenUse) {
+  if (request.served !== undefined) request.served.proof = annotations
+  if (warnings.length === 0) return next(request)
+  const { headers } = warningHeaders(warnings)
+  return whenAnswered(
+    next,
+    request,
+    (response): ApiResponse => ({
+      ...response,
+      headers: {
+        ...response.headers,
+        warning: [headers?.['warning'] ?? [], response.headers?.['warning'] ?? []].flat(),
+      },
+    }),
+    (error): never => {
+      if (error instanceof StatusError) error.warnings = [...warnings, ...(error.warnings ?? [])]
+      throw error
+    },
+  )
 }
 
 type Result = 'success' | 'failure' | 'error'

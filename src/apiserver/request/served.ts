@@ -22,6 +22,8 @@ export interface Served {
   staleBy: number
   /** Where audited: what later steps have to tell about the request. */
   audit: AuditRecord | undefined
+  /** What audit events of the request tell of how its user was proved. */
+  proof: Readonly<Record<string, string>> | undefined
 }
 
 export const servedAnew = (): Served => ({
@@ -30,6 +32,7 @@ export const servedAnew = (): Served => ({
   trace: undefined,
   staleBy: 0,
   audit: undefined,
+  proof: undefined,
 })
 
 /** The labels of kube-apiserver's request metrics. */
