@@ -14,12 +14,15 @@ export interface Exception {
   readonly between?: number
   /** Bodies that are none of the recorded ones. */
   readonly also?: readonly Json[]
+  /** The only play that shows some part of it, and in few orders. */
+  readonly rareIn?: string
   readonly why: string
 }
 
 const pods = '/api/v1/namespaces/$NS/pods/'
 const slices = '/apis/discovery.k8s.io/v1/namespaces/$NS/endpointslices/'
 const unbound = 'pod has unbound immediate PersistentVolumeClaims. not found'
+const going = 'persistentvolumeclaim "d-s-0" is being deleted. not found'
 const elsewhere =
   "2 node(s) didn't match PersistentVolume's node affinity. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 
@@ -52,6 +55,7 @@ export const exceptions: readonly Exception[] = [
     more: 1,
     counts: ['ready', 'active'],
     between: 2,
+    rareIn: 'job-goes-orphaning',
     why: 'a pod is seen to be ready before it is seen to have ended; of several pods that are orphaned, one is seen to be so first',
   },
   {
@@ -78,7 +82,35 @@ export const exceptions: readonly Exception[] = [
     more: 1,
     counts: ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'],
     between: 3,
-    why: 'of two sets that change, one is seen first',
+    also: [
+      {
+        availableReplicas: 4,
+        conditions: [
+          {
+            type: 'Available',
+            status: 'True',
+            reason: 'MinimumReplicasAvailable',
+            message: 'Deployment has minimum availability.',
+            lastTransitionTime: '<time>',
+            lastUpdateTime: '<time>',
+          },
+          {
+            type: 'Progressing',
+            status: 'True',
+            reason: 'ReplicaSetUpdated',
+            message: 'ReplicaSet "a-675784f59" is progressing.',
+            lastTransitionTime: '<time>',
+            lastUpdateTime: '<time>',
+          },
+        ],
+        observedGeneration: 2,
+        readyReplicas: 4,
+        replicas: 5,
+        terminatingReplicas: 0,
+        updatedReplicas: 2,
+      },
+    ],
+    why: 'of two sets that change, one is seen first: then their replicas may be more together than there ever were',
   },
   {
     writes: 'replicaset-controller update ',
@@ -136,6 +168,24 @@ export const exceptions: readonly Exception[] = [
       },
     ],
     why: 'the pod is looked at again after what it waits for, or before its claim is bound',
+  },
+  {
+    writes: `kube-scheduler patch ${pods}s-0/status`,
+    more: 1,
+    also: [
+      {
+        status: {
+          '$setElementOrder/conditions': [{ type: 'PodScheduled' }],
+          conditions: [{ type: 'PodScheduled', message: `0/2 nodes are available: ${going}` }],
+        },
+      },
+    ],
+    why: 'the pod waits for its claim, and is looked at again when that goes before the pod does',
+  },
+  {
+    writes: 'statefulset-controller create /apis/apps/v1/namespaces/$NS/controllerrevisions',
+    more: 1,
+    why: 'a set that waits for its dependents makes its revision anew each time that the collector has taken it',
   },
   {
     writes: 'namespace-controller deletecollection ',
