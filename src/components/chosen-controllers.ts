@@ -11,7 +11,6 @@ const NOT_HERE = [
   'resourcepoolstatusrequest-controller',
   'selinux-warning-controller',
   'service-cidr-controller',
-  'storage-version-migrator-controller',
   'storageversion-garbage-collector-controller',
 ]
 

@@ -14,6 +14,7 @@ import { createGarbageCollector, type GarbageCollector } from './garbage-collect
 import { createNodeIpamController } from './node-ipam/node-ipam-controller.ts'
 import { createRootCaPublisher } from './serviceaccount/root-ca-publisher.ts'
 import { createTokenController, type SignToken } from './serviceaccount/token-controller.ts'
+import { createStorageVersionMigrator } from './storage-version-migrator/storage-version-migrator-controller.ts'
 
 export interface ControllerManagerOptions {
   readonly runtime: Runtime
@@ -54,6 +55,7 @@ const CERTIFICATE_SIGNER = 'certificatesigningrequest-signing-controller'
 const TOKEN_CONTROLLER = 'serviceaccount-token-controller'
 const NODE_IPAM = 'node-ipam-controller'
 const GARBAGE_COLLECTOR = 'garbage-collector-controller'
+const STORAGE_VERSION_MIGRATOR = 'storage-version-migrator-controller'
 
 /** All that may run. */
 export const CONTROLLER_NAMES: readonly string[] = [
@@ -63,6 +65,7 @@ export const CONTROLLER_NAMES: readonly string[] = [
   TOKEN_CONTROLLER,
   NODE_IPAM,
   GARBAGE_COLLECTOR,
+  STORAGE_VERSION_MIGRATOR,
 ]
 
 /** Resolves when every controller runs. Stopped by the signal. @throws what a controller cannot start from */
@@ -109,6 +112,10 @@ export async function startControllerManager(options: ControllerManagerOptions):
   if (nodeIpam !== undefined)
     add(NODE_IPAM, 'node-controller', (context) => createNodeIpamController(context, nodeIpam))
   const garbageCollector = add(GARBAGE_COLLECTOR, 'generic-garbage-collector', createGarbageCollector)
+  if (garbageCollector !== undefined)
+    add(STORAGE_VERSION_MIGRATOR, 'storage-version-migrator-controller', (context) =>
+      createStorageVersionMigrator(context, garbageCollector),
+    )
   informers.start()
   await Promise.all(controllers.map((controller) => controller.start()))
   return { names, garbageCollector, informers }

@@ -6,9 +6,10 @@
  */
 
 import { sleep, type Timer } from '../../base/clock.ts'
-import type { Discovery } from '../../client/client.ts'
+import type { DiscoveredResource, Discovery, GroupVersionResource } from '../../client/client.ts'
 import { findByKind } from '../../client/discovery.ts'
 import { createEventRecorder } from '../../client/events.ts'
+import type { Informer } from '../../client/informer.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { createAbsentOwnerCache } from './absent-owner-cache.ts'
@@ -33,6 +34,10 @@ export interface GarbageCollector extends Controller {
   readonly idle: boolean
   /** Asks discovery now. */
   resync(): Promise<void>
+  /** A resource as it was discovered last, in the version its group prefers. */
+  resourceOf(group: string, resource: string): DiscoveredResource | undefined
+  /** All objects of a resource; undefined for one whose objects are not followed. */
+  monitorOf(resource: GroupVersionResource): Informer | undefined
 }
 
 const discoveryRetryMs = 1000
@@ -191,5 +196,8 @@ export function createGarbageCollector(
       return graphChanges.idle && attemptToDelete.idle && attemptToOrphan.idle
     },
     resync,
+    resourceOf: (group, resource) =>
+      discovery.resources.find((known) => known.group === group && known.resource === resource),
+    monitorOf: monitors.informerOf,
   }
 }

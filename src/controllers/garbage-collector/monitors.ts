@@ -1,14 +1,14 @@
 /** Monitors: an informer for each resource that can be deleted, listed and watched. They follow discovery. */
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
-import type { DiscoveredResource } from '../../client/client.ts'
+import type { DiscoveredResource, GroupVersionResource } from '../../client/client.ts'
 import type { Informer, InformerFactory } from '../../client/informer.ts'
 import type { GraphChange } from './graph-builder.ts'
 
 /** Events are many, own nothing and are owned by nothing. */
 const ignored = new Set(['events', 'events.events.k8s.io'])
 
-export const keyOf = ({ group, version, resource }: DiscoveredResource): string => `${group}/${version}/${resource}`
+export const keyOf = ({ group, version, resource }: GroupVersionResource): string => `${group}/${version}/${resource}`
 
 export function deletableResources(resources: readonly DiscoveredResource[]): DiscoveredResource[] {
   return resources.filter(
@@ -31,6 +31,7 @@ export interface Monitors {
   /** Starts and stops informers until there is one for each of these. Returns the resources that are new. */
   sync(resources: readonly DiscoveredResource[]): DiscoveredResource[]
   whenSynced(signal: AbortSignal): Promise<void>
+  informerOf(resource: GroupVersionResource): Informer | undefined
   stop(): void
 }
 
@@ -94,6 +95,7 @@ export function createMonitors(
     async whenSynced(signal) {
       await Promise.all([...running.values()].map(({ informer }) => informer.whenSynced(signal)))
     },
+    informerOf: (resource) => running.get(keyOf(resource))?.informer,
     stop() {
       for (const { end } of running.values()) end()
       running.clear()

@@ -383,6 +383,7 @@ export const clusterStrategies: Strategies = {
   'storageversionmigrations.storagemigration.k8s.io': kind({
     validate: small.validateStorageVersionMigration,
     validateUpdate: small.validateStorageVersionMigrationUpdate,
+    validateStatus: small.validateStorageVersionMigrationStatus,
     status: {},
     statusAlone: true,
     more: CONDITIONAL,
