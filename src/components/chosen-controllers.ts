@@ -6,7 +6,6 @@ import { FlagError, type ReadFlags } from './flags.ts'
 const NOT_HERE = [
   'kube-apiserver-serving-clustertrustbundle-publisher-controller',
   'persistentvolume-attach-detach-controller',
-  'persistentvolume-expander-controller',
   'podgroup-protection-controller',
   'resourcepoolstatusrequest-controller',
   'selinux-warning-controller',

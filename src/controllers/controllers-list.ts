@@ -18,6 +18,7 @@ import { createJobController } from './job/job-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
 import { createPvBinderController } from './persistentvolume/pv-binder-controller.ts'
+import { createExpandController } from './persistentvolume-expander/expand-controller.ts'
 import { createPodGarbageCollector } from './pod-garbage-collector/pod-gc-controller.ts'
 import { createHpaController } from './podautoscaler/hpa-controller.ts'
 import { createReplicaController } from './replicaset/replica-controller.ts'
@@ -106,6 +107,7 @@ export const controllerEntries: readonly ControllerEntry[] = [
   entry('legacy-serviceaccount-token-cleaner-controller', 'legacy-service-account-token-cleaner', (context) =>
     createLegacyTokenCleaner(context, context.settings?.legacyTokenCleanUpMs),
   ),
+  entry('persistentvolume-expander-controller', 'expand-controller', createExpandController),
 ]
 
 function entry(
