@@ -24,8 +24,8 @@ function requestOf(name: string): PodCertificateRequest {
       serviceAccountUID: '8d6d2a30-0000-4000-8000-000000000002',
       nodeName: 'node',
       nodeUID: '8d6d2a30-0000-4000-8000-000000000003',
-      stubPKCS10Request: 'AA==',
-      maxExpirationSeconds: 86_400,
+      stubPKCS10Request:
+        'MH8wMwIBADAAMCowBQYDK2VwAyEAP4zLqJ0MLv+EI8jpOmWtM9cWtLprcmtthZ0+7lW+eQigADAFBgMrZXADQQDydFyeKU726xickffvIy/DVSC1ZHNA/Gg8VEZ3gF0bRy4rGEsztYQn/ZPVoTRRlY8vLmUlOsyNmIzOGHZjBcUN',
     },
   }
 }
@@ -50,7 +50,8 @@ test('each is there for a quarter of an hour, and gone at the next look, every f
   const cleaner = createPodCertificateCleaner({ runtime, client: user, informers, signal })
   informers.start()
   await done(cleaner.start())
-  await done(requests.create(requestOf('first')))
+  const { spec } = await done(requests.create(requestOf('first')))
+  assert.equal(spec?.maxExpirationSeconds, 86_400)
   await runtime.advance(6 * MINUTE_MS)
   await done(requests.create(requestOf('second')))
   await runtime.advance(8 * MINUTE_MS)

@@ -165,6 +165,7 @@ function customResource(spec: Fields): Fields | undefined {
 const apiextensions = (name: string) => `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`
 
 export const clusterDefaults: Readonly<Record<string, Defaulter>> = {
+  [api('certificates.v1.PodCertificateRequestSpec')]: (value) => unset(value, { maxExpirationSeconds: 86_400 }),
   [api('rbac.v1.RoleRef')]: roleRef,
   [api('rbac.v1.Subject')]: roleSubject,
   [api('networking.v1.NetworkPolicy')]: networkPolicy,

@@ -1,9 +1,19 @@
 /** Rules of certificates.k8s.io. */
 import type { Fields, KubeObject } from '../object.ts'
 import { immutable, same } from './common.ts'
-import { duplicate, type FieldError, forbiddenField, invalid, notSupported, required, tooLong } from './errors.ts'
-import { dns1123Label, dns1123Subdomain } from './names.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalid,
+  invalidOmitted,
+  notSupported,
+  required,
+  tooLong,
+} from './errors.ts'
+import { dns1123Label, dns1123Subdomain, qualifiedName } from './names.ts'
 import { isCertificate, pemBlocks, problemOfCertificates, problemOfRequest } from './pem.ts'
+import { problemOfStub } from './pkcs10.ts'
 
 const USAGES = [
   'any',
@@ -197,18 +207,71 @@ export function validateClusterTrustBundleUpdate(object: KubeObject, old: KubeOb
   return errors
 }
 
-export function validatePodCertificateRequest(object: KubeObject): readonly FieldError[] {
+const MAX_UID = 128
+const MAX_STUB = 10 * 1024
+const MAX_ANNOTATIONS = 256 * 1024
+const SHORTEST_POD_SECONDS = 3600
+/** 91 days; of Kubernetes' own signers one. */
+const LONGEST_POD_SECONDS = 91 * 86_400
+const LONGEST_OWN_SECONDS = 86_400
+
+interface PodRequest extends KubeObject {
+  readonly spec?: Fields
+}
+
+export function validatePodCertificateRequest({ spec = {} }: PodRequest): readonly FieldError[] {
   const errors: FieldError[] = []
-  const spec: Fields = object['spec'] ?? {}
-  signerName(spec['signerName'] ?? '', 'spec.signerName', errors)
-  for (const field of ['podName', 'serviceAccountName', 'nodeName'])
-    for (const message of dns1123Subdomain(spec[field] ?? ''))
-      errors.push(invalid(`spec.${field}`, spec[field] ?? '', message))
-  for (const field of ['podUID', 'serviceAccountUID', 'nodeUID'])
-    if (!spec[field]) errors.push(required(`spec.${field}`, 'must not be empty'))
+  const signer: string = spec['signerName'] ?? ''
+  signerName(signer, 'spec.signerName', errors)
+  for (const [name, uid] of [
+    ['podName', 'podUID'],
+    ['serviceAccountName', 'serviceAccountUID'],
+    ['nodeName', 'nodeUID'],
+  ] as const) {
+    for (const message of dns1123Subdomain(spec[name] ?? ''))
+      errors.push(invalid(`spec.${name}`, spec[name] ?? '', message))
+    const id: string = spec[uid] ?? ''
+    if (id === '') errors.push(invalid(`spec.${uid}`, '', 'must not be empty'))
+    else if (Buffer.byteLength(id) > MAX_UID) errors.push(tooLong(`spec.${uid}`, MAX_UID))
+  }
   const seconds: number = spec['maxExpirationSeconds'] ?? 0
-  if (seconds < 3600) errors.push(invalid('spec.maxExpirationSeconds', seconds, 'must be in the range [3600, 7862400]'))
+  const longest = signer.startsWith('kubernetes.io/') ? LONGEST_OWN_SECONDS : LONGEST_POD_SECONDS
+  if (seconds < SHORTEST_POD_SECONDS || seconds > longest)
+    errors.push(
+      invalid('spec.maxExpirationSeconds', seconds, `must be in the range [${SHORTEST_POD_SECONDS}, ${longest}]`),
+    )
+  stub(spec['stubPKCS10Request'] ?? '', errors)
+  userAnnotations(spec['unverifiedUserAnnotations'] ?? {}, errors)
   return errors
+}
+
+function stub(base64: string, errors: FieldError[]): void {
+  const path = 'spec.stubPKCS10Request'
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.length === 0) {
+    const one = 'exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set'
+    errors.push(invalidOmitted('spec', one))
+  } else if (bytes.length > MAX_STUB) errors.push(tooLong(path, MAX_STUB))
+  else {
+    const problem = problemOfStub(bytes)
+    if (problem === undefined) return
+    const { value, detail } = problem
+    errors.push(value === undefined ? invalidOmitted(path, detail) : invalid(path, value, detail))
+  }
+}
+
+/** Keys of a domain, in total not more than annotations may be. */
+function userAnnotations(annotations: Readonly<Record<string, string>>, errors: FieldError[]): void {
+  const path = 'spec.unverifiedUserAnnotations'
+  let size = 0
+  for (const [key, value] of Object.entries(annotations)) {
+    const problems = qualifiedName(key.toLowerCase())
+    for (const message of problems) errors.push(invalid(path, key, message))
+    if (problems.length === 0 && !key.includes('/'))
+      errors.push(invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")'))
+    size += Buffer.byteLength(key) + Buffer.byteLength(value)
+  }
+  if (size > MAX_ANNOTATIONS) errors.push(tooLong(path, MAX_ANNOTATIONS))
 }
 
 export function validatePodCertificateRequestUpdate(object: KubeObject, old: KubeObject): readonly FieldError[] {

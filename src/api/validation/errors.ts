@@ -48,6 +48,12 @@ export const invalid = (field: string, value: Json | undefined, detail: string):
   field,
   message: `Invalid value: ${printValue(value)}${detail === '' ? '' : `: ${detail}`}`,
 })
+/** Of a value that messages leave out. */
+export const invalidOmitted = (field: string, detail: string): FieldError => ({
+  type: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${detail}`,
+})
 export const typeInvalid = (field: string, value: Json | undefined, detail: string): FieldError => ({
   type: 'FieldValueTypeInvalid',
   field,
