@@ -13,8 +13,12 @@ const METADATA_LIST = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetad
 
 type Api = Awaited<ReturnType<typeof startTestApi>>
 
+/** Its clock stands still, so that objects are of one age however often they are read. */
 async function withApi(run: (api: Api) => Promise<void>, options: Parameters<typeof startTestApi>[1] = {}) {
-  const api = await startTestApi(liveRuntime(), { decodeProtobuf, ...options })
+  const runtime = liveRuntime()
+  const now = runtime.clock.now()
+  const clock = { ...runtime.clock, now: () => now }
+  const api = await startTestApi({ ...runtime, clock, machineClock: clock }, { decodeProtobuf, ...options })
   try {
     await api.namespace('n')
     await run(api)

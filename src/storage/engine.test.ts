@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedRuntime } from '../base/simulated-runtime.ts'
-import { createEngine, type StoreState } from './engine.ts'
+import { createEngine, type EngineOptions, type StoreState } from './engine.ts'
 import { memoryTables } from './memory.ts'
 import { NoRoomError, StoreError, type Write } from './storage.ts'
 import type { Group, Tables } from './tables.ts'
 
 /** An engine whose disk answers when told. */
-function fixture(seed = 1) {
+function fixture(seed = 1, options: EngineOptions = {}) {
   const runtime = simulatedRuntime(seed)
   const memory = memoryTables(runtime)
   /** What the disk says after a flush found no room. */
@@ -36,7 +36,7 @@ function fixture(seed = 1) {
     },
   }
   const states: StoreState[] = []
-  const storage = createEngine(runtime, tables, { onState: (state) => states.push(state) })
+  const storage = createEngine(runtime, tables, { ...options, onState: (state) => states.push(state) })
   const log: string[] = []
   const write = (name: string, expectRevision: number, type: 'put' | 'delete' = 'put') => {
     const key = `/registry/${name}`
@@ -74,6 +74,52 @@ test('one group is in flight; what comes meanwhile makes the next one', async ()
     groups.map(({ group }) => group.hasWaited),
     [false, true, false],
   )
+})
+
+test('what is put to be deleted is deleted later, nothing comes between, and a store that is closed waits for it', async () => {
+  const { runtime, storage, groups, write, log } = fixture(1, { removalDelayMs: 1 })
+  write('a', 0)
+  await runtime.settle()
+  await groups[0]!.finish()
+  storage
+    .write({ type: 'put', key: '/registry/a', value: Buffer.from('last'), expectRevision: 2, thenDelete: true })
+    .then((result) => log.push(`a ${result.ok && result.revision}`))
+  await runtime.settle()
+  await groups[1]!.finish()
+  write('a', 3)
+  write('b', 0)
+  await runtime.settle()
+  const closed = storage.close().then(() => log.push('closed'))
+  await groups[2]!.finish()
+  await runtime.advance(0.9)
+  assert.deepEqual(log, ['a 2', 'b 4', 'a conflict 3'])
+  assert.equal(groups.length, 3)
+  await runtime.advance(0.1)
+  assert.deepEqual(
+    groups[3]!.group.changes.map(({ revision, value }) => [revision, value]),
+    [[5, undefined]],
+  )
+  await groups[3]!.finish()
+  await closed
+  assert.deepEqual(log.slice(3).sort(), ['a 5', 'closed'])
+})
+
+test('what is put to be deleted stays, and its writer is told, where the disk has no room before it is deleted', async () => {
+  const { runtime, storage, groups, write, log, disk } = fixture(1, { removalDelayMs: 1 })
+  disk.revision = 2
+  storage
+    .write({ type: 'put', key: '/registry/a', value: Buffer.from('last'), expectRevision: 0, thenDelete: true })
+    .catch((error) => log.push(error instanceof NoRoomError ? 'a failed' : error))
+  await runtime.settle()
+  await groups[0]!.finish()
+  write('b', 0)
+  await runtime.settle()
+  await groups[1]!.finish(new NoRoomError('full'))
+  await runtime.advance(1)
+  assert.deepEqual(log, ['b failed', 'a failed'])
+  const read = storage.get('/registry/a')
+  await runtime.settle()
+  assert.equal((await read).item?.modRevision, 2)
 })
 
 test('a compare that fails against a queued write waits until that write is durable', async () => {

@@ -50,6 +50,13 @@ interface QueuedWrite extends Answer {
   readonly change: Change
   readonly expiry: Expiry | undefined
   readonly journal: Uint8Array | undefined
+  /** The key is deleted by a later group; that answers. */
+  readonly thenDelete: boolean
+}
+
+interface Head extends KeyEntry {
+  /** Its removal follows: until then no compare with it succeeds. */
+  readonly isGoing?: boolean
 }
 
 /** Failed compares that wait until the write they failed against is durable. */
@@ -71,10 +78,13 @@ export interface EngineOptions {
   readonly onState?: (state: StoreState) => void
   /** Default JOURNAL_BOUNDS. */
   readonly journal?: JournalBounds
+  /** Between what is put to be deleted and its deletion (`thenDelete`). Default: none, the deletion is in the group after it. */
+  readonly removalDelayMs?: number
 }
 
 export function createEngine(runtime: Runtime, tables: Tables, options: EngineOptions = {}): Storage {
   const { scheduler } = runtime
+  const { removalDelayMs = 0 } = options
   let durable = tables.initial.revision
   let headRevision = durable
   let compacted = tables.initial.compactedRevision
@@ -83,7 +93,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   let closed = false
 
   /** The newest queued state of each key that has one. */
-  const heads = new Map<string, KeyEntry>()
+  const heads = new Map<string, Head>()
   let queue: QueuedWrite[] = []
   let blocked: BlockedAnswer[] = []
   let endedExpiries: { readonly expiries: readonly Expiry[]; readonly done: Answerless }[] = []
@@ -92,6 +102,8 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   /** Whether something came while the group before was written. */
   let hasWaited = false
   let idle: (() => void)[] = []
+  /** How many objects were put to be deleted whose removal is not queued yet. */
+  let removals = 0
   /** The last one that was made: the next one shares what has not changed. */
   let lastImage: WeakRef<StoreImage> | undefined
 
@@ -139,33 +151,48 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       const head = heads.get(key)
       const entry = head ?? tables.entry(key)
       const current = entry === undefined || entry.deleted ? 0 : entry.modRevision
-      if (current !== expectRevision || (request.type === 'delete' && current === 0)) {
+      if (current !== expectRevision || head?.isGoing === true || (request.type === 'delete' && current === 0)) {
         if (head) blocked.push({ key, revision: head.modRevision, resolve, reject })
         else answerConflict({ key, revision: 0, resolve, reject })
         return
       }
-      const revision = ++headRevision
-      const change: Change = {
-        revision,
-        key,
-        createRevision: current === 0 || !entry ? revision : entry.createRevision,
-        previousRevision: entry?.modRevision ?? 0,
-        value: request.type === 'put' ? request.value : undefined,
-      }
-      const lease = request.type === 'put' ? request.leaseSeconds : undefined
+      const thenDelete = request.type === 'put' && request.thenDelete === true
+      const change = changeOf(key, entry, request.type === 'put' ? request.value : undefined)
+      const { revision } = change
+      const lease = request.type === 'put' && !thenDelete ? request.leaseSeconds : undefined
       const expiry = lease === undefined ? undefined : { expiresAt: runtime.clock.now() + lease * 1000, revision, key }
-      heads.set(key, {
-        modRevision: revision,
-        createRevision: change.createRevision,
-        deleted: change.value === undefined,
-      })
-      if (request.type === 'put' && request.thenDelete === true) {
-        const removal = { ...change, revision: ++headRevision, previousRevision: revision, value: undefined }
-        heads.set(key, { modRevision: removal.revision, createRevision: change.createRevision, deleted: true })
-        queue.push({ change, expiry: undefined, journal: undefined, resolve: () => {}, reject: () => {} })
-        queue.push({ change: removal, expiry: undefined, journal: request.journal, resolve, reject })
-      } else queue.push({ change, expiry, journal: request.journal, resolve, reject })
+      if (thenDelete) heads.set(key, { ...headOf(change), isGoing: true })
+      queue.push({ change, expiry, journal: request.journal, thenDelete, resolve, reject })
       startFlush()
+    })
+  }
+
+  /** The next revision, which is the key's head from now on. */
+  function changeOf(key: string, entry: KeyEntry | undefined, value: Uint8Array | undefined): Change {
+    const revision = ++headRevision
+    const createRevision = entry === undefined || entry.deleted ? revision : entry.createRevision
+    const change: Change = { revision, key, createRevision, previousRevision: entry?.modRevision ?? 0, value }
+    heads.set(key, headOf(change))
+    return change
+  }
+
+  /** The second half of a write that is to be deleted: a commit of its own. */
+  function queueRemoval({ change, journal, resolve, reject }: QueuedWrite): void {
+    const removal = changeOf(change.key, headOf(change), undefined)
+    queue.push({ change: removal, expiry: undefined, journal, thenDelete: false, resolve, reject })
+  }
+
+  function queueRemovalLater(queued: QueuedWrite, ms: number): void {
+    removals++
+    scheduler.soon(ms, 'storage removal', () => {
+      removals--
+      const refusal = failure ?? recovery.hindrance
+      if (refusal === undefined) {
+        queueRemoval(queued)
+        return startFlush()
+      }
+      queued.reject(refusal)
+      if (!flushing) becomeIdle()
     })
   }
 
@@ -206,7 +233,9 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     const changes = group.map((queued) => queued.change)
     const newExpiries = group.flatMap((queued) => queued.expiry ?? [])
     const journalled = group.flatMap((queued) =>
-      queued.journal === undefined ? [] : [{ revision: queued.change.revision, value: queued.journal }],
+      queued.journal === undefined || queued.thenDelete
+        ? []
+        : [{ revision: queued.change.revision, value: queued.journal }],
     )
     const others = [...ended.map(({ done }) => done), ...(compacting ? [compacting.done] : [])]
     const whole: Group = {
@@ -230,15 +259,19 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
   function complete(group: readonly QueuedWrite[]): void {
     const last = group.at(-1)
     if (last) durable = last.change.revision
-    for (const { change } of group) {
-      if (heads.get(change.key)?.modRevision === change.revision) heads.delete(change.key)
+    for (const queued of group) {
+      const { change, thenDelete } = queued
+      if (thenDelete && removalDelayMs > 0) queueRemovalLater(queued, removalDelayMs)
+      else if (thenDelete) queueRemoval(queued)
+      else if (heads.get(change.key)?.modRevision === change.revision) heads.delete(change.key)
     }
     flushing = false
     hasWaited = queue.length > 0 || compaction !== undefined || endedExpiries.length > 0
     // The disk works on the next group while this one is told.
     if (hasWaited) startFlush()
     if (last) watches.publish(group.map((queued) => queued.change))
-    for (const { change, resolve } of group) {
+    for (const { change, thenDelete, resolve } of group) {
+      if (thenDelete) continue
       scheduler.handOver('storage answer', () => resolve({ ok: true, revision: change.revision }))
     }
     if (blocked.length > 0) {
@@ -251,6 +284,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
 
   function becomeIdle(): void {
     flushing = false
+    if (removals > 0) return
     for (const resolve of idle) resolve()
     idle = []
   }
@@ -369,7 +403,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
     recovery.end()
     expirySweeper.stop()
     if (compaction !== undefined && recovery.hindrance !== undefined) compaction.done.reject(recovery.hindrance)
-    if (flushing) await new Promise<void>((resolve) => idle.push(resolve))
+    if (flushing || removals > 0) await new Promise<void>((resolve) => idle.push(resolve))
     watches.close()
     await tables.close()
   }
@@ -422,6 +456,12 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
 interface Answerless extends Rejectable {
   resolve(): void
 }
+
+const headOf = ({ revision, createRevision, value }: Change): Head => ({
+  modRevision: revision,
+  createRevision,
+  deleted: value === undefined,
+})
 
 const closedError = () => new StoreError('the store is closed')
 

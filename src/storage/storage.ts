@@ -69,9 +69,10 @@ export type Write = {
       readonly expectRevision: number
       readonly leaseSeconds?: number
       /**
-       * The key is deleted again by a later revision, which is the result's: watchers see both. Where the store is this process's
-       * own nothing comes between. Where it is shared another process may write the key in between: then it stays, and the
-       * result is that of the delete's failed compare; or the process may end in between, and the key stays as it was put.
+       * The key is deleted again by a later revision, which is the result's, in a commit of its own: watchers see one after the
+       * other. The process may end in between, and the key stays as it was put. Where the store is this process's own no other write
+       * of the key comes between. Where it is shared another process may write the key: then it stays, and the result is that of
+       * the delete's failed compare.
        */
       readonly thenDelete?: boolean
       /** Of a shared store, compared and moved with the write. A store of this process's own needs none, and looks at none. */

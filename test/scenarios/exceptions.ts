@@ -109,11 +109,6 @@ export const exceptions: readonly Exception[] = [
     why: 'what the quota controller has counted need not be counted by admission',
   },
   {
-    writes: 'endpointslice-controller update ',
-    less: 1,
-    why: 'a pod may have gone before it is seen not to be ready',
-  },
-  {
     writes: `kube-scheduler patch ${pods}p/status`,
     less: 1,
     also: [
