@@ -9,6 +9,7 @@ import { componentLink } from './components.ts'
 import { isKubernetes } from './failures.ts'
 import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { knownFinalizer } from './known-finalizers.ts'
+import { failureInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
 import { accountsOfGroup, isGranted } from './roles.ts'
 import { controllerOf, notRunning, readWorkloads, type Workload } from './workloads.ts'
@@ -113,7 +114,7 @@ async function workloadLinks(
   })
   const best = Math.max(0, ...candidates.map(({ strength }) => strength))
   const chosen = candidates.filter(({ strength }) => strength === best)
-  const states = await Promise.all(chosen.slice(0, 4).map((candidate) => workloadState(look, ref, candidate)))
+  const states = await Promise.all(chosen.slice(0, 4).map((candidate) => workloadState(look, ref, object, candidate)))
   // One of them that is well does it: others named alike are parts of the same software.
   const well = states.filter((link) => 'verdict' in link && link.verdict === 'slow')
   if (well.length > 0) return well.slice(0, 1)
@@ -173,12 +174,19 @@ function wordsOf(finalizer: string, { group, kind }: ObjectRef): string[] {
   return [...new Set(words.map((word) => word.toLowerCase()).filter((word) => word.length >= 3 && !COMMON.test(word)))]
 }
 
-async function workloadState(look: Look, ref: ObjectRef, { workload, evidence, strength }: Candidate): Promise<Link> {
+async function workloadState(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  { workload, evidence, strength }: Candidate,
+): Promise<Link> {
   const controller = controllerOf(workload, evidence)
   const stopped = await notRunning(look, workload, controller)
   if (stopped !== undefined) return stopped
   const forbidden = await notAllowed(look, ref, workload, controller)
   if (forbidden !== undefined) return forbidden
+  const failing = await failureInLog(look, ref, object, workload, controller)
+  if (failing !== undefined) return failing
   return lastLink('slow', { kind: 'controller-at-work', controller, on: nameOf(ref) }, strength < 3)
 }
 

@@ -90,7 +90,13 @@ function waysFor(cause: Cause): readonly Rated[] {
         way(1, `give the service account ${cause.account} its role back (${cause.verb} on ${cause.resource})`, NOTHING),
       ]
     case 'controller-failing':
-      return [way(1, `mend what ${cause.controller} complains of: ${cause.reason}`, NOTHING)]
+      return [
+        way(
+          1,
+          `mend what ${cause.controller} complains of${cause.source === 'log' ? '' : `: ${cause.reason}`}`,
+          NOTHING,
+        ),
+      ]
     case 'needs-missing':
       return [way(1, `make ${cause.what} again, as it was`, NOTHING)]
     case 'lost-owner':

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { failureIn, linesOf } from './logs.ts'
+
+const ref = { group: 'acme.test', version: 'v1', resource: 'widgets', kind: 'Widget', namespace: 'shop', name: 'w' }
+const AT = Date.parse('2026-11-24T10:00:00Z')
+const line = (second: number, text: string) => `2026-11-24T10:00:${String(second).padStart(2, '0')}.5Z ${text}\n`
+const found = (...lines: readonly string[]) => failureIn(linesOf(lines.join('')), { ...ref, uid: 'u-1' }, AT)?.text
+
+test('the newest line about an object tells whether its controller fails at it', () => {
+  const failure = 'ERROR Reconciler error {"Widget": {"name":"w","namespace":"shop"}, "error": "bucket is gone"}'
+  assert.equal(found(line(1, failure)), failure)
+  assert.equal(found(line(2, failure), line(1, 'Widget w is being cleaned')), failure)
+  assert.equal(found(line(1, failure), line(2, 'Widget w: bucket emptied')), undefined)
+  assert.equal(found(line(1, 'ERROR u-1 has no bucket')), 'ERROR u-1 has no bucket')
+})
+
+test('lines about others, of before, without a time, and of conflicts tell nothing', () => {
+  assert.equal(found(line(1, 'ERROR Widget shop/ww: bucket is gone')), undefined)
+  assert.equal(found(line(1, 'ERROR Widget shop/w-2: bucket is gone')), undefined)
+  assert.equal(found(line(1, 'ERROR w failed')), undefined)
+  assert.equal(found('2026-11-24T09:59:58Z ERROR Widget shop/w: bucket is gone\n'), undefined)
+  assert.equal(found('ERROR Widget shop/w: bucket is gone\n'), undefined)
+  const conflict = 'ERROR Widget shop/w: Operation cannot be fulfilled: the object has been modified'
+  assert.equal(found(line(1, conflict)), undefined)
+  assert.equal(found('', '\n', ' \n'), undefined)
+})
+
+test('names are no patterns', () => {
+  const failureOf = (name: string, text: string) => failureIn(linesOf(line(1, text)), { ...ref, name }, AT)
+  assert.equal(failureOf('a.b', 'ERROR Widget axb'), undefined)
+  assert.notEqual(failureOf('a.b', 'ERROR Widget a.b'), undefined)
+  assert.equal(failureOf('(((((', 'ERROR Widget x'), undefined)
+})

@@ -1,0 +1,127 @@
+/** What a controller's own log says of an object, since it was deleted. */
+import type { Pod } from '../../api/generated/types.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
+import { deletedAt, itemsOf, type Look, PODS, timeOf } from './look.ts'
+import type { Workload } from './workloads.ts'
+
+/** Of many replicas one leads, and is not known: so many logs are read. */
+const MOST_PODS = 3
+const MOST_LINES = 500
+const MOST_BYTES = 1 << 20
+const MOST_SECONDS = 3600
+/** Of a line, in characters. */
+const MOST_SHOWN = 400
+
+export interface LogLine {
+  /** In milliseconds since the epoch; NaN where the line has no time. */
+  readonly at: number
+  readonly time: string
+  readonly text: string
+}
+
+/** Lines as `pods/log` gives them with `timestamps=true`. */
+export function linesOf(log: string): readonly LogLine[] {
+  return log.split('\n').flatMap((line): LogLine[] => {
+    if (line.trim() === '') return []
+    const space = line.indexOf(' ')
+    const time = space < 0 ? '' : line.slice(0, space)
+    const at = timeOf(time)
+    return [Number.isNaN(at) ? { at, time: '', text: line } : { at, time, text: line.slice(space + 1) }]
+  })
+}
+
+const ERROR =
+  /\b(error|fatal|panic|ERR)\b|level=(error|fatal)|^E\d{4} |fail|denied|forbidden|refused|timed? ?out|cannot|unable/i
+/** That another wrote the object first is tried again at once. */
+const CONFLICT = /object has been modified|please apply your changes|optimistic lock/i
+
+/**
+ * The newest line about an object, where it tells of a failure: what came after a failure and does not is work that goes on.
+ *
+ * A line is about it that has its name as a word of its own, and its uid, namespace or kind.
+ */
+export function failureIn(lines: readonly LogLine[], ref: ObjectRef, since: number): LogLine | undefined {
+  const { name, namespace, kind, uid } = ref
+  const word = new RegExp(`(?<![a-z0-9-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![a-z0-9-])`)
+  const others = [kind, namespace].filter((text) => text !== '').map((text) => text.toLowerCase())
+  const about = lines.filter(({ at, text }) => {
+    // Clocks of seconds: a second of doubt.
+    if (Number.isNaN(at) || at < since - 1000) return false
+    if (uid !== undefined && text.includes(uid)) return true
+    const lower = text.toLowerCase()
+    return word.test(text) && others.some((other) => lower.includes(other))
+  })
+  const newest = about.reduce<LogLine | undefined>(
+    (best, one) => (best !== undefined && best.at > one.at ? best : one),
+    undefined,
+  )
+  return newest !== undefined && ERROR.test(newest.text) && !CONFLICT.test(newest.text) ? newest : undefined
+}
+
+/** Of a line in JSON its message and error. */
+function wordsOf(text: string): string {
+  const json = text.startsWith('{') ? parsed(text) : undefined
+  const said = [json?.['msg'] ?? json?.['message'], json?.['error'] ?? json?.['err']].filter(
+    (one) => typeof one === 'string' && one !== '',
+  )
+  const words = said.length === 0 ? text : said.join(': ')
+  return words.length > MOST_SHOWN ? `${words.slice(0, MOST_SHOWN)}…` : words
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Needs the right to get `pods/log`; without it nothing is found, which the reader notes. */
+export async function failureInLog(
+  look: Look,
+  ref: ObjectRef,
+  object: KubeObject,
+  workload: Workload,
+  controller: Controller,
+): Promise<Link | undefined> {
+  const { namespace, selector } = workload
+  const since = deletedAt(object.metadata)
+  if (Number.isNaN(since)) return undefined
+  const pods = itemsOf(await look.reader.list<Pod>(PODS, { namespace, labelSelector: selector }))
+  const running = pods.filter(({ status }) => status?.phase === 'Running').slice(0, MOST_PODS)
+  const logs = await Promise.all(running.map((pod) => logOf(look, pod, since)))
+  const found = failureIn(logs.flatMap(linesOf), ref, since)
+  if (found === undefined) return undefined
+  const { time, text } = found
+  return lastLink(
+    'refused',
+    {
+      kind: 'controller-failing',
+      controller: controller.name,
+      source: 'log',
+      reason: 'its log says',
+      message: wordsOf(text),
+      at: time,
+    },
+    true,
+  )
+}
+
+/** The end of it since then; '' where it cannot be read. */
+async function logOf({ reader, now }: Look, { metadata, spec }: Pod, since: number): Promise<string> {
+  const { namespace = '', name = '' } = metadata ?? {}
+  const names = spec?.containers.map((container) => container.name) ?? []
+  const usual = metadata?.annotations?.['kubectl.kubernetes.io/default-container'] ?? 'manager'
+  const container = names.includes(usual) ? usual : names[0]
+  const seconds = Math.min(MOST_SECONDS, Math.max(1, Math.ceil((now - since) / 1000) + 1))
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/log`
+  const read = await reader.text(path, {
+    timestamps: 'true',
+    tailLines: String(MOST_LINES),
+    limitBytes: String(MOST_BYTES),
+    sinceSeconds: String(seconds),
+    ...(container === undefined ? {} : { container }),
+  })
+  return read.state === 'found' ? read.value : ''
+}
