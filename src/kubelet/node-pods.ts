@@ -93,8 +93,8 @@ export interface NodePods {
   allSeen(): void
 }
 
-/** What is left of pods that are gone is looked for again after this. */
-const COLLECTION_PERIOD_MS = 60_000
+/** What of pods that are gone could not be removed is tried again after this, as often as a kubelet keeps house. */
+const HOUSEKEEPING_PERIOD_MS = 2000
 /** Pods of a real node are looked at again after this. */
 const FRESH_PERIOD_MS = 60_000
 
@@ -137,7 +137,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   let orphansDue: Timer | undefined
   const endOrphansLater = () => {
     if (orphansDue !== undefined || signal.aborted) return
-    orphansDue = clock.setTimer(COLLECTION_PERIOD_MS, 'orphans are collected', () => {
+    orphansDue = clock.setTimer(HOUSEKEEPING_PERIOD_MS, 'orphans are collected', () => {
       orphansDue = undefined
       if (!signal.aborted) endOrphans()
     })

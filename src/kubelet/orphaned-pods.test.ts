@@ -37,3 +37,21 @@ test('containers of a pod that nobody knows get SIGTERM and two seconds; others 
   )
   assert.equal(runtime.clock.monotonic(), 2000)
 })
+
+test('what is left of pods that nobody knows goes, though one of them cannot', async () => {
+  const runtime = simulatedRuntime(1)
+  const containers = createSimulatedRuntime(runtime, createPodAddresses(podCIDROf(0)))
+  const removed: string[] = []
+  const machine = {
+    known: () => ['busy', 'known', 'gone'],
+    async remove(uid: string) {
+      if (uid === 'busy') throw new Error('busy')
+      removed.push(uid)
+    },
+  }
+  await assert.rejects(
+    removeOrphans(containers, (uid) => uid === 'known', machine),
+    { message: 'busy' },
+  )
+  assert.deepEqual(removed, ['gone'])
+})

@@ -16,7 +16,11 @@ export async function removeOrphans(
 ): Promise<void> {
   await removeSandboxes(runtime, known)
   const left = (machine?.known() ?? []).filter((uid) => !known(uid))
-  for (const uid of left) await machine?.remove(uid)
+  failAfterAll(await Promise.allSettled(left.map((uid) => machine?.remove(uid))))
+}
+
+function failAfterAll(results: readonly PromiseSettledResult<unknown>[]): void {
+  for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
 async function removeSandboxes(runtime: ContainerRuntime, known: (uid: string) => boolean): Promise<void> {
@@ -30,5 +34,5 @@ async function removeSandboxes(runtime: ContainerRuntime, known: (uid: string) =
       await runtime.removePodSandbox(id)
     }),
   )
-  for (const result of ended) if (result.status === 'rejected') throw result.reason
+  failAfterAll(ended)
 }

@@ -1,10 +1,12 @@
 #!/bin/sh
 # The first process of a machine's own mount, network and process namespaces: directories of its own for what runtimes keep, and a
-# containerd. When it ends everything in it ends. Arguments: a directory, and where CNI plugins are.
+# containerd. When it ends everything in it ends. Arguments: a directory, where CNI plugins are, and, where images and containers are to have
+# a disk of their own, its size for mount.
 set -eu
 cd "$1"
 mount --make-rshared /
 mkdir -p containerd log cni
+[ -z "${3:-}" ] || mount -t tmpfs -o "size=$3" tmpfs containerd
 mount -t tmpfs tmpfs /run
 mount --bind log /var/log
 mount -t tmpfs tmpfs /var/lib

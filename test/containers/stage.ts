@@ -61,9 +61,14 @@ export async function until<T>(what: string, look: () => T | undefined | false, 
 export interface ContainerMachineOptions {
   /** The URL that containerd asks for all images, whatever registry they are named by. Default: the registries themselves. */
   readonly registry?: string
+  /** What images and containers are kept on has this size alone, such as `64m`. Default: the disk of the machine. */
+  readonly imageDisk?: string
 }
 
-export async function startContainerMachine({ registry }: ContainerMachineOptions = {}): Promise<ContainerMachine> {
+export async function startContainerMachine({
+  registry,
+  imageDisk = '',
+}: ContainerMachineOptions = {}): Promise<ContainerMachine> {
   const directory = mkdtempSync(join(tmpdir(), 'skiff-containers-'))
   const mirrors = join(directory, 'registries/_default')
   mkdirSync(mirrors, { recursive: true })
@@ -75,7 +80,7 @@ export async function startContainerMachine({ registry }: ContainerMachineOption
   const script = join(root, 'test/containers/machine.sh')
   const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   const PATH = path()
-  const outer = spawn('unshare', [...namespaces, script, directory, '/usr/lib/cni'], {
+  const outer = spawn('unshare', [...namespaces, script, directory, '/usr/lib/cni', imageDisk], {
     env: { ...process.env, PATH },
     stdio: 'ignore',
     detached: true,

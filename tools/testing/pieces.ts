@@ -14,6 +14,8 @@ export interface Piece {
 const SEEDS_EACH = 1000
 const SIMULATIONS = 10
 const FAULT_ROUNDS = 500
+const CHAOS = 'test/containers/chaos.test.ts'
+const CHAOS_PODS = 200
 
 /** Who answers for Kubernetes' conformance tests: the first word of their names. */
 const GROUPS = [
@@ -55,6 +57,11 @@ export function pieces(firstSeed: number): readonly Piece[] {
     ...long
       .filter((file) => file !== CONFORMANCE && file !== CONTAINERD2)
       .map((file) => ({ name: file, files: [file], env: {} })),
+    {
+      name: `${CHAOS}, ${CHAOS_PODS} pods`,
+      files: [CHAOS],
+      env: { SKIFF_PODS: String(CHAOS_PODS), SKIFF_SEED: String(firstSeed) },
+    },
     // A full disk has no rounds.
     ...globSync('test/faults/{kill*,power}.test.ts')
       .toSorted()

@@ -20,7 +20,10 @@ export interface Cgroups {
   groupOf(pod: Pod): string
   /** How many processes the pod has; 0 where its group is not to be seen. */
   processesOf(pod: Pod): number
+  /** What still has processes stays. */
   remove(uid: string): void
+  /** Pods that have groups. systemd removes slices by itself. */
+  known(): readonly string[]
   /** Everything of this cluster; what still has processes stays. */
   removeAll(): void
 }
@@ -64,12 +67,26 @@ export function createCgroups(cluster: string, driver: 'cgroupfs' | 'systemd', m
       return 0
     },
     remove(uid) {
-      for (const tree of trees())
-        for (const qos of ['guaranteed', 'burstable', 'besteffort']) removeTree(join(tree, top, qos, nameOf(uid)))
+      for (const tree of trees()) for (const qos of CLASSES) removeTree(join(tree, top, qos, nameOf(uid)))
+    },
+    known() {
+      const names = trees().flatMap((tree) => CLASSES.flatMap((qos) => groupsIn(join(tree, top, qos))))
+      return [...new Set(names.filter((name) => name.startsWith('pod')).map((name) => name.slice('pod'.length)))]
     },
     removeAll() {
       for (const tree of trees()) removeTree(join(tree, top))
     },
+  }
+}
+
+const CLASSES = ['guaranteed', 'burstable', 'besteffort']
+
+function groupsIn(directory: string): readonly string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  } catch {
+    return []
   }
 }
 

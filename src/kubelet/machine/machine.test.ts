@@ -43,6 +43,20 @@ const podOf = (spec: object): Pod =>
 const c = (fields: object = {}) => ({ name: 'c', image: 'i', ...fields }) as unknown as Container
 const hostUsers = { mode: 'NODE' } as const
 
+test('pods are known by the groups that they have left, in whichever tree, until these are removed', () => {
+  const mount = folder()
+  const groups = [
+    'memory/skiff-k/burstable/poda-1/c',
+    'freezer/skiff-k/besteffort/podb',
+    'freezer/skiff-other/besteffort/podc',
+  ]
+  for (const path of groups) mkdirSync(join(mount, path), { recursive: true })
+  const cgroups = createCgroups('k', 'cgroupfs', mount)
+  assert.deepEqual(cgroups.known().toSorted(), ['a-1', 'b'])
+  cgroups.remove('a-1')
+  assert.deepEqual(cgroups.known(), ['b'])
+})
+
 test('requests and limits become shares, quota, memory and the order in which containers are killed', () => {
   const resources = (of: object | undefined, spec: object = {}) => {
     const container = c(of === undefined ? {} : { resources: of })

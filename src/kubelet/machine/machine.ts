@@ -275,8 +275,10 @@ export function createMachine(options: MachineOptions): Machine {
       directories.remove(uid)
       userNamespaces.forget(uid)
       cgroups.remove(uid)
+      if (cgroups.known().includes(uid)) throw new Error(`the groups of pod ${uid} still have processes`)
     },
-    known: directories.known,
+    // A runtime that was asked to begin a pod may make its groups after the rest of it has gone.
+    known: () => [...new Set([...directories.known(), ...cgroups.known()])],
   }
 }
 

@@ -57,6 +57,8 @@ export interface NetworkRecord {
   readonly configurationDirectory: string
   /** net.ipv4.ip_forward before. */
   readonly forwarding?: string
+  /** Whether others had pods with host ports before: then the plugin's chains are theirs too. */
+  readonly hasHostPortChains?: boolean
 }
 
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward'
@@ -122,6 +124,7 @@ export function removeNetwork(record: NetworkRecord): void {
   const name = interfaceOf(cluster)
   for (const rule of forwardRules().filter((line) => line.includes(` --comment ${name} `)))
     system('iptables', ['-w', ...rule.replace(/^-A/, '-D').split(' ')])
+  if (record.hasHostPortChains === false) removeHostPortChains()
   removeNodeLinks(cluster)
   if (isInterface(name)) system('ip', ['link', 'delete', name])
   const tables = [tableOf(cluster), serviceTableOf(cluster), policyTableOf(cluster)]
@@ -143,15 +146,35 @@ function letForwarded(name: string, range: string): void {
   }
 }
 
+const forwardRules = () => iptablesRules(['-S', 'FORWARD'])
+
 /** None where there is no iptables. */
-function forwardRules(): readonly string[] {
+function iptablesRules(args: readonly string[]): readonly string[] {
   if (!isCommand('iptables')) return []
   try {
-    return system('iptables', ['-w', '-S', 'FORWARD']).split('\n')
+    return system('iptables', ['-w', ...args]).split('\n')
   } catch {
     // A kernel without it has no rules of it.
     return []
   }
+}
+
+const HOST_PORTS = 'CNI-HOSTPORT-'
+const hostPortRules = () => iptablesRules(['-t', 'nat', '-S']).filter((rule) => rule.includes(HOST_PORTS))
+export const hasHostPortChains = (): boolean => hostPortRules().length > 0
+
+/** The plugin portmap makes them for the first pod with a host port, and takes none but the pod's own away. Those of a pod of others stay. */
+function removeHostPortChains(): void {
+  const rules = hostPortRules()
+  if (rules.some((rule) => rule.startsWith(`-A ${HOST_PORTS}DNAT`))) return
+  const undo = (made: string, gone: string) => {
+    for (const rule of rules.filter((one) => one.startsWith(made))) {
+      const words = rule.match(/"[^"]*"|\S+/g) ?? []
+      system('iptables', ['-w', '-t', 'nat', gone, ...words.slice(1).map((word) => word.replaceAll('"', ''))])
+    }
+  }
+  undo('-A', '-D')
+  undo('-N', '-X')
 }
 
 /** Nothing here is a user's text: addresses that were read from the kernel, and the cluster's own id. */

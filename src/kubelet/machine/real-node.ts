@@ -42,6 +42,7 @@ import { podDirectories } from './pod-directories.ts'
 import {
   forwarding,
   type GivenRanges,
+  hasHostPortChains,
   type NetworkRecord,
   type PodNetwork,
   removeNetwork,
@@ -131,6 +132,7 @@ function recordOf({ runtime, found, directory, nodeName, cluster }: PrepareOptio
   const record: NodeRecord = {
     cluster: cluster ?? earlier?.cluster ?? Buffer.from(runtime.random.bytes(4)).toString('hex'),
     forwarding: earlier?.forwarding ?? forwarding(),
+    hasHostPortChains: earlier?.hasHostPortChains ?? hasHostPortChains(),
     nodeName,
     endpoint: found.endpoint,
     runtimeName: found.name,
