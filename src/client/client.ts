@@ -97,7 +97,10 @@ export interface Client {
   /** Objects come by reference from a server in this process; metadata-only reads gain nothing. */
   readonly inProcess: boolean
   resource<T extends KubeObject = KubeObject>(gvr: GroupVersionResource): ResourceClient<T>
-  discover(): Promise<Discovery>
+  /** What is served, or what of these groups is; a group that is not served has no resources. */
+  discover(groups?: readonly string[]): Promise<Discovery>
+  /** A word that changes with what is served, for little when it is still `last`; undefined where the server has none. */
+  discoveryTag(last?: string): Promise<string | undefined>
   /** A path that is no resource (/version, /readyz). */
   raw(method: string, path: string, body?: JsonObject): Promise<{ readonly status: number; readonly body: string }>
 }

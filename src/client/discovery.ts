@@ -1,28 +1,48 @@
-/** Discovery: every resource served, in its group's preferred version. */
+/** Discovery: every resource served, or those of some groups, in its group's preferred version. */
 import { apiVersionOf, type Fields, parseApiVersion } from '../api/object.ts'
+import { StatusError } from '../api/status.ts'
+import { AGGREGATED_ACCEPT } from './aggregated-discovery.ts'
 import type { DiscoveredResource, Discovery } from './client.ts'
 import { responseObject } from './response.ts'
 import type { Requester } from './transport.ts'
 
+interface GroupVersion {
+  readonly group: string
+  readonly version: string
+}
+
+interface ServedVersion {
+  readonly version: string
+}
+
+/** An entry of /apis, or the answer of /apis/GROUP. */
+interface ServedGroup {
+  readonly name: string
+  readonly preferredVersion: ServedVersion
+  readonly versions: readonly ServedVersion[]
+}
+
+interface ServedResource extends Partial<GroupVersion> {
+  readonly name: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly verbs?: readonly string[]
+}
+
+const CORE: GroupVersion = { group: '', version: 'v1' }
+
 /**
  * A resource that the preferred version of its group lacks is given in the first version that has it. A group version
  * whose discovery fails (an aggregated API that is down) is named in `failed` as `group/version`; the others are given.
- * @throws StatusError when /api or /apis themselves cannot be read
+ * @param groups only these are asked; one that is not served has no resources
+ * @throws StatusError when /apis, or one of `groups`, cannot be read
  */
-export async function discover(requester: Requester): Promise<Discovery> {
+export async function discover(requester: Requester, groups?: readonly string[]): Promise<Discovery> {
   const read = async (path: string): Promise<Fields> => responseObject(await requester.request({ method: 'GET', path }))
-  const groups = (await read('/apis'))['groups'] as readonly Fields[]
-  const versions: { group: string; version: string }[] = [{ group: '', version: 'v1' }]
-  for (const group of groups) {
-    const preferred: string = group['preferredVersion'].version
-    versions.push({ group: group['name'], version: preferred })
-    for (const { version } of group['versions']) {
-      if (version !== preferred) versions.push({ group: group['name'], version })
-    }
-  }
+  const versions = groups === undefined ? await everyGroup(read) : await someGroups(read, groups)
   const failed: string[] = []
   const lists = await Promise.all(
-    versions.map(async ({ group, version }): Promise<readonly Fields[]> => {
+    versions.map(async ({ group, version }): Promise<readonly ServedResource[]> => {
       try {
         return (await read(group === '' ? `/api/${version}` : `/apis/${group}/${version}`))['resources'] ?? []
       } catch {
@@ -36,15 +56,15 @@ export async function discover(requester: Requester): Promise<Discovery> {
   lists.forEach((list, index) => {
     const { group, version } = versions[index]!
     for (const entry of list) {
-      const resource: string = entry['name']
+      const resource = entry.name
       if (resource.includes('/')) continue
       const found: DiscoveredResource = {
-        group: entry['group'] ?? group,
-        version: entry['version'] ?? version,
+        group: entry.group ?? group,
+        version: entry.version ?? version,
         resource,
-        kind: entry['kind'],
-        namespaced: entry['namespaced'],
-        verbs: entry['verbs'] ?? [],
+        kind: entry.kind,
+        namespaced: entry.namespaced,
+        verbs: entry.verbs ?? [],
       }
       everyVersion.push(found)
       const key = `${resource}.${group}`
@@ -52,6 +72,53 @@ export async function discover(requester: Requester): Promise<Discovery> {
     }
   })
   return { resources: [...preferred.values()], everyVersion, failed }
+}
+
+async function everyGroup(read: (path: string) => Promise<Fields>): Promise<readonly GroupVersion[]> {
+  const groups: readonly ServedGroup[] = (await read('/apis'))['groups']
+  return [CORE, ...groups.flatMap(versionsOf)]
+}
+
+async function someGroups(
+  read: (path: string) => Promise<Fields>,
+  groups: readonly string[],
+): Promise<readonly GroupVersion[]> {
+  const found = await Promise.all(
+    groups.map(async (group): Promise<readonly GroupVersion[]> => {
+      if (group === '') return [CORE]
+      try {
+        const { preferredVersion, versions } = await read(`/apis/${group}`)
+        return versionsOf({ name: group, preferredVersion, versions })
+      } catch (error) {
+        // In plain text, of a group that no server has.
+        if (error instanceof StatusError && error.code === 404) return []
+        throw error
+      }
+    }),
+  )
+  return found.flat()
+}
+
+/** The preferred one first. */
+function versionsOf({ name: group, preferredVersion, versions }: ServedGroup): readonly GroupVersion[] {
+  const others = versions.filter(({ version }) => version !== preferredVersion.version)
+  return [preferredVersion, ...others].map(({ version }) => ({ group, version }))
+}
+
+/**
+ * A word that changes with what is served (the ETags of aggregated discovery), in two requests that have no body when it is
+ * still `last`; undefined where the server gives none.
+ */
+export async function discoveryTag(requester: Requester, last?: string): Promise<string | undefined> {
+  const before = last?.split(' ') ?? []
+  const tagOf = async (path: string, known: string | undefined): Promise<string | undefined> => {
+    const headers = { accept: AGGREGATED_ACCEPT, ...(known === undefined ? {} : { 'if-none-match': known }) }
+    const answer = await requester.request({ method: 'GET', path, headers }).catch(() => undefined)
+    const tag = answer?.status === 304 ? known : answer !== undefined && 'headers' in answer && answer.headers?.['etag']
+    return typeof tag === 'string' && tag !== '' ? tag : undefined
+  }
+  const [core, groups] = await Promise.all([tagOf('/api', before[0]), tagOf('/apis', before[1])])
+  return core === undefined || groups === undefined ? undefined : `${core} ${groups}`
 }
 
 /** The resource that serves just this `apiVersion` and `kind`, or undefined. */

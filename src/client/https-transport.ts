@@ -37,9 +37,11 @@ export function httpsTransport(endpoint: HttpsEndpoint): HttpsTransport {
       })
       if (request.query.get('watch') === 'true' && answer.status === 200) return watchResponse(answer, request)
       const contentType = String(answer.headers['content-type'] ?? 'application/json')
+      const { etag } = answer.headers
       const whole: ApiResponse = {
         kind: 'bytes',
         status: answer.status,
+        ...(etag === undefined ? {} : { headers: { etag } }),
         contentType,
         bytes: [await answer.bytes()],
       }

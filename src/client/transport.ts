@@ -8,7 +8,7 @@ import { StatusError } from '../api/status.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { turn } from '../base/scheduler.ts'
 import type { Client } from './client.ts'
-import { discover } from './discovery.ts'
+import { discover, discoveryTag } from './discovery.ts'
 import { type ClientRequestMetrics, clientRequestMetrics } from './request-metrics.ts'
 import { createResourceClient } from './resource-client.ts'
 import { responseText, statusOf } from './response.ts'
@@ -120,7 +120,8 @@ function clientOf(
   return {
     inProcess: transport.inProcess,
     resource: (gvr) => createResourceClient(requester, gvr, ''),
-    discover: () => discover(requester),
+    discover: (groups) => discover(requester, groups),
+    discoveryTag: (last) => discoveryTag(requester, last),
     async raw(method, path, body) {
       const at = path.indexOf('?')
       try {

@@ -7,6 +7,7 @@ import type { Client } from '../../src/client/client.ts'
 import { createInformerFactory } from '../../src/client/informer.ts'
 import { createClient, inProcessTransport } from '../../src/client/transport.ts'
 import { createGarbageCollector } from '../../src/controllers/garbage-collector/garbage-collector.ts'
+import { createResourceQuotaController } from '../../src/controllers/resourcequota/resourcequota-controller.ts'
 import { ADMIN, startTestApi } from '../harness.ts'
 
 test('nothing is orphaned or collected before every group that can be discovered is', async () => {
@@ -28,8 +29,8 @@ test('nothing is orphaned or collected before every group that can be discovered
   let failures = 2
   const client: Client = {
     ...user,
-    async discover() {
-      const found = await user.discover()
+    async discover(groups) {
+      const found = await user.discover(groups)
       if (failures-- <= 0) return found
       const others = (all: typeof found.resources) => all.filter(({ group }) => group !== '')
       return { resources: others(found.resources), everyVersion: others(found.everyVersion), failed: ['v1'] }
@@ -48,6 +49,23 @@ test('nothing is orphaned or collected before every group that can be discovered
   assert.deepEqual((await runtime.complete(roles.list())).items, [])
 })
 
+const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }
+
+function definition(group: string, plural: string, kind: string): KubeObject {
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, kind },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+}
+
 test('a kind that comes is looked after at once, not at the next resync', async () => {
   const runtime = simulatedRuntime(1)
   const api = await runtime.complete(startTestApi(runtime))
@@ -59,20 +77,7 @@ test('a kind that comes is looked after at once, not at the next resync', async 
   await runtime.complete(createGarbageCollector({ runtime, client, informers, signal }).start())
 
   const group = 't.example.com'
-  const schema = { openAPIV3Schema: { type: 'object' } }
-  const definition: KubeObject = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `things.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural: 'things', kind: 'Thing' },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
-    },
-  }
-  const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }
-  await runtime.complete(client.resource(definitions).create(definition))
+  await runtime.complete(client.resource(definitions).create(definition(group, 'things', 'Thing')))
   await runtime.advance(2_000)
   const things = client.resource({ group, version: 'v1', resource: 'things' }).namespace('n')
   await runtime.complete(things.create({ apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'a' } }))
@@ -80,6 +85,58 @@ test('a kind that comes is looked after at once, not at the next resync', async 
   await runtime.advance(2_000)
 
   assert.deepEqual((await runtime.complete(things.list())).items, [])
+})
+
+test('a definition that comes or goes is found by asking discovery for its group alone', async () => {
+  const runtime = simulatedRuntime(1)
+  const api = await runtime.complete(startTestApi(runtime))
+  await runtime.complete(api.namespace('n'))
+  const client = createClient(runtime, inProcessTransport(api.handler), { user: ADMIN, userAgent: 'user' })
+  for (let i = 0; i < 20; i++)
+    await runtime.complete(client.resource(definitions).create(definition('old.example.com', `olds${i}`, `Old${i}`)))
+  const asked: string[] = []
+  const own: Client = createClient(
+    runtime,
+    inProcessTransport((request) => {
+      if (/^\/apis?(\/[^/]+){0,2}$/.test(request.path)) asked.push(request.path)
+      return api.handler(request)
+    }),
+    { user: ADMIN, userAgent: 'components' },
+  )
+  const { signal } = new AbortController()
+  const informers = createInformerFactory(runtime, own, signal)
+  informers.start()
+  const collector = createGarbageCollector({ runtime, client: own, informers, signal }, { resyncMs: 600_000 })
+  await runtime.complete(collector.start())
+  await runtime.complete(createResourceQuotaController({ runtime, client: own, informers, signal }).start())
+  const quotas = client.resource({ group: '', version: 'v1', resource: 'resourcequotas' }).namespace('n')
+  const spec = { hard: { 'count/things.t.example.com': '5' } }
+  await runtime.complete(quotas.create({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec }))
+  await runtime.advance(5_000)
+  assert.ok(asked.filter((path) => path === '/apis').length >= 2, 'each asked for everything once')
+
+  const group = 't.example.com'
+  asked.length = 0
+  await runtime.complete(client.resource(definitions).create(definition(group, 'things', 'Thing')))
+  await runtime.advance(2_000)
+  assert.ok(collector.monitorOf({ group, version: 'v1', resource: 'things' }) !== undefined)
+  await runtime.complete(client.resource(definitions).delete(`things.${group}`))
+  await runtime.advance(2_000)
+  assert.ok(collector.monitorOf({ group, version: 'v1', resource: 'things' }) === undefined)
+  await runtime.complete(client.resource(definitions).create(definition(group, 'things', 'Thing')))
+  await runtime.advance(25_000)
+
+  const others = asked.filter((path) => !path.startsWith(`/apis/${group}`))
+  assert.deepEqual(others, [], 'no other group is asked, whether by the collector or for quotas')
+  assert.ok(asked.length <= 12, asked.join(' '))
+  const used = (await runtime.complete(quotas.get('q')))['status'].used as Fields
+  assert.deepEqual(used, { 'count/things.t.example.com': '0' })
+
+  asked.length = 0
+  await runtime.complete(collector.resync())
+  asked.length = 0
+  await runtime.complete(collector.resync())
+  assert.deepEqual(asked, ['/api', '/apis'], 'where nothing has changed nothing is read')
 })
 
 test('a cluster-scoped object that names a namespaced owner is left alone, and the owner counts for the others it owns', async () => {

@@ -112,8 +112,8 @@ async function simulate(runtime: SimulatedRuntime): Promise<void> {
     const own = clientAs(collectorHandler, COLLECTOR)
     const client: Client = {
       ...own,
-      async discover() {
-        const found = await own.discover()
+      async discover(groups) {
+        const found = await own.discover(groups)
         return { ...found, resources: found.resources.filter(({ resource }) => watched.has(resource)) }
       },
     }

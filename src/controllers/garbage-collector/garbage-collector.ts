@@ -6,8 +6,8 @@
  */
 
 import { sleep, type Timer } from '../../base/clock.ts'
-import type { DiscoveredResource, Discovery, GroupVersionResource } from '../../client/client.ts'
-import { findByKind } from '../../client/discovery.ts'
+import type { DiscoveredResource, GroupVersionResource } from '../../client/client.ts'
+import { createDiscoveredResources } from '../../client/discovered-resources.ts'
 import { createEventRecorder } from '../../client/events.ts'
 import type { Informer } from '../../client/informer.ts'
 import { createWorkQueue, runWorkers } from '../../client/work-queue.ts'
@@ -17,7 +17,7 @@ import { attemptToDeleteItem } from './attempt-to-delete.ts'
 import { attemptToOrphanDependents } from './attempt-to-orphan.ts'
 import type { GraphNode, UidToNode } from './graph.ts'
 import { type GraphChange, processGraphChange } from './graph-builder.ts'
-import { createMonitors, deletableResources, keyOf } from './monitors.ts'
+import { createMonitors, deletableResources } from './monitors.ts'
 import { createOperations, NoSuchKindError } from './operations.ts'
 import { graphAsDot } from './owner-graph-dot.ts'
 
@@ -45,8 +45,6 @@ const discoveryRetryMs = 1000
 const newKindsMs = 500
 const discoveryPatienceMs = 30_000
 
-const groupVersion = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
-
 export function createGarbageCollector(
   context: ControllerContext,
   options: GarbageCollectorOptions = {},
@@ -71,10 +69,11 @@ export function createGarbageCollector(
   const monitors = createMonitors(informers, (change) => graphChanges.add(change), kindsChanged)
   let following = false
   let looking: Timer | undefined
-  let discovery: Discovery = { resources: [], everyVersion: [], failed: [] }
-  const operations = createOperations({ ...runtime, log }, client, (apiVersion, kind) =>
-    findByKind(discovery.everyVersion, apiVersion, kind),
-  )
+  /** Groups in which kinds have come, changed or gone since they were discovered. */
+  const changedGroups = new Set<string>()
+  let mustAskAgain = false
+  const discovered = createDiscoveredResources(client)
+  const operations = createOperations({ ...runtime, log }, client, discovered.findByKind)
   const attempt = {
     operations,
     absentOwnerCache,
@@ -109,47 +108,45 @@ export function createGarbageCollector(
 
   const orphanWorker = (owner: GraphNode) => attemptToOrphanDependents(attempt, owner)
 
-  async function resync(): Promise<void> {
-    const found = await client.discover()
-    // What could not be discovered now may well exist: it stays as it was.
-    const failed = new Set(found.failed)
-    const kept = (all: Discovery['resources']) =>
-      all.filter(({ group, version }) => failed.has(groupVersion(group, version)))
-    const before = new Set(deletableResources(discovery.resources).map(keyOf))
-    discovery = {
-      resources: [...found.resources, ...kept(discovery.resources)],
-      everyVersion: [...found.everyVersion, ...kept(discovery.everyVersion)],
-      failed: found.failed,
+  /** Asks discovery for these groups, or for everything. */
+  async function resync(groups?: readonly string[]): Promise<void> {
+    const added: DiscoveredResource[] = []
+    for (const group of await discovered.refresh(groups)) {
+      const deletable = deletableResources(discovered.inGroup(group))
+      log.info(2, 'syncing garbage collector with updated resources from discovery', {
+        group,
+        resources: deletable.length,
+      })
+      added.push(...monitors.sync(group, deletable))
     }
-    const deletable = deletableResources(discovery.resources)
-    if (deletable.length === before.size && deletable.every((resource) => before.has(keyOf(resource)))) return
-    log.info(2, 'syncing garbage collector with updated resources from discovery', { resources: deletable.length })
-    monitors.sync(deletable)
-    await monitors.whenSynced(signal)
+    await monitors.whenSynced(signal, added)
   }
 
   /** Dependents of a group without monitors would not keep their owner, so a group that fails is asked for again; not for ever. */
   async function discoverEverything(): Promise<void> {
-    const unknown = () =>
-      discovery.failed.filter((failed) =>
-        discovery.everyVersion.every(({ group, version }) => groupVersion(group, version) !== failed),
-      )
-    for (let waited = 0; unknown().length > 0 && waited < discoveryPatienceMs; waited += discoveryRetryMs) {
-      log.info(2, 'discovery failed for some groups, trying again', { groups: unknown() })
+    for (let waited = 0; discovered.unknown().length > 0 && waited < discoveryPatienceMs; waited += discoveryRetryMs) {
+      log.info(2, 'discovery failed for some groups, trying again', { groups: discovered.unknown() })
       await sleep(runtime.clock, discoveryRetryMs, signal)
-      await resync().catch((error) => log.info(2, 'failed to discover resources', { err: String(error) }))
+      await resync(discovered.failedGroups()).catch((error) =>
+        log.info(2, 'failed to discover resources', { err: String(error) }),
+      )
     }
   }
 
-  const resyncOrComplain = () =>
-    resync().catch((error) => {
+  async function resyncOrComplain(groups?: readonly string[]): Promise<void> {
+    try {
+      await resync(groups)
+      if (groups === undefined) mustAskAgain = false
+    } catch (error) {
       if (signal.aborted) return
       syncErrors?.add()
+      mustAskAgain = true
       log.info(2, 'failed to discover resources', { err: String(error) })
-    })
+    }
+  }
 
   /** What comes and goes tells of itself; only groups for which discovery has failed must be asked again. */
-  const nothingBefore = () => (discovery.failed.length > 0 ? 0 : Number.POSITIVE_INFINITY)
+  const nothingBefore = () => (mustAskAgain || discovered.failedGroups().length > 0 ? 0 : Number.POSITIVE_INFINITY)
 
   async function followDiscovery(): Promise<void> {
     following = true
@@ -160,12 +157,15 @@ export function createGarbageCollector(
     }
   }
 
-  /** Kinds have probably come or gone: whoever deletes one of the new kind should not wait for the next resync. */
-  function kindsChanged(): void {
-    if (!following || looking !== undefined || signal.aborted) return
-    looking = runtime.scheduler.soon(newKindsMs, 'garbage collector discovery', () => {
+  /** Kinds of this group have probably come or gone: the deletion of one of the new kind should not wait for the next resync. */
+  function kindsChanged(group: string): void {
+    if (!following || signal.aborted) return
+    changedGroups.add(group)
+    looking ??= runtime.scheduler.soon(newKindsMs, 'garbage collector discovery', () => {
       looking = undefined
-      void resyncOrComplain()
+      const groups = [...changedGroups]
+      changedGroups.clear()
+      void resyncOrComplain(groups)
     })
   }
 
@@ -196,8 +196,7 @@ export function createGarbageCollector(
       return graphChanges.idle && attemptToDelete.idle && attemptToOrphan.idle
     },
     resync,
-    resourceOf: (group, resource) =>
-      discovery.resources.find((known) => known.group === group && known.resource === resource),
+    resourceOf: (group, resource) => discovered.inGroup(group).find((known) => known.resource === resource),
     monitorOf: monitors.informerOf,
   }
 }

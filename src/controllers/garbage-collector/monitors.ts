@@ -1,7 +1,8 @@
-/** Monitors: an informer for each resource that can be deleted, listed and watched. They follow discovery. */
+/** Monitors: an informer for each resource that can be deleted, listed and watched. They follow discovery, group by group. */
 import { apiVersionOf, type KubeObject } from '../../api/object.ts'
 import { sameJson } from '../../api/same.ts'
 import type { DiscoveredResource, GroupVersionResource } from '../../client/client.ts'
+import { groupOfKindMaker, KIND_MAKERS } from '../../client/discovered-resources.ts'
 import type { Informer, InformerFactory } from '../../client/informer.ts'
 import type { GraphChange } from './graph-builder.ts'
 
@@ -28,76 +29,91 @@ function changesGraph({ metadata: old }: KubeObject, { metadata: now }: KubeObje
 }
 
 export interface Monitors {
-  /** Starts and stops informers until there is one for each of these. Returns the resources that are new. */
-  sync(resources: readonly DiscoveredResource[]): DiscoveredResource[]
-  whenSynced(signal: AbortSignal): Promise<void>
+  /** Starts and stops informers of this group until there is one for each of these. Returns the resources that are new. */
+  sync(group: string, resources: readonly DiscoveredResource[]): DiscoveredResource[]
+  /** Of these resources, or of all that have a monitor. */
+  whenSynced(signal: AbortSignal, resources?: readonly DiscoveredResource[]): Promise<void>
   informerOf(resource: GroupVersionResource): Informer | undefined
   stop(): void
 }
 
-/** Objects that make kinds. */
-const makeKinds = new Set(['customresourcedefinitions.apiextensions.k8s.io', 'apiservices.apiregistration.k8s.io'])
+interface Monitor {
+  readonly resource: DiscoveredResource
+  readonly informer: Informer
+  end(): void
+}
 
-/** `kindsChanged`: told whenever an object that makes kinds has changed. */
+const isSameResource = (one: GroupVersionResource, other: GroupVersionResource): boolean =>
+  one.group === other.group && one.version === other.version && one.resource === other.resource
+
+/** `kindsChanged`: told of the group whose kinds an object brings, whenever such an object has changed. */
 export function createMonitors(
   factory: InformerFactory,
   enqueue: (change: GraphChange) => void,
-  kindsChanged: () => void = () => {},
+  kindsChanged: (group: string) => void = () => {},
 ): Monitors {
-  const running = new Map<string, { resource: DiscoveredResource; informer: Informer; end: () => void }>()
+  /** By group, and in it by `group/version/resource`. */
+  const running = new Map<string, Map<string, Monitor>>()
+  const monitorOf = (resource: GroupVersionResource) => running.get(resource.group)?.get(keyOf(resource))
+
+  function start(resource: DiscoveredResource): Monitor {
+    const informer = factory.informer(resource, { metadataOnly: true })
+    const kinded = (object: KubeObject): KubeObject =>
+      object.kind === 'PartialObjectMetadata'
+        ? { ...object, apiVersion: apiVersionOf(resource.group, resource.version), kind: resource.kind }
+        : object
+    const changed = KIND_MAKERS.some((maker) => isSameResource(maker, resource))
+      ? ({ metadata }: KubeObject) => kindsChanged(groupOfKindMaker(metadata.name ?? ''))
+      : () => {}
+    const end = informer.addHandlers({
+      added: (object) => {
+        changed(object)
+        enqueue({ type: 'add', object: kinded(object) })
+      },
+      updated: (old, object) => {
+        changed(object)
+        if (old.metadata.uid === object.metadata.uid) {
+          if (!changesGraph(old, object)) return
+          enqueue({ type: 'update', old: kinded(old), object: kinded(object) })
+          return
+        }
+        // A relist that missed a deletion: one object went and another of its name came.
+        enqueue({ type: 'delete', object: kinded(old) })
+        enqueue({ type: 'add', object: kinded(object) })
+      },
+      deleted: (object) => {
+        changed(object)
+        enqueue({ type: 'delete', object: kinded(object) })
+      },
+    })
+    return { resource, informer, end }
+  }
 
   return {
-    sync(resources) {
+    sync(group, resources) {
+      const known = running.get(group) ?? new Map<string, Monitor>()
+      running.set(group, known)
       const wanted = new Map(resources.map((resource) => [keyOf(resource), resource]))
-      for (const [key, monitor] of running) {
+      for (const [key, monitor] of known) {
         if (wanted.has(key)) continue
         monitor.end()
         factory.stopInformer(monitor.resource, { metadataOnly: true })
-        running.delete(key)
+        known.delete(key)
         // Nothing of that kind is served any more: its objects are gone for the graph.
         for (const object of monitor.informer.store.list()) enqueue({ type: 'delete', object })
       }
-      const added: DiscoveredResource[] = []
-      for (const [key, resource] of wanted) {
-        if (running.has(key)) continue
-        added.push(resource)
-        const informer = factory.informer(resource, { metadataOnly: true })
-        const kinded = (object: KubeObject): KubeObject =>
-          object.kind === 'PartialObjectMetadata'
-            ? { ...object, apiVersion: apiVersionOf(resource.group, resource.version), kind: resource.kind }
-            : object
-        const changed = makeKinds.has(`${resource.resource}.${resource.group}`) ? kindsChanged : () => {}
-        const end = informer.addHandlers({
-          added: (object) => {
-            changed()
-            enqueue({ type: 'add', object: kinded(object) })
-          },
-          updated: (old, object) => {
-            changed()
-            if (old.metadata.uid === object.metadata.uid) {
-              if (!changesGraph(old, object)) return
-              enqueue({ type: 'update', old: kinded(old), object: kinded(object) })
-              return
-            }
-            // A relist that missed a deletion: one object went and another of its name came.
-            enqueue({ type: 'delete', object: kinded(old) })
-            enqueue({ type: 'add', object: kinded(object) })
-          },
-          deleted: (object) => {
-            changed()
-            enqueue({ type: 'delete', object: kinded(object) })
-          },
-        })
-        running.set(key, { resource, informer, end })
-      }
+      const added = [...wanted].flatMap(([key, resource]) => (known.has(key) ? [] : [resource]))
+      for (const resource of added) known.set(keyOf(resource), start(resource))
+      if (known.size === 0) running.delete(group)
       return added
     },
-    async whenSynced(signal) {
-      await Promise.all([...running.values()].map(({ informer }) => informer.whenSynced(signal)))
+    async whenSynced(signal, resources) {
+      const monitors = resources?.map(monitorOf) ?? [...running.values()].flatMap((group) => [...group.values()])
+      await Promise.all(monitors.map((monitor) => monitor?.informer.whenSynced(signal)))
     },
-    informerOf: (resource) => running.get(keyOf(resource))?.informer,
+    informerOf: (resource) => monitorOf(resource)?.informer,
     stop() {
-      for (const { end } of running.values()) end()
+      for (const group of running.values()) for (const { end } of group.values()) end()
       running.clear()
     },
   }

@@ -1,10 +1,12 @@
 /**
  * The objects that quotas count: an informer for each resource that some quota limits, made when the first such quota is
- * synced. They follow discovery.
+ * synced. They follow discovery, group by group.
  */
 
+import type { KubeObject } from '../../api/object.ts'
 import { evaluatorOf } from '../../api/objects/quota-usage.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
+import { createDiscoveredResources, groupOfKindMaker, KIND_MAKERS } from '../../client/discovered-resources.ts'
 import type { Informer } from '../../client/informer.ts'
 import { indexNamespace, namespaceIndex } from '../../client/store.ts'
 import type { ControllerContext } from '../controller.ts'
@@ -13,12 +15,15 @@ import { usesOtherwise } from './usage.ts'
 
 const quotable = ['create', 'list', 'watch', 'delete']
 
+const isCounted = ({ resource, namespaced, verbs }: DiscoveredResource): boolean =>
+  namespaced && resource !== 'events' && quotable.every((verb) => verbs.includes(verb))
+
 const keyOf = ({ group, version, resource }: DiscoveredResource): string => `${group}/${version}/${resource}`
 
 export interface CountedResource {
   /** Of the resources of the last discovery, those that `wanted` chooses, with their objects. */
   inNamespace(namespace: string, wanted: (resource: DiscoveredResource) => boolean): Promise<readonly CountedObjects[]>
-  /** Asks discovery; whether there are other resources than before. */
+  /** Asks discovery for what has changed; whether there are other resources than before. */
   refresh(): Promise<boolean>
 }
 
@@ -27,8 +32,11 @@ export function createCounted(
   { runtime, client, informers, signal }: ControllerContext,
   released: (resource: DiscoveredResource, namespace: string) => void,
 ): CountedResource {
-  const running = new Map<string, { informer: Informer; end: () => void }>()
-  let resources: readonly DiscoveredResource[] | undefined
+  const running = new Map<string, { group: string; informer: Informer; end: () => void }>()
+  const discovered = createDiscoveredResources(client)
+  let begun: Promise<unknown> | undefined
+  /** Groups in which kinds have come, changed or gone since they were discovered. */
+  const changedGroups = new Set<string>()
 
   function informerOf(resource: DiscoveredResource): Informer {
     const informer = informers.informer(resource, { metadataOnly: !evaluatorOf(resource).looksInside })
@@ -45,42 +53,56 @@ export function createCounted(
       },
       deleted: (object) => released(resource, object.metadata.namespace ?? ''),
     })
-    running.set(key, { informer, end })
+    running.set(key, { group: resource.group, informer, end })
     return informer
   }
 
+  async function begin(): Promise<void> {
+    await discovered.refresh()
+    const changed = ({ metadata }: KubeObject) => void changedGroups.add(groupOfKindMaker(metadata.name ?? ''))
+    const added = (object: KubeObject, initial: boolean) => (initial ? undefined : changed(object))
+    const updated = (_: KubeObject, object: KubeObject) => changed(object)
+    for (const maker of KIND_MAKERS)
+      informers.informer(maker, { metadataOnly: true }).addHandlers({ added, updated, deleted: changed })
+  }
+
   async function refresh(): Promise<boolean> {
-    const found = await client.discover()
-    const failed = new Set(found.failed)
-    const next = [
-      ...found.resources,
-      // What could not be discovered now may well exist.
-      ...(resources ?? []).filter(({ group, version }) => failed.has(group === '' ? version : `${group}/${version}`)),
-    ].filter(
-      ({ resource, namespaced, verbs }) =>
-        namespaced && resource !== 'events' && quotable.every((verb) => verbs.includes(verb)),
-    )
-    const keys = new Set(next.map(keyOf))
-    const before = new Set((resources ?? []).map(keyOf))
-    resources = next
-    for (const [key, { end }] of running) {
-      if (keys.has(key)) continue
+    const asked = [...changedGroups]
+    changedGroups.clear()
+    let changed: readonly string[]
+    try {
+      // Whether anything else is served than was known is asked when no definition changes.
+      changed = await discovered.refresh(asked.length > 0 ? asked : undefined)
+    } catch (error) {
+      for (const group of asked) changedGroups.add(group)
+      throw error
+    }
+    for (const [key, { group, end }] of running) {
+      if (!changed.includes(group) || discovered.inGroup(group).some((one) => isCounted(one) && keyOf(one) === key))
+        continue
       end()
       running.delete(key)
     }
-    return keys.size !== before.size || [...keys].some((key) => !before.has(key))
+    return changed.length > 0
   }
 
   return {
     refresh,
     async inNamespace(namespace, wanted) {
-      if (resources === undefined) await refresh()
+      begun ??= begin().catch((error) => {
+        begun = undefined
+        throw error
+      })
+      await begun
       return Promise.all(
-        (resources ?? []).filter(wanted).map(async (resource) => {
-          const informer = informerOf(resource)
-          await informer.whenSynced(signal)
-          return { resource, objects: informer.store.byIndex(namespaceIndex, namespace) }
-        }),
+        discovered
+          .all()
+          .filter((resource) => isCounted(resource) && wanted(resource))
+          .map(async (resource) => {
+            const informer = informerOf(resource)
+            await informer.whenSynced(signal)
+            return { resource, objects: informer.store.byIndex(namespaceIndex, namespace) }
+          }),
       )
     },
   }
