@@ -260,7 +260,7 @@ test('with all components: plain progress lines, a Ready node, its own debug por
   assert.equal(status.code, 0, status.out)
   assert.match(status.out, /^nodes: +2 of 2 ready, simulated$/m)
   assert.match(status.out, /^debug: +https:\/\/127\.0\.0\.1:\d+$/m)
-  assert.match(status.out, /^components: +apiserver, controllers, scheduler, kubelet$/m)
+  assert.match(status.out, /^components: +apiserver, controllers, scheduler, kubelet, storage$/m)
   const { items } = JSON.parse((await request(path, 'GET', '/api/v1/nodes')).body)
   assert.deepEqual(
     items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),

@@ -51,7 +51,7 @@ const wrong: readonly (readonly [args: readonly string[], err: string])[] = [
   [['up', '-v', '11'], "option '-v, --verbosity <level>' argument '11' is invalid. must be a number from 0 to 10."],
   [
     ['up', '--components', 'apiserver,x'],
-    "option '--components <list>' argument 'apiserver,x' is invalid. there is no \"x\"; use apiserver, controllers, scheduler, kubelet, proxy, dns.",
+    "option '--components <list>' argument 'apiserver,x' is invalid. there is no \"x\"; use apiserver, controllers, scheduler, kubelet, storage, proxy, dns.",
   ],
   [
     ['up', '--components', 'kubelet'],

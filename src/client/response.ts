@@ -75,3 +75,18 @@ export function responseText(response: ApiResponse): string {
   if (response.kind === 'bytes') return joinText(response.bytes)
   return jsonText(bare(response))
 }
+
+const MOST_BYTES = 64 * 1024 * 1024
+
+/** The same, of an answer that another server gives as well (a proxied one), once it is there. @throws Error when it is too long */
+export async function wholeText(response: ApiResponse): Promise<string> {
+  if (response.kind !== 'stream') return responseText(response)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.chunks) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return joinText(chunks)
+}

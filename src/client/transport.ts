@@ -11,7 +11,7 @@ import type { Client } from './client.ts'
 import { discover, discoveryTag } from './discovery.ts'
 import { type ClientRequestMetrics, clientRequestMetrics } from './request-metrics.ts'
 import { createResourceClient } from './resource-client.ts'
-import { responseText, statusOf } from './response.ts'
+import { statusOf, wholeText } from './response.ts'
 
 export interface Transport {
   /**
@@ -139,7 +139,7 @@ function clientOf(
                 },
               }),
         })
-        return { status: response.status, body: responseText(response) }
+        return { status: response.status, body: await wholeText(response) }
       } catch (error) {
         const status = statusOf(error)
         if (status === undefined) throw error

@@ -3,7 +3,7 @@
  * Called by the skiff command and, as the package's export, by whoever embeds a cluster. It knows every room and none of
  * their rules.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { EagerHandler, Handler, UserInfo } from '../api/request.ts'
@@ -229,6 +229,8 @@ async function start(
       identity,
       progress,
       network,
+      isTwin: forked?.isolated === true,
+      volumes: join(realpathSync(directory.path), 'volumes'),
       ...forNodes,
       ...(node === undefined ? {} : { real: node }),
       ...(further === undefined ? {} : { further }),

@@ -31,6 +31,10 @@ export interface ComponentsOptions extends NodeSettings {
   readonly pki: Pki
   readonly identity: Identity
   readonly progress: (text: string) => void
+  /** Of another cluster, which has the StorageClasses that it has. */
+  readonly isTwin?: boolean
+  /** Where real nodes keep the volumes of the default StorageClass. */
+  readonly volumes: string
   /** Where Services have their addresses. */
   readonly network: ServiceNetwork
   /** The first node runs real containers. */
@@ -172,6 +176,14 @@ function nodeIpamOf({ real, network }: ComponentsOptions): Pick<ControllerSettin
   return { nodeIpam: { clusterCidr: clusterRange, reserved: [podCIDR, nodeRange, network.cidr] } }
 }
 
+/** Its StorageClass comes before the first claim. */
+async function localPathOf(options: ComponentsOptions): Promise<Pick<ControllerSettings, 'localPath'>> {
+  if (!options.components.includes('storage')) return {}
+  const { ensureLocalPathStorage, localPathOptions } = await import('./local-path-storage.ts')
+  if (options.isTwin !== true) await ensureLocalPathStorage(options.clientFor(ADMIN, 'skiff'))
+  return { localPath: localPathOptions(options.real === undefined ? undefined : options.volumes) }
+}
+
 async function startControllers(runtime: Runtime, options: ComponentsOptions, signal: AbortSignal) {
   const { startControllerManager, controllerManagerUser } = await import('../controllers/manager.ts')
   const { graphPage } = await import('../controllers/graph-page.ts')
@@ -183,7 +195,7 @@ async function startControllers(runtime: Runtime, options: ComponentsOptions, si
     runtime: own,
     clientFor: ({ user, userAgent }) => clientFor(user, userAgent),
     rootCa: identity.servingCa,
-    settings: nodeIpamOf(options),
+    settings: { ...nodeIpamOf(options), ...(await localPathOf(options)) },
     signToken: (claims) => signJwt(identity.serviceAccounts.signingKey, claims),
     signCertificate: (request) => issueForRequest(own, request, pki.ca),
     signal,

@@ -1,7 +1,7 @@
 import { StartError } from './errors.ts'
 
 /** What can be chosen when a cluster starts, and its defaults. */
-export const COMPONENTS = ['apiserver', 'controllers', 'scheduler', 'kubelet', 'proxy', 'dns'] as const
+export const COMPONENTS = ['apiserver', 'controllers', 'scheduler', 'kubelet', 'storage', 'proxy', 'dns'] as const
 export type Component = (typeof COMPONENTS)[number]
 
 /** They carry the traffic of real containers: a simulated node has no network. */
@@ -13,6 +13,10 @@ export function chosenComponents(
   containerRuntime: 'simulated' | 'cri' = 'simulated',
 ): readonly Component[] {
   const isReal = containerRuntime === 'cri'
+  if (asked?.includes('storage') && !asked.includes('controllers'))
+    throw new StartError(
+      'component storage makes volumes as one of the controllers: it needs the component controllers',
+    )
   if (asked === undefined) return COMPONENTS.filter((name) => isReal || !OF_A_REAL_NODE.includes(name))
   const needy = asked.find((name) => OF_A_REAL_NODE.includes(name))
   if (needy !== undefined && !(isReal && asked.includes('kubelet')))

@@ -1,9 +1,9 @@
-/** A user of this process that only reads: what it may read stands in a ClusterRole of its name. */
+/** Users of this process: what they may do stands in ClusterRoles. */
 import type { ClusterRole, ClusterRoleBinding } from '../api/generated/types.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../api/request.ts'
 import { sameJson } from '../api/same.ts'
-import { isNotFound } from '../api/status.ts'
+import { isAlreadyExists, isNotFound } from '../api/status.ts'
 import type { Client, ResourceClient } from '../client/client.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
@@ -14,12 +14,23 @@ export async function ensureReader(
   name: string,
   resources: Readonly<Record<string, readonly string[]>>,
 ): Promise<UserInfo> {
-  const shared = { apiVersion: `${RBAC}/v1`, metadata: { name } }
   const rules = Object.entries(resources).map(([group, these]) => ({
     apiGroups: [group],
     resources: these,
     verbs: ['list', 'watch'],
   }))
+  await ensureRole(client, name, name, rules)
+  return { name, groups: ['system:authenticated'] }
+}
+
+/** A ClusterRole of this name, and a ClusterRoleBinding that gives it to the user. `client`: an administrator's. @throws StatusError */
+export async function ensureRole(
+  client: Client,
+  name: string,
+  user: string,
+  rules: NonNullable<ClusterRole['rules']>,
+): Promise<void> {
+  const shared = { apiVersion: `${RBAC}/v1`, metadata: { name } }
   const roles = client.resource<ClusterRole>({ group: RBAC, version: 'v1', resource: 'clusterroles' })
   const bindings = client.resource<ClusterRoleBinding>({ group: RBAC, version: 'v1', resource: 'clusterrolebindings' })
   await ensure(roles, { ...shared, kind: 'ClusterRole', rules })
@@ -27,9 +38,17 @@ export async function ensureReader(
     ...shared,
     kind: 'ClusterRoleBinding',
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name },
-    subjects: [{ apiGroup: RBAC, kind: 'User', name }],
+    subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
   })
-  return { name, groups: ['system:authenticated'] }
+}
+
+/** Of several that make it at once one does. @throws StatusError */
+export async function createUnlessThere<T extends KubeObject>(client: ResourceClient<T>, wanted: T): Promise<void> {
+  try {
+    await client.create(wanted)
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
 }
 
 async function ensure<T extends KubeObject>(client: ResourceClient<T>, wanted: T): Promise<void> {
@@ -39,8 +58,7 @@ async function ensure<T extends KubeObject>(client: ResourceClient<T>, wanted: T
     existing = await client.get(metadata.name ?? '')
   } catch (error) {
     if (!isNotFound(error)) throw error
-    await client.create(wanted)
-    return
+    return createUnlessThere(client, wanted)
   }
   if (Object.entries(fields).every(([field, value]) => sameJson(existing[field], value))) return
   await client.update({ ...existing, ...fields })

@@ -6,6 +6,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { InformerFactory } from '../client/informer.ts'
 import type { CertificateSigningOptions } from './certificates/signing-controller.ts'
+import type { LocalPathOptions } from './local-path/local-path-provisioner.ts'
 import type { NodeIpamOptions } from './node-ipam/node-ipam-controller.ts'
 import type { NodeLifecycleOptions } from './node-lifecycle/node-lifecycle-controller.ts'
 import type { PodGarbageCollectorOptions } from './pod-garbage-collector/pod-gc-controller.ts'
@@ -28,6 +29,8 @@ export interface ControllerSettings {
   readonly certificateSigning?: CertificateSigningOptions
   /** Without it no node is given a range of its own. */
   readonly nodeIpam?: NodeIpamOptions
+  /** Without it no volumes are made for claims of the default StorageClass. */
+  readonly localPath?: LocalPathOptions
   readonly nodeLifecycle?: NodeLifecycleOptions
   readonly podGarbageCollector?: PodGarbageCollectorOptions
   readonly podAutoscaler?: PodAutoscalerOptions

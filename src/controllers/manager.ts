@@ -11,6 +11,7 @@ import { createCertificateSigner, type SignCertificate } from './certificates/si
 import type { Controller, ControllerContext, ControllerSettings } from './controller.ts'
 import { controllerEntries } from './controllers-list.ts'
 import { createGarbageCollector, type GarbageCollector } from './garbage-collector/garbage-collector.ts'
+import { createLocalPathProvisioner } from './local-path/local-path-provisioner.ts'
 import { createNodeIpamController } from './node-ipam/node-ipam-controller.ts'
 import { createRootCaPublisher } from './serviceaccount/root-ca-publisher.ts'
 import { createTokenController, type SignToken } from './serviceaccount/token-controller.ts'
@@ -54,6 +55,8 @@ const ROOT_CA_PUBLISHER = 'root-ca-certificate-publisher-controller'
 const CERTIFICATE_SIGNER = 'certificatesigningrequest-signing-controller'
 const TOKEN_CONTROLLER = 'serviceaccount-token-controller'
 const NODE_IPAM = 'node-ipam-controller'
+/** Not one of kube-controller-manager's. */
+const LOCAL_PATH = 'local-path-provisioner'
 const GARBAGE_COLLECTOR = 'garbage-collector-controller'
 const STORAGE_VERSION_MIGRATOR = 'storage-version-migrator-controller'
 
@@ -111,6 +114,8 @@ export async function startControllerManager(options: ControllerManagerOptions):
   const nodeIpam = settings?.nodeIpam
   if (nodeIpam !== undefined)
     add(NODE_IPAM, 'node-controller', (context) => createNodeIpamController(context, nodeIpam))
+  const localPath = settings?.localPath
+  if (localPath !== undefined) add(LOCAL_PATH, LOCAL_PATH, (context) => createLocalPathProvisioner(context, localPath))
   const garbageCollector = add(GARBAGE_COLLECTOR, 'generic-garbage-collector', createGarbageCollector)
   if (garbageCollector !== undefined)
     add(STORAGE_VERSION_MIGRATOR, 'storage-version-migrator-controller', (context) =>

@@ -120,6 +120,51 @@ describe('real containers', { skip: lacks.containers() }, () => {
     assert.equal(machine.kubectl('delete', 'pod', 'fails', 'root', '--grace-period=1').status, 0)
   })
 
+  test('a claim without a class gets a directory of this node, which its next pod finds again and which goes with it', async () => {
+    const resources = { requests: { storage: '1Gi' } }
+    const keeps = (name: string, command: string) =>
+      pod(name, [{ command: sh(command), volumeMounts: [{ name: 'data', mountPath: '/data' }] }], {
+        securityContext: { runAsUser: 1000 },
+        restartPolicy: 'Never',
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+      })
+    machine.apply(
+      {
+        kind: 'PersistentVolumeClaim',
+        apiVersion: 'v1',
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources },
+      },
+      keeps('writes', 'echo kept > /data/file'),
+    )
+    const ended = (name: string) => until(`${name} ends`, () => field(name, '{.status.phase}') === 'Succeeded')
+    await ended('writes')
+    machine.kubectl('delete', 'pod', 'writes')
+    machine.apply(keeps('reads', 'cat /data/file'))
+    await ended('reads')
+    assert.equal(machine.kubectl('logs', 'reads').stdout, 'kept\n')
+    machine.kubectl('delete', 'pod', 'reads')
+    const volumes = () => machine.kubectl('get', 'pv', '-o', 'name').stdout
+    assert.notEqual(volumes(), '')
+    assert.equal(readdirSync(join(machine.dataDir, 'volumes')).length, 1)
+    machine.kubectl('delete', 'pvc', 'data')
+    await until('the volume goes', () => volumes() === '')
+    assert.deepEqual(readdirSync(join(machine.dataDir, 'volumes')), [])
+  })
+
+  test('kubectl top tells what the machine and its pods use', async () => {
+    const top = await until('the pod’s usage', () => {
+      const { status, stdout } = machine.kubectl('top', 'pod', 'one', '--containers', '--no-headers')
+      return status === 0 && stdout.trim()
+    })
+    assert.match(top, /^one +c +\d+m +\d+Mi$/)
+    const node = await until('the node’s usage', () => {
+      const { status, stdout } = machine.kubectl('top', 'node', '--no-headers')
+      return status === 0 && stdout
+    })
+    assert.match(node, /^skiff-1 +\d+m +\d+% +[1-9]\d*Mi +\d+%/)
+  })
+
   test('an ephemeral container looks into a running pod', async () => {
     const debug = ['debug', 'one', `--image=${IMAGE}`, '--image-pull-policy=Never', '--container=eye', '--target=c']
     const { status, stderr } = machine.kubectl(...debug, '--', ...sh('ps; exec sleep 9999'))

@@ -33,6 +33,7 @@ import { isTerminated, podsResource } from '../pods/pod.ts'
 const claimsResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const volumesResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const classesResource = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
+const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
 /** As often everything is looked at again. */
 const resyncMs = 15_000
 const lostVolume = 'Bound claim has lost its PersistentVolume. Data on the volume is lost!'
@@ -230,6 +231,9 @@ export function createPvBinderController(context: ControllerContext): Controller
     const { persistentVolumeReclaimPolicy, hostPath } = volume.spec!
     if (persistentVolumeReclaimPolicy !== 'Delete' || hostPath === undefined) return
     if (volume.metadata.deletionTimestamp !== undefined) return
+    // What a provisioner outside has made is for it to delete.
+    const provisioner = volume.metadata.annotations?.[PROVISIONED_BY]
+    if (provisioner !== undefined && !provisioner.startsWith('kubernetes.io/')) return
     if (!/^\/tmp\/.+/.test(hostPath.path)) {
       const message = `host_path deleter only supports /tmp/.+ but received provided ${hostPath.path}`
       if (volume.status?.phase === 'Failed') return
