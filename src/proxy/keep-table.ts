@@ -26,8 +26,22 @@ export interface KeptTable {
   changed(): void
   /** The first time: the kernel holds what there is when it resolves. @throws Error when the kernel does not take it */
   start(): Promise<void>
+  /** How far the kernel has been told. */
+  state(): TableState
   /** Resolves when nothing is under way any more, once the signal is aborted. */
   stopped(): Promise<void>
+}
+
+export interface TableState {
+  /** When the kernel was told last, in milliseconds since the epoch. */
+  readonly toldMs: number
+  /** How long that took. */
+  readonly tookMs: number
+  /** For how long something has been due that the kernel was not told. */
+  readonly behindMs: number
+  /** How often it was told so far, and how often that failed. */
+  readonly times: number
+  readonly failures: number
 }
 
 /** As kube-proxy's --nftables-min-sync-period. */
@@ -47,6 +61,8 @@ export function keepTable(options: KeepOptions): KeptTable {
   let lastSync = Number.NEGATIVE_INFINITY
   let timer: Timer | undefined
   let running: Promise<void> | undefined
+  const state = { toldMs: 0, tookMs: 0, times: 0, failures: 0 }
+  let dueSince: number | undefined
 
   function schedule(ms = Math.max(GATHER_MS, lastSync + MIN_SYNC_MS - clock.monotonic())): void {
     if (!started || timer !== undefined || running !== undefined || signal.aborted) return
@@ -55,6 +71,7 @@ export function keepTable(options: KeepOptions): KeptTable {
       running = sync()
         .then(() => undefined)
         .catch((error: unknown) => {
+          state.failures += 1
           log.error('The kernel was not told its rules', error, { what, retryMs: RETRY_MS })
           isWhole = false
           return RETRY_MS
@@ -67,9 +84,17 @@ export function keepTable(options: KeepOptions): KeptTable {
     })
   }
 
-  const sync = () => {
+  const sync = async () => {
+    const since = dueSince
     lastSync = clock.monotonic()
-    return work(tell)
+    dueSince = undefined
+    try {
+      await work(tell)
+    } catch (error) {
+      dueSince = since ?? lastSync
+      throw error
+    }
+    Object.assign(state, { toldMs: clock.now(), tookMs: clock.monotonic() - lastSync, times: state.times + 1 })
   }
 
   async function tell(): Promise<void> {
@@ -120,7 +145,11 @@ export function keepTable(options: KeepOptions): KeptTable {
   }
 
   return {
-    changed: () => schedule(),
+    changed() {
+      dueSince ??= clock.monotonic()
+      schedule()
+    },
+    state: () => ({ ...state, behindMs: dueSince === undefined ? 0 : clock.monotonic() - dueSince }),
     async start() {
       await sync()
       started = true

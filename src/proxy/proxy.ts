@@ -11,7 +11,10 @@ import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import { createInformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
+import { createHealthChecks, healthCheckOf } from './health-checks.ts'
 import { keepTable } from './keep-table.ts'
+import { serveOwnHealth } from './own-health.ts'
+import { proxyMetrics } from './proxy-metrics.ts'
 import { type NodeNetwork, rulesOf } from './rules.ts'
 import { isRange, SERVICE_NAME, type ServicePort, servicePorts } from './service-port.ts'
 import { createServiceTable, SERVICE_RANGES } from './service-table.ts'
@@ -45,6 +48,8 @@ const BY_SERVICE = 'service'
 const ZONE = 'topology.kubernetes.io/zone'
 
 const FORGETTING_AT_ONCE = 8
+/** As kube-proxy: twice the time after which all is told again. */
+const MOST_BEHIND_MS = 60_000
 
 /** Resolves once the table holds what there is. @throws Error when the kernel does not take it */
 export async function startProxy(options: ProxyOptions): Promise<ServiceProxy> {
@@ -66,6 +71,9 @@ export async function startProxy(options: ProxyOptions): Promise<ServiceProxy> {
   let node: NodeNetwork = { nodeName, zone: undefined, nodePortAddresses }
   const isDue = () => due.size > 0 || rangesDue
   const kept = keepTable({ runtime, table, tableName, what: 'Services', run, signal, work, isDue })
+
+  const isHealthy = () => kept.state().behindMs < MOST_BEHIND_MS
+  const checks = createHealthChecks({ runtime, addresses: nodePortAddresses, isHealthy })
 
   services.addHandlers({
     added: (service) => changed(objectKey(service)),
@@ -120,6 +128,7 @@ export async function startProxy(options: ProxyOptions): Promise<ServiceProxy> {
       const there = new Set(now.map(idOf))
       for (const port of before) if (!there.has(idOf(port))) table.set(idOf(port), undefined)
       for (const port of now) table.set(idOf(port), rulesOf(port, node))
+      checks.set(key, service === undefined ? undefined : healthCheckOf(service, now, nodeName))
       for (const [at, serving] of differences(askedByUdp(before), askedByUdp(now))) asked.set(at, serving)
     }
     await tell()
@@ -146,7 +155,19 @@ export async function startProxy(options: ProxyOptions): Promise<ServiceProxy> {
   // Of two Services that want one address the older has it, as it had before a restart.
   for (const service of services.store.list().toSorted(byAge)) due.add(objectKey(service))
   await kept.start()
-  return { stopped: kept.stopped }
+  const endOwn = await serveOwnHealth({
+    runtime,
+    addresses: nodePortAddresses,
+    isHealthy,
+    lastToldMs: () => kept.state().toldMs,
+    node: () => nodes.store.get(nodeName),
+    metrics: proxyMetrics(kept.state),
+  })
+  return {
+    async stopped() {
+      await Promise.all([kept.stopped(), checks.stop(), endOwn()])
+    },
+  }
 }
 
 const serviceOf = ({ metadata }: EndpointSlice) => `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`
