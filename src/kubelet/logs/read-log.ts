@@ -1,9 +1,11 @@
 /** A container's log, from its file in CRI's form to what was said: the end of it, since a time, as it grows (API concept: PodLogOptions). */
 import { watch } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { Clock } from '../../base/clock.ts'
 import { type LogLine, parseLine } from './log-line.ts'
 import { type LogOptions, shownTime } from './log-options.ts'
+import { openLog } from './open-log.ts'
 
 export interface LogSource {
   readonly clock: Clock
@@ -20,7 +22,7 @@ const LOOK_AGAIN_MS = 1000
 /** @throws what opening the file throws */
 export async function* readLog(source: LogSource, options: LogOptions): AsyncGenerator<Uint8Array> {
   const { path, signal } = source
-  let file = await open(path, 'r')
+  let file = await openLog(path)
   // The file that has come in its place, and whether this one gets no more lines.
   let successor: FileHandle | undefined
   let drained = false
@@ -111,7 +113,7 @@ async function lastLines(file: FileHandle, size: number, count: number): Promise
 async function turnedOver(path: string, file: FileHandle): Promise<FileHandle | undefined> {
   const now = await stat(path).catch(() => undefined)
   if (now === undefined || now.ino === (await file.stat()).ino) return undefined
-  return open(path, 'r').catch(() => undefined)
+  return openLog(path).catch(() => undefined)
 }
 
 /** Resolves when the file may have grown, or the reader has gone. */

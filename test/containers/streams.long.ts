@@ -1,0 +1,137 @@
+/** Sessions with real containers: long ones, many at once, and ones whose client or container goes away. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { lacks } from '../machine.ts'
+import { busyboxArchive, type ContainerMachine, startContainerMachine, until } from './stage.ts'
+import { IMAGE, pod } from './traffic.ts'
+
+const KUBECTL = join(process.cwd(), 'interop/bin/kubectl')
+const MANY = fileURLToPath(new URL('many-sessions.mjs', import.meta.url))
+const PATH = '/api/v1/namespaces/default/pods/p'
+const MIB = 1024 * 1024
+const MOST_GROWTH_MIB = 64
+const AT_ONCE = 200
+
+describe('sessions with real containers', { skip: lacks.containers() }, () => {
+  let machine: ContainerMachine
+  /** Of the process that is API server and kubelet. */
+  let pid = ''
+
+  before(async () => {
+    machine = await startContainerMachine()
+    const { status, stderr } = machine.skiff('up', '--runtime', 'cri', '--port', '0', '--detach')
+    assert.equal(status, 0, stderr)
+    assert.equal(machine.skiff('image', 'load', busyboxArchive(machine.directory, IMAGE)).status, 0)
+    machine.apply(
+      pod(
+        'p',
+        'p',
+        'nc -lk -p 8081 -e cat & exec httpd -f -p 8080',
+        {},
+        { resources: { limits: { memory: '256Mi' } } },
+      ),
+    )
+    await until('it is ready', () => /1\/1/.test(machine.kubectl('get', 'pod', 'p', '--no-headers').stdout))
+    const own = /^pid: +(\d+)$/m.exec(machine.skiff('status').stdout)?.[1] ?? ''
+    // The machine has process ids of its own: here the process has another.
+    pid = await until('its process', () =>
+      readdirSync('/proc').find((id) => {
+        try {
+          const words = /^NSpid:\s+(.*)$/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]?.split('\t') ?? []
+          return (
+            words.length > 1 &&
+            words.at(-1) === own &&
+            readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(machine.dataDir)
+          )
+        } catch {
+          return false
+        }
+      }),
+    )
+  })
+  after(async () => {
+    machine?.skiff('down')
+    await machine?.stop()
+  })
+
+  const peakMiB = () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+  const forgetPeak = () => writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  const sockets = () => readdirSync(`/proc/${pid}/fd`).length
+  const processes = (name: string) =>
+    machine.kubectl('exec', 'p', '--', '/bin/busybox', 'pidof', name).stdout.trim().split(/\s+/).filter(Boolean).length
+
+  /** Through `cat` in the container and back; gives the hash of each direction. */
+  function thereAndBack(mebibytes: number, how: string) {
+    const { stdout, stderr } = machine.run(
+      'sh',
+      '-c',
+      `cd ${machine.directory}; export ${how}
+       head -c ${mebibytes * MIB} /dev/urandom > given
+       ${KUBECTL} exec -i p -- /bin/busybox cat < given | sha256sum; sha256sum < given; rm given`,
+    )
+    const [back, given] = stdout.trim().split('\n')
+    assert.ok(back !== undefined && back === given, `${back} for ${given}: ${stderr}`)
+  }
+
+  for (const [name, how] of [
+    ['WebSocket', 'KUBECTL_REMOTE_COMMAND_WEBSOCKETS=true'],
+    ['SPDY', 'KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false'],
+  ] as const)
+    test(`a gigabyte into a container and out again by ${name} is whole, and memory grows by less than ${MOST_GROWTH_MIB} MiB`, () => {
+      thereAndBack(256, how)
+      const before = peakMiB()
+      forgetPeak()
+      thereAndBack(1024, how)
+      const growth = peakMiB() - before
+      assert.ok(growth < MOST_GROWTH_MIB, `${growth} MiB more than ${before}`)
+    })
+
+  const many = (kind: string, ...more: readonly string[]) =>
+    machine.run(process.execPath, MANY, kind, PATH, String(AT_ONCE), ...more)
+
+  for (const kind of ['exec', 'portforward'])
+    test(`${AT_ONCE} of ${kind} at once each get their own answer, and leave no process and no socket`, async () => {
+      const before = sockets()
+      const { stdout, stderr } = many(kind)
+      assert.equal(stdout, `${AT_ONCE} sessions\n`, stderr)
+      await until('the sockets go', () => sockets() <= before + 2)
+      await until('the processes go', () => processes('cat') === 0)
+    })
+
+  for (const kind of ['exec', 'portforward'])
+    test(`a client of ${kind} that is killed leaves no process and no socket`, async () => {
+      const before = sockets()
+      const client = machine.start(process.execPath, MANY, kind, PATH, String(20), 'hold')
+      let said = ''
+      client.stdout?.on('data', (piece) => {
+        said += piece
+      })
+      await until('its sessions', () => said !== '')
+      assert.equal(processes('cat'), 20)
+      const ended = new Promise((resolve) => client.once('exit', resolve))
+      machine.run('pkill', '-9', '-f', MANY)
+      await ended
+      await until('the processes go', () => processes('cat') === 0)
+      await until('the sockets go', () => sockets() <= before + 2)
+    })
+
+  test('a container that ends lets go of all of its sessions', async () => {
+    const before = sockets()
+    const exited: Promise<unknown>[] = []
+    for (const kind of ['exec', 'portforward']) {
+      const client = machine.start(process.execPath, MANY, kind, PATH, String(20), 'hold')
+      let said = ''
+      client.stdout?.on('data', (piece) => {
+        said += piece
+      })
+      exited.push(new Promise((resolve) => client.once('exit', resolve)))
+      await until(`sessions of ${kind}`, () => said !== '')
+    }
+    assert.equal(machine.kubectl('delete', 'pod', 'p', '--timeout=60s').status, 0)
+    await Promise.all(exited)
+    await until('the sockets go', () => sockets() <= before + 2)
+  })
+})
