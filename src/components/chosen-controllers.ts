@@ -5,7 +5,6 @@ import { FlagError, type ReadFlags } from './flags.ts'
 /** Those that kube-controller-manager has besides (v1.37): nothing runs for them here. */
 const NOT_HERE = [
   'kube-apiserver-serving-clustertrustbundle-publisher-controller',
-  'persistentvolume-attach-detach-controller',
   'podgroup-protection-controller',
   'resourcepoolstatusrequest-controller',
   'selinux-warning-controller',

@@ -147,6 +147,7 @@ function settingsOf(flags: ReadFlags, { runtime }: ComponentProcess): Given {
         startupGracePeriodMs: flags.ms('node-startup-grace-period'),
       },
       ...nodeIpamOf(flags),
+      attachDetach: { isForcedDetachOff: flags.bool('disable-force-detach-on-timeout') },
       legacyTokenCleanUpMs: flags.ms('legacy-service-account-token-clean-up-period'),
       podAutoscaler: autoscalerOptionsOf(flags),
       podGarbageCollector: { terminatedPodThreshold: flags.number('terminated-pod-gc-threshold') ?? 0 },

@@ -48,7 +48,7 @@ controller-shutdown-timeout duration ignored 10s
 controller-start-interval duration ignored
 controllers strings used
 disable-attach-detach-reconcile-sync bool ignored
-disable-force-detach-on-timeout bool ignored
+disable-force-detach-on-timeout bool used
 enable-dynamic-provisioning bool ignored true
 enable-garbage-collector bool used true
 enable-hostpath-provisioner bool lacking

@@ -5,6 +5,7 @@
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
 import type { InformerFactory } from '../client/informer.ts'
+import type { AttachDetachSettings } from './attach-detach/reconciler.ts'
 import type { CertificateSigningOptions } from './certificates/signing-controller.ts'
 import type { LocalPathOptions } from './local-path/local-path-provisioner.ts'
 import type { NodeIpamOptions } from './node-ipam/node-ipam-controller.ts'
@@ -26,6 +27,7 @@ export interface ControllerContext {
 
 /** What an administrator may set; without it everything is as kube-controller-manager has it by default. */
 export interface ControllerSettings {
+  readonly attachDetach?: AttachDetachSettings
   readonly certificateSigning?: CertificateSigningOptions
   /** Without it no node is given a range of its own. */
   readonly nodeIpam?: NodeIpamOptions

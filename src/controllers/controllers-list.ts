@@ -1,4 +1,5 @@
 /** Which controllers the manager runs. */
+import { createAttachDetachController } from './attach-detach/attach-detach-controller.ts'
 import { createBootstrapSigner } from './bootstrap-tokens/bootstrap-signer-controller.ts'
 import { createTokenCleaner } from './bootstrap-tokens/token-cleaner-controller.ts'
 import { createCertificateApprover } from './certificates/approving-controller.ts'
@@ -108,6 +109,9 @@ export const controllerEntries: readonly ControllerEntry[] = [
     createLegacyTokenCleaner(context, context.settings?.legacyTokenCleanUpMs),
   ),
   entry('persistentvolume-expander-controller', 'expand-controller', createExpandController),
+  entry('persistentvolume-attach-detach-controller', 'attachdetach-controller', (context) =>
+    createAttachDetachController(context, context.settings?.attachDetach),
+  ),
 ]
 
 function entry(
