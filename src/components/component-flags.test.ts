@@ -14,7 +14,7 @@ import { KUBE_CONTROLLER_MANAGER_FLAGS } from './kube-controller-manager-flags.t
 import { KUBE_SCHEDULER_FLAGS } from './kube-scheduler-flags.ts'
 import { KUBELET_FLAGS } from './kubelet-flags.ts'
 import { electionOfFlags } from './leading.ts'
-import { schedulerSettings } from './scheduler-configuration.ts'
+import { schedulerSettings } from './scheduler-configuration/scheduler-settings.ts'
 
 const read = (table: ReadonlyMap<string, Flag>, ...args: string[]) => readFlags(table, parseFlags('x', table, args))
 const folder = mkdtempSync(join(tmpdir(), 'skiff-flags-'))
@@ -131,15 +131,16 @@ test('a KubeSchedulerConfiguration goes before the flags, and what it asks for b
     'clientConnection: {kubeconfig: /x, qps: 7}\nleaderElection: {leaderElect: false}\nprofiles: [{schedulerName: mine}]\n',
   )
   assert.equal(settings.kubeconfig, '/x')
-  assert.equal(settings.schedulerName, 'mine')
+  assert.deepEqual(
+    settings.profiles.map(({ schedulerName }) => schedulerName),
+    ['mine'],
+  )
   assert.deepEqual(settings.limits, { qps: 7, burst: 100 })
   assert.equal(settings.election.enabled, false)
   const refused = (text: string) => why(() => of(text)).replace(`--config ${file}: `, '')
-  assert.match(refused('profiles: [{plugins: {score: {disabled: [{name: "*"}]}}}]'), /^profiles\[0\]\.plugins: /)
-  assert.match(refused('profiles: [{}, {}]'), /one profile, not several/)
   assert.match(refused('extenders: [{urlPrefix: x}]'), /^extenders: /)
-  assert.match(refused('nonsense: 1'), /^nonsense: skiff does not know this field/)
-  assert.match(refused('leaderElection: {renewDeadline: soon}'), /renewDeadline "soon" is no duration/)
+  assert.match(refused('nonsense: 1'), /unknown field "nonsense"/)
+  assert.match(refused('leaderElection: {renewDeadline: soon}'), /renewDeadline: "soon" is not of type duration/)
   writeFileSync(file, 'kind: Pod')
   assert.match(
     why(() => schedulerSettings(read(KUBE_SCHEDULER_FLAGS, '--config', file))),

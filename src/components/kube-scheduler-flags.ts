@@ -6,6 +6,6 @@ export const KUBE_SCHEDULER_FLAGS = flagTable(`
 ${CONTROL_PLANE_FLAGS}
 authentication-tolerate-lookup-failure bool used true
 config string used
-pod-max-in-unschedulable-pods-duration duration lacking 5m0s
+pod-max-in-unschedulable-pods-duration duration used 5m0s
 write-config-to string lacking
 `)

@@ -4,13 +4,14 @@ import type { HealthCheck } from '../apiserver/handlers/health.ts'
 import { messageOf } from '../base/errors.ts'
 import { fencedTransport } from '../client/held-transports.ts'
 import { createClient } from '../client/transport.ts'
+import { DEFAULT_SCHEDULER } from '../scheduler/profile.ts'
 import { startScheduler } from '../scheduler/scheduler.ts'
 import { accessOf, limitedBy, untilAnswered } from './access.ts'
 import type { ReadFlags } from './flags.ts'
 import { KUBE_SCHEDULER_FLAGS } from './kube-scheduler-flags.ts'
 import { election } from './leading.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
-import { schedulerSettings } from './scheduler-configuration.ts'
+import { schedulerSettings } from './scheduler-configuration/scheduler-settings.ts'
 import { serve } from './serving.ts'
 
 const NAME = 'kube-scheduler'
@@ -31,8 +32,11 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   onStop(() => access.transport.close())
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
-  const { schedulerName } = settings
-  const elected = election(settings.election, process, access.transport, { component: schedulerName, userAgent: NAME })
+  const { profiles, queueTimes } = settings
+  const elected = election(settings.election, process, access.transport, {
+    component: profiles[0]?.schedulerName ?? DEFAULT_SCHEDULER,
+    userAgent: NAME,
+  })
   let syncing = false
   const checks: HealthCheck[] = [
     elected.check,
@@ -60,7 +64,8 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
     await startScheduler({
       runtime: { ...runtime, log: runtime.log.named('scheduler') },
       client,
-      schedulerName,
+      profiles,
+      queueTimes,
       signal: stopping.signal,
     })
   } catch (error) {

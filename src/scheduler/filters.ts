@@ -6,9 +6,11 @@ import type { Fields } from '../api/object.ts'
 import { addInt64 } from '../api/objects/integers.ts'
 import { selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
+import type { SpreadSelector } from './default-spread.ts'
 import type { DevicePlan } from './devices/device-binder.ts'
 import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
-import { type HostPort, type PodInfo, termMatches } from './pod-info.ts'
+import { type HostPort, type PodInfo, type SpreadConstraint, termMatches } from './pod-info.ts'
+import { defaultProfile, type FilterPlugin, type SchedulerProfile } from './profile.ts'
 import type { VolumePlan } from './volumes.ts'
 
 export interface Refusal {
@@ -18,10 +20,19 @@ export interface Refusal {
 
 /** What filters need beyond the node: worked out once per pod by `prefilter`. */
 export interface FilterState {
+  readonly profile: SchedulerProfile
   readonly cluster: Cluster
   readonly namespaceLabels: (namespace: string) => Fields | undefined
   /** Matching pods by topology value, one map per required affinity term and per hard spread constraint. */
   readonly affinityCounts: readonly ReadonlyMap<string, number>[]
+  /** The pod's own constraints; without any the defaults for the pods that it belongs to. */
+  readonly spread: readonly SpreadConstraint[]
+  /** They are the scheduler's own. */
+  readonly isSpreadBySystem: boolean
+  /** How many pods on the node a constraint counts. */
+  readonly spreadOn: (constraint: SpreadConstraint, node: NodeInfo) => number
+  /** By the images that nodes have; undefined where none has told of any. */
+  readonly imageScore?: (pod: PodInfo['pod']) => ((node: NodeInfo) => number) | undefined
   readonly spreadCounts: readonly ReadonlyMap<string, number>[]
   /** For a pod with volume claims: what is to be done for them on the node, or why that is impossible. */
   readonly volumesOn?: (node: NodeInfo) => VolumePlan | readonly string[]
@@ -58,8 +69,14 @@ const taintToleration: NodeFilter = (info, node) => {
   return untolerated ? hard('node(s) had untolerated taint(s)') : undefined
 }
 
-const nodeAffinity: NodeFilter = (info, node) =>
-  selectsNode(info.pod.spec ?? {}, node.node!) ? undefined : hard("node(s) didn't match Pod's node affinity/selector")
+const nodeAffinity: NodeFilter = (info, node, { profile }) => {
+  const { addedAffinity } = profile.args
+  if (addedAffinity !== undefined && !selectsNode({ affinity: { nodeAffinity: addedAffinity } }, node.node!))
+    return hard("node(s) didn't match scheduler-enforced node affinity")
+  return selectsNode(info.pod.spec ?? {}, node.node!)
+    ? undefined
+    : hard("node(s) didn't match Pod's node affinity/selector")
+}
 
 const clash = (a: HostPort, b: HostPort) =>
   a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0')
@@ -69,12 +86,14 @@ const nodePorts: NodeFilter = (info, node) =>
     ? soft("node(s) didn't have free ports for the requested pod ports")
     : undefined
 
-const nodeResources: NodeFilter = (info, node, { backed }) => {
+const nodeResources: NodeFilter = (info, node, { backed, profile }) => {
+  const { ignoredResources, ignoredResourceGroups } = profile.args
   const reasons: string[] = []
   let curable = true
   if (node.pods.size + 1 > (node.allocatable.get('pods') ?? 0)) reasons.push('Too many pods')
   for (const [name, amount] of info.requests) {
     if (amount === 0) continue
+    if (ignoredResources.has(name) || ignoredResourceGroups.has(name.split('/', 1)[0] as string)) continue
     const capacity = node.allocatable.get(name) ?? 0
     if (capacity === 0 && backed?.has(name)) continue
     if (amount > addInt64(capacity, -(node.requested.get(name) ?? 0))) reasons.push(`Insufficient ${name}`)
@@ -89,7 +108,7 @@ const volumeBinding: NodeFilter = (_, node, state) => {
 }
 
 const topologySpread: NodeFilter = (info, node, state) => {
-  const constraints = info.spread.filter((constraint) => constraint.hard)
+  const constraints = state.spread.filter((constraint) => constraint.hard)
   const labels = labelsOf(node)
   for (const [index, constraint] of constraints.entries()) {
     const value = labels[constraint.topologyKey]
@@ -143,66 +162,93 @@ const dynamicResources: NodeFilter = (_, node, state) => {
   return typeof plan === 'string' ? hard(plan) : undefined
 }
 
-const filters: readonly NodeFilter[] = [
-  nodeUnschedulable,
-  nodeName,
-  taintToleration,
-  nodeAffinity,
-  nodePorts,
-  nodeResources,
-  volumeBinding,
-  topologySpread,
-  interPodAffinity,
-  dynamicResources,
-]
+/** VolumeZone has its say in the plan of volumes. */
+const filters: Readonly<Record<Exclude<FilterPlugin, 'VolumeZone'>, NodeFilter>> = {
+  NodeUnschedulable: nodeUnschedulable,
+  NodeName: nodeName,
+  TaintToleration: taintToleration,
+  NodeAffinity: nodeAffinity,
+  NodePorts: nodePorts,
+  NodeResourcesFit: nodeResources,
+  VolumeBinding: volumeBinding,
+  PodTopologySpread: topologySpread,
+  InterPodAffinity: interPodAffinity,
+  DynamicResources: dynamicResources,
+}
 
 export function prefilter(
   info: PodInfo,
   cluster: Cluster,
   namespaceLabels: FilterState['namespaceLabels'],
+  profile: SchedulerProfile = defaultProfile(),
+  together?: (info: PodInfo) => SpreadSelector | undefined,
 ): FilterState {
-  const hardSpread = info.spread.filter((constraint) => constraint.hard)
+  const belonging = info.spread.length === 0 ? together?.(info) : undefined
+  const spread = belonging === undefined ? info.spread : defaultSpread(belonging, profile)
+  const spreadOn = (constraint: SpreadConstraint, node: NodeInfo): number => {
+    if (belonging !== undefined) return belonging.countOn(node)
+    let count = 0
+    for (const other of node.pods.values()) if (matchesSpread(constraint, info, other)) count++
+    return count
+  }
+  const termOn = (term: PodInfo['affinity'][number]) => (node: NodeInfo) => {
+    let count = 0
+    for (const other of node.pods.values()) if (termMatches(term, other.pod, namespaceLabels)) count++
+    return count
+  }
   return {
+    profile,
     cluster,
     namespaceLabels,
+    spread,
+    isSpreadBySystem: belonging !== undefined && profile.args.areSystemDefaults,
+    spreadOn,
     affinityCounts: info.affinity.map((term) =>
-      countByTopology(
-        cluster,
-        term.topologyKey,
-        () => true,
-        (other) => termMatches(term, other.pod, namespaceLabels),
-        false,
-      ),
+      countByTopology(cluster, term.topologyKey, () => true, termOn(term), false),
     ),
-    spreadCounts: hardSpread.map((constraint) =>
-      countByTopology(
-        cluster,
-        constraint.topologyKey,
-        (node) => selectsNode(info.pod.spec ?? {}, node.node!),
-        (other) =>
-          other.pod.metadata.namespace === info.pod.metadata.namespace &&
-          other.pod.metadata.deletionTimestamp === undefined &&
-          constraint.selector.matches(other.pod.metadata.labels),
-        true,
+    spreadCounts: spread
+      .filter((constraint) => constraint.hard)
+      .map((constraint) =>
+        countByTopology(
+          cluster,
+          constraint.topologyKey,
+          (node) => selectsNode(info.pod.spec ?? {}, node.node!),
+          (node) => spreadOn(constraint, node),
+          true,
+        ),
       ),
-    ),
   }
 }
 
-/** Matching pods per value of a node label; `withEmpty` keeps the values where there are none. */
+function defaultSpread({ selector }: SpreadSelector, { args }: SchedulerProfile): readonly SpreadConstraint[] {
+  return args.defaultConstraints.map(({ topologyKey, maxSkew, minDomains, isHard }) => ({
+    topologyKey,
+    selector,
+    maxSkew,
+    minDomains,
+    hard: isHard,
+  }))
+}
+
+/** The pod counts; one that is being deleted does not. */
+function matchesSpread({ selector }: SpreadConstraint, info: PodInfo, { pod }: PodInfo): boolean {
+  const { namespace, deletionTimestamp, labels } = pod.metadata
+  return namespace === info.pod.metadata.namespace && deletionTimestamp === undefined && selector.matches(labels)
+}
+
+/** Pods, as `on` counts them on a node, per value of a node label; `withEmpty` keeps the values where there are none. */
 export function countByTopology(
   cluster: Cluster,
   topologyKey: string,
   counts: (node: NodeInfo) => boolean,
-  matches: (info: PodInfo) => boolean,
+  on: (node: NodeInfo) => number,
   withEmpty: boolean,
 ): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
   for (const node of cluster.ready()) {
     const value = labelsOf(node)[topologyKey]
     if (value === undefined || !counts(node)) continue
-    let sum = 0
-    for (const present of node.pods.values()) if (matches(present)) sum++
+    const sum = on(node)
     if (sum > 0 || withEmpty) found.set(value, (found.get(value) ?? 0) + sum)
   }
   return found
@@ -210,8 +256,8 @@ export function countByTopology(
 
 /** The first filter that refuses decides, as in Kubernetes. */
 export function refusalOf(info: PodInfo, node: NodeInfo, state: FilterState): Refusal | undefined {
-  for (const filter of filters) {
-    const refusal = filter(info, node, state)
+  for (const plugin of state.profile.filters) {
+    const refusal = plugin === 'VolumeZone' ? undefined : filters[plugin](info, node, state)
     if (refusal) return refusal
   }
   return undefined

@@ -37,8 +37,23 @@ function fixture(count: number, zones = 1) {
 
 test('all of a hundred nodes are looked at, half less one percent for each 125 of more, a twentieth at least', () => {
   assert.deepEqual(
-    [1, 99, 100, 150, 250, 1000, 5000, 5500, 10_000].map(enoughOf),
+    [1, 99, 100, 150, 250, 1000, 5000, 5500, 10_000].map((count) => enoughOf(count)),
     [1, 99, 100, 100, 120, 420, 500, 330, 500],
+  )
+})
+
+test('percentageOfNodesToScore is asked for: no less than a hundred nodes, and all of them at a hundred', () => {
+  assert.deepEqual(
+    (
+      [
+        [1000, 5],
+        [1000, 30],
+        [5000, 1],
+        [5000, 100],
+        [99, 1],
+      ] as const
+    ).map(([count, asked]) => enoughOf(count, asked)),
+    [100, 300, 100, 5000, 99],
   )
 })
 

@@ -27,10 +27,10 @@ const LEAST_PERCENT = 5
 /** What is remembered for each of this many shapes is some bytes a node. */
 const SHAPES = 16
 
-/** How many fitting nodes are enough, of `count`. */
-export function enoughOf(count: number): number {
-  if (count < FEWEST) return count
-  const percent = Math.max(LEAST_PERCENT, 50 - Math.floor(count / 125))
+/** How many fitting nodes are enough, of `count`; `asked`: percentageOfNodesToScore. */
+export function enoughOf(count: number, asked = 0): number {
+  if (count < FEWEST || asked >= 100) return count
+  const percent = asked > 0 ? asked : Math.max(LEAST_PERCENT, 50 - Math.floor(count / 125))
   return Math.max(FEWEST, Math.floor((count * percent) / 100))
 }
 
@@ -65,11 +65,12 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
     if (
       shape === undefined ||
       state.devicesOn !== undefined ||
+      state.spread.some((constraint) => constraint.hard) ||
       cluster.withAntiAffinity.size > 0 ||
       cluster.withAffinity.size > 0
     )
       return undefined
-    return getOrInsertComputed(shapes, shape, () => new Map())
+    return getOrInsertComputed(shapes, `${state.profile.schedulerName} ${shape}`, () => new Map())
   }
 
   function foundOf(info: PodInfo, node: NodeInfo, state: FilterState, remembered: Map<NodeInfo, Found> | undefined) {
@@ -87,7 +88,7 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
         ?.map((name) => cluster.nodes.get(name))
         .filter((node) => node?.node !== undefined && !refusalOf(info, node, state))
       if (named !== undefined && named.length > 0) return { fitting: named as NodeInfo[], refusals: new Map() }
-      const enough = enoughOf(all.length)
+      const enough = enoughOf(all.length, state.profile.percentageOfNodesToScore)
       const remembered = rememberedFor(info, state)
       // Nodes that are gone.
       if (remembered && remembered.size > 2 * all.length) remembered.clear()
@@ -111,7 +112,7 @@ export function createNodeSearch(cluster: Cluster): NodeSearch {
         found.scores ??= score(node)
         return found.scores
       }
-      return bestNodes(info, fitting, cluster, state.namespaceLabels, recall, state.devicesOn)
+      return bestNodes(info, fitting, state, recall)
     },
   }
 }

@@ -16,8 +16,6 @@ export interface NodeInfo {
   /** Sums of the pods' `assumed`. */
   readonly assumed: Map<string, Int64>
   readonly ports: HostPort[]
-  /** Pods by controller uid. */
-  readonly byController: Map<string, number>
   /** Rises with every change of the node or of the pods on it that filters or scores can see. */
   generation: number
 }
@@ -55,7 +53,6 @@ export function createCluster(): Cluster {
         requested: new Map(),
         assumed: new Map(),
         ports: [],
-        byController: new Map(),
         generation: 0,
       }
       nodes.set(name, info)
@@ -148,7 +145,6 @@ export function putOn(node: NodeInfo, info: PodInfo): void {
   sum(node.requested, info.requests, 1)
   sum(node.assumed, info.assumed, 1)
   node.ports.push(...info.ports)
-  if (info.controller !== '') node.byController.set(info.controller, (node.byController.get(info.controller) ?? 0) + 1)
 }
 
 export function takeOff(node: NodeInfo, info: PodInfo): void {
@@ -160,9 +156,6 @@ export function takeOff(node: NodeInfo, info: PodInfo): void {
     const at = node.ports.indexOf(port)
     if (at >= 0) node.ports.splice(at, 1)
   }
-  const siblings = (node.byController.get(info.controller) ?? 0) - 1
-  if (siblings > 0) node.byController.set(info.controller, siblings)
-  else node.byController.delete(info.controller)
 }
 
 function sum(into: Map<string, Int64>, amounts: Amounts, sign: 1 | -1): void {

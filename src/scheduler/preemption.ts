@@ -101,19 +101,32 @@ function compare(a: Candidate, b: Candidate): number {
   )
 }
 
-/** `budgets`: all PodDisruptionBudgets there are. Undefined when no pod's end would help. */
+/**
+ * `budgets`: all PodDisruptionBudgets there are. Undefined when no pod's end would help. Of many nodes as many are looked at as the profile
+ * says, from one by `chance` (0 to 1).
+ */
 export function choosePreemption(
   info: PodInfo,
   candidates: readonly NodeInfo[],
   state: FilterState,
   budgets: readonly PodDisruptionBudget[],
+  chance: () => number = () => 0,
 ): Preemption | undefined {
   if (info.pod.spec?.preemptionPolicy === 'Never') return undefined
   let best: Candidate | undefined
-  for (const node of candidates) {
+  const { minCandidateNodesPercentage: percentage, minCandidateNodesAbsolute: least } = state.profile.args
+  const count = candidates.length
+  const enough = Math.max(Math.floor((count * percentage) / 100), least)
+  const start = enough < count ? Math.floor(chance() * count) : 0
+  let found = 0
+  for (let i = 0; i < count; i++) {
+    const node = candidates[(start + i) % count] as NodeInfo
     const candidate = victimsOn(info, node, state, budgets)
     if (candidate === undefined || candidate.victims.length === 0) continue
+    found++
     if (best === undefined || compare(candidate, best) < 0) best = candidate
+    // One that breaks no budget is among them.
+    if (found >= enough && best.violations === 0) break
   }
   return best
 }

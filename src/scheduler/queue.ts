@@ -7,9 +7,14 @@ import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { PodInfo } from './pod-info.ts'
 
-const BACKOFF_MS = 1000
-const LONGEST_BACKOFF_MS = 10_000
-const FLUSH_MS = 5 * 60_000
+export interface QueueTimes {
+  readonly initialBackoffMs: number
+  readonly maxBackoffMs: number
+  /** So long a pod waits at most until it is tried again without any help. */
+  readonly flushMs: number
+}
+
+export const USUAL_TIMES: QueueTimes = { initialBackoffMs: 1000, maxBackoffMs: 10_000, flushMs: 5 * 60_000 }
 
 const BTree = sortedBTree.default
 
@@ -38,7 +43,11 @@ export interface SchedulingQueue {
 }
 
 /** `wake` is called whenever a pod became ready. */
-export function createSchedulingQueue(runtime: Runtime, wake: () => void): SchedulingQueue {
+export function createSchedulingQueue(
+  runtime: Runtime,
+  wake: () => void,
+  times: QueueTimes = USUAL_TIMES,
+): SchedulingQueue {
   const { clock } = runtime
   const known = new Map<string, Waiting>()
   const active = new Map<string, Waiting>()
@@ -108,12 +117,13 @@ export function createSchedulingQueue(runtime: Runtime, wake: () => void): Sched
       const waiting = known.get(info.key)
       if (waiting === undefined || active.has(info.key)) return
       waiting.cureless = cureless
-      waiting.retryAt = clock.now() + Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (waiting.attempts - 1))
+      const backoff = Math.min(times.maxBackoffMs, times.initialBackoffMs * 2 ** (waiting.attempts - 1))
+      waiting.retryAt = clock.now() + backoff
       unschedulable.set(info.key, waiting)
       timers.get(info.key)?.cancel()
       timers.set(
         info.key,
-        clock.setTimer(FLUSH_MS, 'unschedulable flush', () => activate(info.key, waiting)),
+        clock.setTimer(times.flushMs, 'unschedulable flush', () => activate(info.key, waiting)),
       )
     },
     podGone() {

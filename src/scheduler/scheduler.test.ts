@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../api/object.ts'
-import { startScheduler } from './scheduler.ts'
+import { DEFAULT_ARGS, defaultProfile, type SchedulerProfile } from './profile.ts'
+import { type SchedulerOptions, startScheduler } from './scheduler.ts'
 import { type Given, node, pod } from './test-objects.ts'
 import { startStandIn } from './test-stand-in.ts'
 
@@ -10,10 +11,14 @@ const ours = (name: string, spec: Fields = {}, given: Given = {}): KubeObject =>
 const full: Given = { requests: { cpu: '2' } }
 
 async function started(...nodes: readonly KubeObject[]) {
+  return startedAs({}, ...nodes)
+}
+
+async function startedAs(options: Partial<SchedulerOptions>, ...nodes: readonly KubeObject[]) {
   const it = startStandIn()
   for (const one of nodes) it.put('nodes', one)
   it.put('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } })
-  await it.runtime.complete(startScheduler(it.options))
+  await it.runtime.complete(startScheduler({ ...it.options, ...options }))
   const nodeOf = (name: string): string | undefined => it.of('pods').get(`default/${name}`)?.['spec'].nodeName
   return {
     ...it,
@@ -178,4 +183,57 @@ test('a pod drives out no more while those it drove out are going', async () => 
   assert.ok(it.of('pods').get('default/second'))
   assert.match(it.events().join('\n'), /not eligible due to a terminating pod on the nominated node\./)
   it.stop()
+})
+
+const half: Given = { requests: { cpu: '1' } }
+const named = (schedulerName: string, name: string, given: Given = half): KubeObject =>
+  pod(name, { schedulerName }, given)
+const profile = (schedulerName: string, more: Partial<SchedulerProfile> = {}): SchedulerProfile => ({
+  ...defaultProfile(schedulerName),
+  ...more,
+})
+
+test('each profile schedules the pods that name it, in its own way, and is named in their Events', async () => {
+  const { scoringStrategy } = DEFAULT_ARGS
+  const packing = { ...DEFAULT_ARGS, scoringStrategy: { ...scoringStrategy, type: 'MostAllocated' as const } }
+  const profiles = [
+    profile('spreads'),
+    profile('packs', { args: packing, weights: new Map([['NodeResourcesFit', 1]]) }),
+  ]
+  const it = await startedAs({ profiles }, node('a'), node('b'))
+  it.put('pods', pod('there', { nodeName: 'a' }, { requests: { cpu: '500m' } }))
+  await it.runtime.settle()
+  await it.add(named('packs', 'p', { requests: { cpu: '1' } }))
+  await it.add(named('spreads', 's', { requests: { cpu: '1' } }), named('default-scheduler', 'd'))
+  assert.deepEqual([it.nodeOf('p'), it.nodeOf('s'), it.nodeOf('d')], ['a', 'b', undefined])
+  const reporters = it
+    .of('events')
+    .requests.flatMap(({ body }) => (body?.kind === 'object' ? [body.object['reportingController']] : []))
+  assert.deepEqual(reporters, ['packs', 'spreads'])
+})
+
+test('a filter that is off refuses no node, and without preemption no pod makes room', async () => {
+  const profiles = [
+    profile('blind', { filters: defaultProfile().filters.filter((name) => name !== 'NodeUnschedulable') }),
+    profile('calm', { preempts: false }),
+  ]
+  const it = await startedAs({ profiles }, node('n', { spec: { unschedulable: true } }))
+  await it.add(named('calm', 'c'), named('blind', 'b'))
+  assert.deepEqual([it.nodeOf('c'), it.nodeOf('b')], [undefined, 'n'])
+  const before = await startedAs({ profiles: [profile('calm', { preempts: false })] }, node('n'))
+  await before.add(named('calm', 'low', full))
+  await before.add(pod('high', { schedulerName: 'calm', priority: 9 }, full))
+  assert.equal(before.statusOf('high')['nominatedNodeName'], undefined)
+  assert.deepEqual(before.events().at(-1), 'FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.')
+})
+
+test('backoffs are as long as they are told to be', async () => {
+  const queueTimes = { initialBackoffMs: 4000, maxBackoffMs: 4000, flushMs: 60_000 }
+  const it = await startedAs({ queueTimes }, node('small', { allocatable: { cpu: '1' } }))
+  await it.add(ours('a', {}, full))
+  it.put('nodes', node('large'))
+  await it.runtime.advance(3900)
+  assert.equal(it.nodeOf('a'), undefined)
+  await it.runtime.advance(200)
+  assert.equal(it.nodeOf('a'), 'large')
 })

@@ -11,9 +11,10 @@ import { formatTime } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
-import { createEventRecorder, USUAL_LIMITS } from '../client/events.ts'
+import { createEventRecorder, type EventRecorder, USUAL_LIMITS } from '../client/events.ts'
 import { createInformerFactory, type InformerFactory } from '../client/informer.ts'
 import { objectKey } from '../client/store.ts'
+import { createBelongsTogether } from './default-spread.ts'
 import {
   ClaimError,
   claimKeysOf,
@@ -23,12 +24,14 @@ import {
 } from './devices/device-binder.ts'
 import { type FilterState, prefilter, type Refusal, refusalOf } from './filters.ts'
 import { createNodeSearch } from './find-nodes.ts'
+import { createImageIndex } from './image-locality.ts'
 import { createCluster, type NodeInfo, sameNode } from './node-info.ts'
 import { createNominations } from './nominations.ts'
 import { type PodInfo, podInfoOf } from './pod-info.ts'
 import { createPodStatusWriter, type Unscheduled } from './pod-status.ts'
 import { choosePreemption } from './preemption.ts'
-import { createSchedulingQueue } from './queue.ts'
+import { DEFAULT_SCHEDULER, defaultProfile, type SchedulerProfile } from './profile.ts'
+import { createSchedulingQueue, type QueueTimes } from './queue.ts'
 import { createVolumeBinder } from './volume-binder.ts'
 import { nothingToDo, planFor, type VolumePlan, volumesOf } from './volumes.ts'
 
@@ -47,16 +50,26 @@ export interface SchedulerOptions {
   readonly signal: AbortSignal
   /** Shared with other components of the process; its own when left out. */
   readonly informers?: InformerFactory
-  /** Pods with another spec.schedulerName belong to another scheduler. */
-  readonly schedulerName?: string
+  /** Pods with another spec.schedulerName belong to another scheduler. Default: the default one. */
+  readonly profiles?: readonly SchedulerProfile[]
+  readonly queueTimes?: QueueTimes
 }
 
 /** Resolves once the scheduler has seen the cluster and schedules. */
 export async function startScheduler(options: SchedulerOptions): Promise<void> {
   const { runtime, client, signal } = options
-  const name = options.schedulerName ?? 'default-scheduler'
+  const profiles = new Map((options.profiles ?? [defaultProfile()]).map((profile) => [profile.schedulerName, profile]))
   const informers = options.informers ?? createInformerFactory(runtime, client, signal)
-  const recorder = createEventRecorder(runtime, client, { component: name }, 'events.k8s.io/v1', USUAL_LIMITS)
+  const recorders = new Map(
+    [...profiles.keys()].map((component) => [
+      component,
+      createEventRecorder(runtime, client, { component }, 'events.k8s.io/v1', USUAL_LIMITS),
+    ]),
+  )
+  const recorderOf = ({ pod }: PodInfo) => recorders.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER) as EventRecorder
+  const profileOf = ({ pod }: PodInfo) => profiles.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER) as SchedulerProfile
+  const images = createImageIndex()
+  const together = createBelongsTogether(informers)
   const cluster = createCluster()
   const search = createNodeSearch(cluster)
   const nominations = createNominations(cluster)
@@ -87,7 +100,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     scheduled = true
     runtime.scheduler.later('schedule', scheduleSome)
   }
-  const queue = createSchedulingQueue(runtime, wake)
+  const queue = createSchedulingQueue(runtime, wake, options.queueTimes)
   const volumes = createVolumeBinder(runtime, client, informers, () => queue.moveAll())
   const devices = createDeviceBinder(runtime, client, informers, () => queue.moveAll(), claimChanged, signal)
   const podStatus = createPodStatusWriter(runtime, client, (key) => pods.store.get(key), signal)
@@ -95,9 +108,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     running = false
   })
 
+  const isGatedBy = (pod: Pod) => profiles.get(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER)?.heedsGates === true
   /** Pods that have a node and wait for their volumes there. */
   const onTheirWay = new Set<string>()
-  const isOurs = (pod: Pod) => pod.spec?.schedulerName === name
+  const isOurs = (pod: Pod) => profiles.has(pod.spec?.schedulerName ?? DEFAULT_SCHEDULER)
   const isOver = (pod: Pod) => ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')
   const place = (pod: Pod) => {
     const nodeName: string = pod.spec?.nodeName ?? ''
@@ -116,7 +130,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       queue.podGone()
       return
     }
-    const gated = (pod.spec?.schedulingGates?.length ?? 0) > 0
+    const gated = (pod.spec?.schedulingGates?.length ?? 0) > 0 && isGatedBy(pod)
     const isGated = gated || devices.isGated(pod)
     if (!isOurs(pod) || isOver(pod) || isGated || pod.metadata.deletionTimestamp !== undefined)
       queue.remove(objectKey(pod))
@@ -130,9 +144,10 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   pods.addHandlers({
     added: place,
     updated: (old, pod) => {
-      // A pod on its node whose specification and labels are the same changes nothing here but when it ends.
+      // A pod on its node whose specification and labels are the same changes nothing here but when it ends, or begins to.
       const bound = pod.spec?.nodeName
-      if (bound && old.spec?.nodeName === bound && isOver(old) === isOver(pod) && sameForScheduling(old, pod)) return
+      const isAsOver = isOver(old) === isOver(pod) && isDeleting(old) === isDeleting(pod)
+      if (bound && old.spec?.nodeName === bound && isAsOver && sameForScheduling(old, pod)) return
       // Its own failure's condition is no reason to try again.
       if (!bound && sameForScheduling(old, pod) && !isOver(pod) && isDeleting(old) === isDeleting(pod)) return
       place(pod)
@@ -149,16 +164,23 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   nodes.addHandlers({
     added: (node) => {
       cluster.setNode(node)
+      images.set(node)
       queue.moveAll()
     },
     updated: (old, node) => {
       cluster.setNode(node)
+      if (old.status?.images !== node.status?.images) images.set(node)
       if (!sameNode(old, node)) queue.moveAll()
     },
-    deleted: (node) => cluster.removeNode(node.metadata.name ?? ''),
+    deleted: ({ metadata: { name = '' } }) => {
+      cluster.removeNode(name)
+      images.remove(name)
+    },
   })
   if (options.informers === undefined) informers.start()
-  await Promise.all([pods, nodes, namespaces, budgets, volumes, devices].map((informer) => informer.whenSynced(signal)))
+  await Promise.all(
+    [pods, nodes, namespaces, budgets, volumes, devices, together].map((informer) => informer.whenSynced(signal)),
+  )
   running = true
   wake()
 
@@ -178,7 +200,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       unschedulable(info, `0/${all.length} nodes are available: ${claims}. not found`, undefined)
       return
     }
-    const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view))
+    const profile = profileOf(info)
+    const looksAtZones = profile.filters.includes('VolumeZone')
+    const volumesOn = claims && ((node: NodeInfo) => planFor(claims, node.node as Node, volumes.view, looksAtZones))
     const wanted = devices.devicesOf(current)
     if (typeof wanted === 'string') {
       const helpless = `0/${all.length} nodes are available: ${all.length} Preemption is not helpful for scheduling.`
@@ -187,8 +211,11 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     }
     const planDevices = wanted && devices.planner(current, wanted)
     const devicesOn = planDevices && ((node: NodeInfo) => planDevices(node.node as Node))
+    const belonging = info.spread.length === 0 ? together.selectorOf(info) : undefined
+    const imageScore = (pod: Pod) => images.scorer(pod, all.length)
     const stateNow = () => ({
-      ...prefilter(info, cluster, namespaceLabels),
+      ...prefilter(info, cluster, namespaceLabels, profile, () => belonging),
+      imageScore,
       ...(volumesOn && { volumesOn }),
       ...(devicesOn && { devicesOn, backed: new Set(wanted.extended.map(({ resource }) => resource)) }),
     })
@@ -255,9 +282,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
           },
           { subresource: 'binding', name: podName },
         )
-      recorder.event(info.pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${podName} to ${node.name}`, {
-        action: 'Binding',
-      })
+      const message = `Successfully assigned ${namespace}/${podName} to ${node.name}`
+      recorderOf(info).event(info.pod, 'Normal', 'Scheduled', message, { action: 'Binding' })
     } catch (error) {
       if (signal.aborted) return
       if (pods.store.get(info.key)?.spec?.nodeName !== node.name) {
@@ -290,9 +316,9 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
     let where = 'running PreBind plugin "VolumeBinding": binding volumes'
     try {
       await podStatus.nominate(info, node.name)
-      if (hasVolumes) await volumes.bind(plan, node.name, isWanted)
+      if (hasVolumes) await volumes.bind(plan, node.name, isWanted, profileOf(info).args.bindTimeoutMs)
       where = 'running PreBind plugin "DynamicResources"'
-      if (given !== undefined) await devices.bind(info.pod, given, node.name, recorder, isWanted)
+      if (given !== undefined) await devices.bind(info.pod, given, node.name, recorderOf(info), isWanted)
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'failed'
@@ -331,13 +357,17 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   ): void {
     const atNodes = `0/${count} nodes are available: ${summary([...refusals.values()])}.`
     const reasons = done === undefined ? atNodes : `${atNodes} ${done},`
+    if (!state.profile.preempts) {
+      unschedulable(info, reasons, undefined)
+      return
+    }
     if (waitsForRoom(info)) {
       const why = 'not eligible due to a terminating pod on the nominated node.'
       unschedulable(info, `${reasons} preemption: ${why}`, undefined)
       return
     }
     const candidates = [...refusals].filter(([, refusal]) => !refusal.hard).map(([node]) => node)
-    const chosen = choosePreemption(info, candidates, state, budgets.store.list())
+    const chosen = choosePreemption(info, candidates, state, budgets.store.list(), runtime.random.float)
     const helpless = count - candidates.length
     const why = [
       ...(candidates.length ? [`${candidates.length} No preemption victims found for incoming pod`] : []),
@@ -375,7 +405,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
                 type: 'DisruptionTarget',
                 status: 'True',
                 reason: 'PreemptionByScheduler',
-                message: `${name}: preempting to accommodate a higher priority pod`,
+                message: `${profileOf(preemptor).schedulerName}: preempting to accommodate a higher priority pod`,
                 lastProbeTime: null,
                 lastTransitionTime: formatTime(runtime.clock.now()),
               },
@@ -385,10 +415,16 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
         { subresource: 'status' },
       )
       await client_.delete(podName, { preconditions: { uid: victim.uid } })
-      recorder.event(victim.pod, 'Normal', 'Preempted', `Preempted by pod ${preemptor.uid} on node ${node.name}`, {
-        action: 'Preempting',
-        related: preemptor.pod,
-      })
+      recorderOf(preemptor).event(
+        victim.pod,
+        'Normal',
+        'Preempted',
+        `Preempted by pod ${preemptor.uid} on node ${node.name}`,
+        {
+          action: 'Preempting',
+          related: preemptor.pod,
+        },
+      )
     } catch (error) {
       if (!signal.aborted && !isNotFound(error))
         runtime.log.info(2, 'preemption failed', { pod: victim.key, err: String(error) })
@@ -403,7 +439,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
   function refused(info: PodInfo, why: Unscheduled, cureless = false): void {
     queue.failed(info, cureless)
     const pod = pods.store.get(info.key) ?? info.pod
-    recorder.event(pod, 'Warning', 'FailedScheduling', why.message, { action: 'Scheduling' })
+    recorderOf(info).event(pod, 'Warning', 'FailedScheduling', why.message, { action: 'Scheduling' })
     void podStatus.unscheduled(info, why)
   }
 }

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../api/object.ts'
+import { labelSelectorOf } from '../api/objects/label-selector.ts'
+import { countedSelector } from './default-spread.ts'
+import { prefilter } from './filters.ts'
 import { createCluster } from './node-info.ts'
 import { podInfoOf } from './pod-info.ts'
+import { defaultProfile } from './profile.ts'
 import { bestNodes, totalScores } from './scores.ts'
 import { node as anyNode, pod } from './test-objects.ts'
 
@@ -43,6 +47,7 @@ const owned = (made: KubeObject): KubeObject => ({
   ...made,
   metadata: {
     ...made.metadata,
+    labels: { of: 'r' },
     ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true }],
   },
 })
@@ -214,8 +219,12 @@ for (const [what, { nodes = two, present = [], pod: wanted = pod('p'), more }] o
     for (const one of nodes) cluster.setNode(one)
     for (const [where, one] of present) cluster.setPod(podInfoOf(one), where)
     const all = cluster.ready()
-    const [a = 0, b = 0] = totalScores(podInfoOf(wanted), all, cluster, () => ({}))
+    const info = podInfoOf(wanted)
+    const owned = countedSelector(labelSelectorOf({ matchLabels: { of: 'r' } }), 'default')
+    const together = () => (info.controller === '' ? undefined : owned)
+    const state = prefilter(info, cluster, () => ({}), defaultProfile(), together)
+    const [a = 0, b = 0] = totalScores(info, all, state)
     assert.equal(b - a, more)
-    const best = bestNodes(podInfoOf(wanted), all.slice(0, 2), cluster, () => ({})).map(({ name }) => name)
+    const best = bestNodes(info, all.slice(0, 2), state).map(({ name }) => name)
     if (nodes.length === 2) assert.deepEqual(best, more === 0 ? ['a', 'b'] : more > 0 ? ['b'] : ['a'])
   })

@@ -2,103 +2,91 @@
  * Scores of the nodes that passed: free room and balance of what is left, spread over the nodes, the pod's own preferences,
  * and taints that would rather not have it. Each is 0 to 100; weights are those of Kubernetes' default plugins.
  */
-import type { Fields } from '../api/object.ts'
-import { addInt64, type Int64 } from '../api/objects/integers.ts'
-import { nodeTermMatches } from '../api/objects/node-affinity.ts'
+import { nodeTermMatches, selectsNode } from '../api/objects/node-affinity.ts'
 import { toleratesTaint } from '../api/objects/taints.ts'
 import { preferenceOf } from './devices/preference.ts'
 import { countByTopology, type FilterState } from './filters.ts'
-import { type Cluster, labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
-import { type Amounts, type PodInfo, termMatches } from './pod-info.ts'
+import { labelsOf, type NodeInfo, taintsOf } from './node-info.ts'
+import { type PodInfo, termMatches } from './pod-info.ts'
+import type { PluginArgs, ScorePlugin } from './profile.ts'
+import { balance, resourceScore } from './resource-scores.ts'
 
 const MAX = 100
-const MEASURED = ['cpu', 'memory']
+const HOSTNAME = 'kubernetes.io/hostname'
 
 /** Raw values, later spread over 0 to 100. `reversed`: less is better; `spread`: less is better, and none is no node's score. */
 interface Score {
-  readonly weight: number
+  readonly plugin: ScorePlugin
   readonly raw: (node: NodeInfo) => number
   /** Of the raw value, where it depends on the other nodes too. */
-  readonly scaled?: (raw: number) => number
+  readonly scaled?: (raw: number, node: NodeInfo) => number
   readonly normalize: 'none' | 'to max' | 'between' | 'reversed' | 'spread'
 }
 
 /** The raw values of a node as they were found before, or as `find` finds them now. */
 export type Recall = (node: NodeInfo, find: (node: NodeInfo) => readonly number[]) => readonly number[]
 
-function leastAllocated(info: PodInfo): Score {
-  const free = (node: NodeInfo, name: string) => {
-    const capacity = Number(node.allocatable.get(name) ?? 0)
-    const used = sum(node.assumed.get(name), info.assumed.get(name))
-    return capacity === 0 ? 0 : Math.floor((MAX * Math.max(0, capacity - used)) / capacity)
-  }
+function resources(info: PodInfo, { scoringStrategy }: PluginArgs): Score {
   return {
-    weight: 1,
+    plugin: 'NodeResourcesFit',
     normalize: 'none',
-    raw: (node) => Math.floor(MEASURED.reduce((all, name) => all + free(node, name), 0) / MEASURED.length),
+    raw: (node) => resourceScore(info, node, scoringStrategy),
   }
 }
 
-/** Whether the pod makes the use of cpu and memory more alike, or less: 75 when neither. */
-function balanced(info: PodInfo): Score {
-  const balance = (node: NodeInfo, more: Amounts) => {
-    const [cpu = 0, memory = 0] = MEASURED.map((name) =>
-      fraction(node, name, sum(node.requested.get(name), more.get(name))),
-    )
-    return Math.floor(MAX * (1 - Math.abs(cpu - memory) / 2))
-  }
+/** Whether the pod makes the use of these resources more alike, or less: 75 when neither. */
+function balanced(info: PodInfo, { balancedResources }: PluginArgs): Score {
   return {
-    weight: 1,
+    plugin: 'NodeResourcesBalancedAllocation',
     normalize: 'none',
-    raw: (node) => Math.floor(75 + (balance(node, info.requests) - balance(node, new Map())) / 2),
-  }
-}
-
-const sum = (a: Int64 | undefined, b: Int64 | undefined): number => Number(addInt64(a ?? 0, b ?? 0))
-
-function fraction(node: NodeInfo, name: string, used: number): number {
-  const capacity = Number(node.allocatable.get(name) ?? 0)
-  return capacity === 0 ? 1 : Math.min(1, used / capacity)
-}
-
-/** Pods of one controller over the nodes, as the default constraint for them has it (skew 3). */
-function siblings(info: PodInfo, nodes: readonly NodeInfo[]): Score {
-  const weight = domainWeight(nodes.length)
-  return {
-    weight: 2,
-    normalize: 'spread',
-    raw: (node) => node.byController.get(info.controller) ?? 0,
-    scaled: (pods) => Math.round(pods * weight + 2),
+    raw: (node) =>
+      Math.floor(
+        75 +
+          (balance(node, balancedResources, info.requests, info) - balance(node, balancedResources, new Map(), info)) /
+            2,
+      ),
   }
 }
 
 /** The more domains, the more one pod counts. */
 const domainWeight = (domains: number) => Math.log(domains + 2)
 
-function softSpread(info: PodInfo, nodes: readonly NodeInfo[], cluster: Cluster): Score {
-  const constraints = info.spread
-    .filter((constraint) => !constraint.hard)
-    .map(({ topologyKey, selector, maxSkew }) => {
-      const domains = new Set(nodes.map((node) => labelsOf(node)[topologyKey]).filter((value) => value !== undefined))
-      const counts = countByTopology(
-        cluster,
-        topologyKey,
-        () => true,
-        (other) =>
-          other.pod.metadata.namespace === info.pod.metadata.namespace && selector.matches(other.pod.metadata.labels),
-        true,
-      )
-      return { topologyKey, maxSkew, counts, weight: domainWeight(domains.size) }
-    })
+/** Constraints that are wished: the pod's own, or by default those of the pods that it belongs to. */
+function softSpread(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState): Score {
+  const { cluster, spread, isSpreadBySystem } = state
+  const soft = spread.filter((constraint) => !constraint.hard)
+  const hasAll = (node: NodeInfo) =>
+    isSpreadBySystem || soft.every(({ topologyKey }) => labelsOf(node)[topologyKey] !== undefined)
+  const scored = nodes.filter(hasAll)
+  const counted = soft.map((constraint) => {
+    const { topologyKey, maxSkew } = constraint
+    const domains = new Set(scored.map((node) => labelsOf(node)[topologyKey]))
+    domains.delete(undefined)
+    const isHost = topologyKey === HOSTNAME
+    const inDomain =
+      isHost || domains.size === 0
+        ? undefined
+        : countByTopology(
+            cluster,
+            topologyKey,
+            (node) => selectsNode(info.pod.spec ?? {}, node.node!) && hasAll(node),
+            (node) => state.spreadOn(constraint, node),
+            true,
+          )
+    return { topologyKey, maxSkew, weight: domainWeight(isHost ? scored.length : domains.size), inDomain, constraint }
+  })
   return {
-    weight: 2,
+    plugin: 'PodTopologySpread',
     normalize: 'spread',
-    raw: (node) => {
+    raw: () => 0,
+    scaled: (_, node) => {
+      if (!hasAll(node)) return Number.NaN
       let crowd = 0
-      for (const { topologyKey, maxSkew, counts, weight } of constraints) {
+      for (const { topologyKey, maxSkew, weight, inDomain, constraint } of counted) {
         const value = labelsOf(node)[topologyKey]
-        if (value === undefined) return Number.NaN
-        crowd += (counts.get(value) ?? 0) * weight + maxSkew - 1
+        if (value === undefined) continue
+        const pods = topologyKey === HOSTNAME ? state.spreadOn(constraint, node) : (inDomain?.get(value) ?? 0)
+        crowd += pods * weight + maxSkew - 1
       }
       return Math.round(crowd)
     },
@@ -108,7 +96,7 @@ function softSpread(info: PodInfo, nodes: readonly NodeInfo[], cluster: Cluster)
 function taints(info: PodInfo): Score {
   const tolerations = info.pod.spec?.tolerations ?? []
   return {
-    weight: 3,
+    plugin: 'TaintToleration',
     normalize: 'reversed',
     raw: (node) =>
       taintsOf(node).filter(
@@ -118,22 +106,22 @@ function taints(info: PodInfo): Score {
   }
 }
 
-function preferredNodes(info: PodInfo): Score {
-  const preferred = info.pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
+function preferredNodes(info: PodInfo, { addedAffinity }: PluginArgs): Score {
+  const preferred = [
+    ...(addedAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(info.pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+  ]
   return {
-    weight: 2,
+    plugin: 'NodeAffinity',
     normalize: 'to max',
     raw: (node) =>
       preferred.reduce((sum, entry) => sum + (nodeTermMatches(entry.preference, node.node!) ? entry.weight : 0), 0),
   }
 }
 
-/** What the pod wishes of others, what others there wish of it, and that others must have it near (which weighs 1). */
-function preferredPods(
-  info: PodInfo,
-  cluster: Cluster,
-  namespaceLabels: (namespace: string) => Fields | undefined,
-): Score {
+/** What the pod wishes of others, what others there wish of it, and that others must have it near, which weighs 1 unless told otherwise. */
+function preferredPods(info: PodInfo, { cluster, namespaceLabels, profile }: FilterState): Score {
+  const { hardPodAffinityWeight } = profile.args
   const byTopology = new Map<string, Map<string, number>>()
   const add = (key: string, value: string | undefined, weight: number) => {
     if (value === undefined) return
@@ -142,16 +130,25 @@ function preferredPods(
     sums.set(value, (sums.get(value) ?? 0) + weight)
   }
   for (const term of info.preferred) {
-    const matches = (other: PodInfo) => termMatches(term, other.pod, namespaceLabels)
-    const counts = countByTopology(cluster, term.topologyKey, () => true, matches, false)
+    const on = (node: NodeInfo) => {
+      let matching = 0
+      for (const other of node.pods.values()) if (termMatches(term, other.pod, namespaceLabels)) matching++
+      return matching
+    }
+    const counts = countByTopology(cluster, term.topologyKey, () => true, on, false)
     for (const [value, count] of counts) add(term.topologyKey, value, count * term.weight)
   }
-  for (const { info: other, node } of cluster.withAffinity.values())
-    for (const term of [...other.preferred, ...other.affinity])
+  for (const { info: other, node } of cluster.withAffinity.values()) {
+    for (const term of other.preferred)
       if (termMatches(term, info.pod, namespaceLabels))
         add(term.topologyKey, labelsOf(node)[term.topologyKey], term.weight)
+    if (hardPodAffinityWeight === 0) continue
+    for (const term of other.affinity)
+      if (termMatches(term, info.pod, namespaceLabels))
+        add(term.topologyKey, labelsOf(node)[term.topologyKey], hardPodAffinityWeight)
+  }
   return {
-    weight: 2,
+    plugin: 'InterPodAffinity',
     normalize: 'between',
     raw: (node) => {
       let total = 0
@@ -164,7 +161,7 @@ function preferredPods(
 /** Requests that have alternatives would rather have an earlier one. */
 function preferredDevices(devicesOn: NonNullable<FilterState['devicesOn']>): Score {
   return {
-    weight: 2,
+    plugin: 'DynamicResources',
     normalize: 'to max',
     raw: (node) => {
       const plan = devicesOn(node)
@@ -177,42 +174,57 @@ function preferredDevices(devicesOn: NonNullable<FilterState['devicesOn']>): Sco
 export function bestNodes(
   info: PodInfo,
   nodes: readonly NodeInfo[],
-  cluster: Cluster,
-  namespaceLabels: (namespace: string) => Fields | undefined,
+  state: FilterState,
   recall?: Recall,
-  devicesOn?: FilterState['devicesOn'],
 ): readonly NodeInfo[] {
   if (nodes.length <= 1) return nodes
-  const totals = totalScores(info, nodes, cluster, namespaceLabels, recall, devicesOn)
+  const totals = totalScores(info, nodes, state, recall)
   let best = Number.NEGATIVE_INFINITY
   for (const total of totals) if (total > best) best = total
   return nodes.filter((_, i) => totals[i] === best)
+}
+
+function scoresFor(info: PodInfo, nodes: readonly NodeInfo[], state: FilterState): readonly Score[] {
+  const { profile, cluster, devicesOn } = state
+  const { args, weights } = profile
+  const others = info.preferred.length || (cluster.withAffinity.size && !args.ignorePreferredTermsOfExistingPods)
+  const image = state.imageScore?.(info.pod)
+  const scores: readonly Score[] = [
+    resources(info, args),
+    ...(args.balancedResources.some((name) => info.requests.get(name)) ? [balanced(info, args)] : []),
+    taints(info),
+    ...(state.spread.some((constraint) => !constraint.hard) ? [softSpread(info, nodes, state)] : []),
+    preferredNodes(info, args),
+    ...(others ? [preferredPods(info, state)] : []),
+    ...(devicesOn === undefined ? [] : [preferredDevices(devicesOn)]),
+    ...(image === undefined
+      ? []
+      : [
+          {
+            plugin: 'ImageLocality',
+            normalize: 'none',
+            raw: () => 0,
+            scaled: (_: number, node: NodeInfo) => image(node),
+          } as const,
+        ]),
+  ]
+  return scores.filter(({ plugin }) => weights.get(plugin))
 }
 
 /** The weighted sum of each node's scores, whole numbers. `recall` is for a pod whose scores look at the node alone. */
 export function totalScores(
   info: PodInfo,
   nodes: readonly NodeInfo[],
-  cluster: Cluster,
-  namespaceLabels: (namespace: string) => Fields | undefined,
+  state: FilterState,
   recall?: Recall,
-  devicesOn?: FilterState['devicesOn'],
 ): readonly number[] {
-  const scores = [
-    leastAllocated(info),
-    ...(MEASURED.some((name) => info.requests.get(name)) ? [balanced(info)] : []),
-    ...(info.controller !== '' && info.spread.length === 0 ? [siblings(info, nodes)] : []),
-    taints(info),
-    ...(info.spread.some((constraint) => !constraint.hard) ? [softSpread(info, nodes, cluster)] : []),
-    preferredNodes(info),
-    ...(info.preferred.length || cluster.withAffinity.size ? [preferredPods(info, cluster, namespaceLabels)] : []),
-    ...(devicesOn === undefined ? [] : [preferredDevices(devicesOn)]),
-  ]
+  const scores = scoresFor(info, nodes, state)
   const findAll = (node: NodeInfo) => scores.map(({ raw }) => raw(node))
   const found = nodes.map((node) => recall?.(node, findAll) ?? findAll(node))
   const totals = new Array<number>(nodes.length).fill(0)
-  for (const [at, { weight, normalize, scaled }] of scores.entries()) {
-    const raws = found.map((raw) => (scaled ? scaled(raw[at] as number) : (raw[at] as number)))
+  for (const [at, { plugin, normalize, scaled }] of scores.entries()) {
+    const weight = state.profile.weights.get(plugin) ?? 0
+    const raws = found.map((raw, i) => (scaled ? scaled(raw[at] as number, nodes[i] as NodeInfo) : (raw[at] as number)))
     let low = Number.POSITIVE_INFINITY
     let high = Number.NEGATIVE_INFINITY
     for (const value of raws) {

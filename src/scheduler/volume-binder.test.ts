@@ -65,7 +65,7 @@ async function started(objects: Readonly<Record<string, KubeObject>>) {
     const outcome: string[] = []
     let wanted = true
     void binder
-      .bind(plan, on, () => wanted)
+      .bind(plan, on, () => wanted, 600_000)
       .then(
         () => outcome.push('bound'),
         (error: Error) => outcome.push(error.message),

@@ -13,8 +13,6 @@ import { isFullyBound, type VolumePlan, type VolumeView } from './volumes.ts'
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const CLASSES = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
-/** How long a pod waits for volumes on its way to a node. */
-const longestMs = 600_000
 
 export interface VolumeBinder {
   readonly view: VolumeView
@@ -22,8 +20,8 @@ export interface VolumeBinder {
   reserve(plan: VolumePlan, node: string): void
   /** The reservation is over: what has been done can be seen by everybody, the rest is free again. */
   release(plan: VolumePlan): void
-  /** Resolves when all claims of the plan are bound. @throws what a user can be told */
-  bind(plan: VolumePlan, node: string, isWanted: () => boolean): Promise<void>
+  /** Resolves when all claims of the plan are bound. @throws what a user can be told, and after `longestMs` */
+  bind(plan: VolumePlan, node: string, isWanted: () => boolean, longestMs: number): Promise<void>
   /** Those that wait look whether their pods are still wanted. */
   recheck(): void
   whenSynced(signal: AbortSignal): Promise<void>
@@ -112,7 +110,7 @@ export function createVolumeBinder(
       for (const { volume } of bindings) promisedVolumes.delete(volume.metadata.name ?? '')
       for (const claim of provisions) promisedClaims.delete(objectKey(claim))
     },
-    async bind(plan, node, isWanted) {
+    async bind(plan, node, isWanted, longestMs) {
       await write(plan, node)
       const seen = new Set<string>()
       await new Promise<void>((resolve, reject) => {

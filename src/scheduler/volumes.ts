@@ -79,13 +79,18 @@ function waitsForConsumer(claim: PersistentVolumeClaim, view: VolumeView): boole
 }
 
 /** What is to be done for the pod to have its volumes on this node; the reasons why that is impossible. */
-export function planFor({ bound, waiting }: PodVolumes, node: Node, view: VolumeView): VolumePlan | readonly string[] {
+export function planFor(
+  { bound, waiting }: PodVolumes,
+  node: Node,
+  view: VolumeView,
+  looksAtZones = true,
+): VolumePlan | readonly string[] {
   const reasons = new Set<string>()
   for (const claim of bound) {
     const volume = view.volume(claim.spec?.volumeName ?? '')
     if (volume === undefined) reasons.add('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
     else if (!reachesNode(volume, node)) reasons.add("node(s) didn't match PersistentVolume's node affinity")
-    else if (!isInZone(volume, node)) reasons.add('node(s) had no available volume zone')
+    else if (looksAtZones && !isInZone(volume, node)) reasons.add('node(s) had no available volume zone')
   }
   const bindings: { volume: PersistentVolume; claim: PersistentVolumeClaim }[] = []
   const provisions: PersistentVolumeClaim[] = []

@@ -1,24 +1,33 @@
 /**
- * KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), by --config: connection, leader election and the name that pods choose the
- * scheduler by. A field that asks for more is refused by its path.
+ * KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), by --config: connection, leader election, and the scheduler's profiles with
+ * their plugins and these plugins' arguments. It is refused in kube-scheduler's words; what it asks for that skiff does not have, in ours.
  */
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
-import type { Fields } from '../api/object.ts'
-import { messageOf } from '../base/errors.ts'
-import { checkTimes } from '../client/leader-election.ts'
-import { duration, type ReadFlags } from './flags.ts'
-import { type ElectionSettings, electionOfFlags } from './leading.ts'
+import type { Fields } from '../../api/object.ts'
+import type { FieldError } from '../../api/validation/errors.ts'
+import { messageOf } from '../../base/errors.ts'
+import { checkTimes } from '../../client/leader-election.ts'
+import { defaultProfile, type SchedulerProfile } from '../../scheduler/profile.ts'
+import { type QueueTimes, USUAL_TIMES } from '../../scheduler/queue.ts'
+import type { ReadFlags } from '../flags.ts'
+import { type ElectionSettings, electionOfFlags } from '../leading.ts'
+import { checkShape, yamlMapping } from './decode.ts'
+import { withDefaults } from './defaults.ts'
+import { CONFIGURATION } from './fields.ts'
+import { profileOf } from './profiles.ts'
+import { validateConfiguration } from './validate.ts'
 
 export interface SchedulerSettings {
   readonly kubeconfig: string | undefined
-  readonly schedulerName: string
+  readonly profiles: readonly SchedulerProfile[]
+  readonly queueTimes: QueueTimes
   readonly limits: { readonly qps: number; readonly burst: number }
   readonly election: ElectionSettings
 }
 
 const NAME = 'kube-scheduler'
-const DEFAULT_SCHEDULER = 'default-scheduler'
+const KIND = 'KubeSchedulerConfiguration'
+const VERSION = 'kubescheduler.config.k8s.io/v1'
 const QPS = 50
 const BURST = 100
 
@@ -26,103 +35,70 @@ const BURST = 100
 export function schedulerSettings(flags: ReadFlags): SchedulerSettings {
   const file = flags.text('config')
   const election = electionOfFlags(flags, NAME)
+  const flushMs = flags.ms('pod-max-in-unschedulable-pods-duration')
   if (file === undefined)
     return {
       kubeconfig: flags.text('kubeconfig'),
-      schedulerName: DEFAULT_SCHEDULER,
+      profiles: [defaultProfile()],
+      queueTimes: { ...USUAL_TIMES, flushMs },
       limits: { qps: flags.number('kube-api-qps') || QPS, burst: flags.number('kube-api-burst') || BURST },
       election,
     }
   try {
-    return fromFile(parse(readFileSync(file, 'utf8')) as Fields | null, election)
+    return fromFile(yamlMapping(readFileSync(file, 'utf8')), flushMs)
   } catch (cause) {
     throw new Error(`--config ${file}: ${messageOf(cause)}`, { cause })
   }
 }
 
-type Known = Readonly<Record<string, (value: unknown) => boolean>>
-const anything = () => true
-const is = (usual: unknown) => (value: unknown) => value === usual
-const isEmpty = (value: unknown) => value === null || JSON.stringify(value) === '[]' || JSON.stringify(value) === '{}'
-
-/** Fields that may be there, and with which values. */
-const FIELDS: Known = {
-  kind: is('KubeSchedulerConfiguration'),
-  apiVersion: is('kubescheduler.config.k8s.io/v1'),
-  parallelism: anything,
-  leaderElection: anything,
-  clientConnection: anything,
-  enableProfiling: anything,
-  enableContentionProfiling: anything,
-  percentageOfNodesToScore: is(0),
-  podInitialBackoffSeconds: is(1),
-  podMaxBackoffSeconds: is(10),
-  delayCacheUntilActive: is(false),
-  profiles: anything,
-  extenders: isEmpty,
-}
-const CONNECTION: Known = {
-  kubeconfig: anything,
-  acceptContentTypes: anything,
-  contentType: anything,
-  qps: anything,
-  burst: anything,
-}
-const PROFILE: Known = {
-  schedulerName: anything,
-  percentageOfNodesToScore: is(0),
-  plugins: isEmpty,
-  pluginConfig: isEmpty,
-}
-const ELECTION: Known = {
-  leaderElect: anything,
-  leaseDuration: anything,
-  renewDeadline: anything,
-  retryPeriod: anything,
-  resourceLock: is('leases'),
-  resourceName: anything,
-  resourceNamespace: anything,
-}
-
-function fromFile(config: Fields | null, usual: ElectionSettings): SchedulerSettings {
-  if (typeof config !== 'object' || config === null || Array.isArray(config))
-    throw new Error('it is empty, or no mapping')
-  if (config['kind'] !== 'KubeSchedulerConfiguration' || !FIELDS['apiVersion']?.(config['apiVersion']))
-    throw new Error('it must be a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1')
-  refuseOthers(config, FIELDS, '')
-  const { clientConnection = {}, leaderElection = {}, profiles = [] } = config
-  refuseOthers(clientConnection, CONNECTION, 'clientConnection.')
-  refuseOthers(leaderElection, ELECTION, 'leaderElection.')
-  if (profiles.length > 1) throw new Error('skiff has one profile, not several')
-  refuseOthers(profiles[0] ?? {}, PROFILE, 'profiles[0].')
-  const ms = (field: string, otherwise: number) => {
-    const value: unknown = leaderElection[field]
-    if (value === undefined) return otherwise
-    const nanos = duration(String(value))
-    if (nanos === undefined) throw new Error(`leaderElection.${field} "${value}" is no duration`)
-    return Number(nanos) / 1e6
+/** The profiles of a file whose connection and election are another's. @throws Error in one line */
+export function profilesOfFile(file: string): Pick<SchedulerSettings, 'profiles' | 'queueTimes'> {
+  try {
+    return fromFile(yamlMapping(readFileSync(file, 'utf8')), USUAL_TIMES.flushMs)
+  } catch (cause) {
+    throw new Error(`${file}: ${messageOf(cause)}`, { cause })
   }
+}
+
+function fromFile(given: Fields, flushMs: number): SchedulerSettings {
+  if (given['kind'] !== KIND || given['apiVersion'] !== VERSION) throw new Error(`it must be a ${KIND} of ${VERSION}`)
+  checkShape(CONFIGURATION, given as never, KIND)
+  const config = withDefaults(given)
+  refuse(validateConfiguration(config))
+  if (config['extenders'].length > 0) throw new Error('extenders: skiff asks none; leave them out')
+  if (config['delayCacheUntilActive'] === true)
+    throw new Error('delayCacheUntilActive: skiff does not do what this asks for; leave it out')
+  const { clientConnection, leaderElection } = config
   const election: ElectionSettings = {
-    enabled: leaderElection.leaderElect ?? usual.enabled,
-    namespace: leaderElection.resourceNamespace ?? usual.namespace,
-    name: leaderElection.resourceName ?? usual.name,
-    leaseDurationMs: ms('leaseDuration', usual.leaseDurationMs),
-    renewDeadlineMs: ms('renewDeadline', usual.renewDeadlineMs),
-    retryPeriodMs: ms('retryPeriod', usual.retryPeriodMs),
+    enabled: leaderElection.leaderElect,
+    namespace: leaderElection.resourceNamespace,
+    name: leaderElection.resourceName,
+    leaseDurationMs: leaderElection.leaseDuration,
+    renewDeadlineMs: leaderElection.renewDeadline,
+    retryPeriodMs: leaderElection.retryPeriod,
   }
   if (election.enabled) checkTimes(election)
   return {
     kubeconfig: clientConnection.kubeconfig || undefined,
-    schedulerName: profiles[0]?.schedulerName ?? DEFAULT_SCHEDULER,
-    limits: { qps: clientConnection.qps ?? QPS, burst: clientConnection.burst ?? BURST },
+    profiles: (config['profiles'] as readonly Fields[]).map((profile) => {
+      try {
+        return profileOf(profile, config['percentageOfNodesToScore'])
+      } catch (cause) {
+        const about = `initializing profiles: creating profile for scheduler name ${profile['schedulerName']}`
+        throw new Error(`${about}: ${messageOf(cause)}`, { cause })
+      }
+    }),
+    queueTimes: {
+      initialBackoffMs: config['podInitialBackoffSeconds'] * 1000,
+      maxBackoffMs: config['podMaxBackoffSeconds'] * 1000,
+      flushMs,
+    },
+    limits: { qps: clientConnection.qps || QPS, burst: clientConnection.burst || BURST },
     election,
   }
 }
 
-function refuseOthers(object: Fields, known: Known, path: string): void {
-  for (const [field, value] of Object.entries(object)) {
-    const allowed = Object.hasOwn(known, field) ? known[field] : undefined
-    if (allowed === undefined) throw new Error(`${path}${field}: skiff does not know this field`)
-    if (!allowed(value)) throw new Error(`${path}${field}: skiff does not do what this asks for; leave it out`)
-  }
+function refuse(errors: readonly FieldError[]): void {
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  if (texts.length > 0) throw new Error(texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`)
 }

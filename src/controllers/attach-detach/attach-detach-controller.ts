@@ -184,7 +184,7 @@ function findAttached(
   }
 }
 
-/** Its volumes are nobody's: it has ended, or is being deleted and none of its containers runs. */
+/** It needs its volumes no longer: it has ended, or is being deleted and none of its containers runs. */
 function isOver({ metadata, status }: Pod): boolean {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return true
   if (metadata.deletionTimestamp === undefined) return false

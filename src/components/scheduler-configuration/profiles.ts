@@ -1,0 +1,94 @@
+/** What a configuration's profiles ask for, as the scheduler takes it. */
+import type { Fields } from '../../api/object.ts'
+import {
+  DEFAULT_ARGS,
+  DEFAULT_WEIGHTS,
+  FILTER_PLUGINS,
+  type FilterPlugin,
+  type PluginArgs,
+  type SchedulerProfile,
+  type ScorePlugin,
+} from '../../scheduler/profile.ts'
+import { type EnabledPlugins, type ExtensionPoint, enabledPlugins, pluginsAt } from './plugins.ts'
+
+/** `profile`: validated, with its defaults. @throws what is wrong, in the words of kube-scheduler */
+export function profileOf(profile: Fields, percentageOfNodesToScore: number): SchedulerProfile {
+  const schedulerName: string = profile['schedulerName']
+  const plugins = enabledPlugins(schedulerName, profile['plugins'] ?? {})
+  refuseParts(plugins)
+  const isScore = (name: string): name is ScorePlugin => (DEFAULT_WEIGHTS as ReadonlyMap<string, number>).has(name)
+  const isFilter = (name: string): name is FilterPlugin => (FILTER_PLUGINS as readonly string[]).includes(name)
+  return {
+    schedulerName,
+    percentageOfNodesToScore: profile['percentageOfNodesToScore'] ?? percentageOfNodesToScore,
+    filters: [...plugins.filter.keys()].filter(isFilter),
+    weights: new Map(
+      [...plugins.score].flatMap(([name, weight]) => (isScore(name) ? [[name, weight || 1] as const] : [])),
+    ),
+    preempts: plugins.postFilter.has('DefaultPreemption'),
+    heedsGates: plugins.preEnqueue.has('SchedulingGates'),
+    args: argsOf(new Map(((profile['pluginConfig'] ?? []) as readonly Fields[]).map(({ name, args }) => [name, args]))),
+  }
+}
+
+/** Points at which skiff's scheduler cannot be without a plugin that it has at others. */
+const TOGETHER: readonly (readonly [ExtensionPoint, ExtensionPoint])[] = [
+  ['filter', 'preFilter'],
+  ['score', 'preScore'],
+  ['filter', 'reserve'],
+  ['filter', 'preBind'],
+]
+
+function refuseParts(plugins: EnabledPlugins): void {
+  for (const [point, other] of TOGETHER)
+    for (const name of pluginsAt(point))
+      if (pluginsAt(other).has(name) && plugins[point].has(name) !== plugins[other].has(name))
+        throw new Error(
+          `plugin ${JSON.stringify(name)}: skiff has it at ${point} and ${other} together; switch it off by multiPoint`,
+        )
+}
+
+function argsOf(given: ReadonlyMap<string, Fields>): PluginArgs {
+  const of = (plugin: string): Fields => given.get(plugin) ?? {}
+  const fit = of('NodeResourcesFit')
+  const balanced = of('NodeResourcesBalancedAllocation')
+  const pods = of('InterPodAffinity')
+  const spread = of('PodTopologySpread')
+  const preemption = of('DefaultPreemption')
+  const { bindTimeoutSeconds } = of('VolumeBinding')
+  const strategy: Fields | undefined = fit['scoringStrategy'] ?? undefined
+  const usual = DEFAULT_ARGS
+  return {
+    ignoredResources: new Set(fit['ignoredResources'] ?? []),
+    ignoredResourceGroups: new Set(fit['ignoredResourceGroups'] ?? []),
+    scoringStrategy:
+      strategy === undefined
+        ? usual.scoringStrategy
+        : {
+            type: strategy['type'],
+            resources: strategy['resources'],
+            shape: ((strategy['requestedToCapacityRatio']?.shape ?? []) as readonly Fields[]).map(
+              ({ utilization = 0, score = 0 }) => ({ utilization, score }),
+            ),
+          },
+    balancedResources:
+      (balanced['resources'] as readonly Fields[] | undefined)?.map(({ name }) => name as string) ??
+      usual.balancedResources,
+    hardPodAffinityWeight: pods['hardPodAffinityWeight'] ?? usual.hardPodAffinityWeight,
+    ignorePreferredTermsOfExistingPods: pods['ignorePreferredTermsOfExistingPods'] ?? false,
+    addedAffinity: of('NodeAffinity')['addedAffinity'] ?? undefined,
+    defaultConstraints:
+      spread['defaultingType'] === 'List'
+        ? ((spread['defaultConstraints'] ?? []) as readonly Fields[]).map((constraint) => ({
+            topologyKey: constraint['topologyKey'],
+            maxSkew: constraint['maxSkew'],
+            minDomains: constraint['minDomains'] ?? 1,
+            isHard: constraint['whenUnsatisfiable'] === 'DoNotSchedule',
+          }))
+        : usual.defaultConstraints,
+    areSystemDefaults: spread['defaultingType'] !== 'List',
+    bindTimeoutMs: bindTimeoutSeconds === undefined ? usual.bindTimeoutMs : bindTimeoutSeconds * 1000,
+    minCandidateNodesPercentage: preemption['minCandidateNodesPercentage'] ?? usual.minCandidateNodesPercentage,
+    minCandidateNodesAbsolute: preemption['minCandidateNodesAbsolute'] ?? usual.minCandidateNodesAbsolute,
+  }
+}
