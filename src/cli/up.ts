@@ -142,7 +142,7 @@ function summary(options: UpOptions, cluster: Cluster, elapsedMs: number): strin
     ...(nodes === 0 || options.runtime === 'cri'
       ? []
       : [`${nodes === 1 ? 'one node' : `${nodes} nodes`}, simulated: pods run no real containers`]),
-    ...(nodes > 0 && options.runtime === 'cri' ? [realNodes(nodes)] : []),
+    ...(nodes > 0 && options.runtime === 'cri' ? [realNodes(nodes), ...besideThem(options)] : []),
     ...(clock.isManual
       ? [`time stands still at ${formatTime(clock.now.getTime())}: skiff clock advance moves it`]
       : []),
@@ -161,6 +161,11 @@ const realNodes = (nodes: number): string =>
   nodes === 1
     ? 'one node: this machine, pods run real containers'
     : `${nodes} nodes: this machine, and ${nodes - 1} in namespaces of their own; pods run real containers`
+
+const besideThem = ({ simulatedNodes = 0 }: UpOptions): readonly string[] =>
+  simulatedNodes === 0 ? [] : [`beside ${nodesOf(simulatedNodes)}, simulated, for pods that tolerate it`]
+
+const nodesOf = (count: number): string => (count === 1 ? 'one node' : `${count} nodes`)
 
 /** A rejection without a handler is a mistake of ours in one corner: it is logged, and the cluster lives on. */
 function surviveMistakes({ log, stop }: Cluster): void {

@@ -34,11 +34,11 @@ import { makeInitialObjects, untilDefaultAccount } from './initial-objects.ts'
 import { lastRequests } from './last-requests.ts'
 import { listen } from './listen.ts'
 import { furtherNodesOf, prepareMachine, realNode } from './machine-nodes.ts'
-import { type KubeletsHere, numberedNodes } from './nodes.ts'
+import { besideNodes, type KubeletsHere, numberedNodes } from './nodes.ts'
 import { type Component, chosenComponents, DEFAULT_HOST } from './options.ts'
 import { firstEnd, loadPki, MOVED_CERTIFICATE_DAYS, write } from './pki.ts'
 import { fromFlags } from './read-file.ts'
-import { simulationResources } from './simulation.ts'
+import { simulationResources, simulationStages } from './simulation.ts'
 import { readSnapshot, restore, snapshotOf } from './snapshot.ts'
 import { testReport } from './test-report.ts'
 import { typedClient } from './typed-client.ts'
@@ -108,6 +108,7 @@ async function start(
   const nodes = simulated.length
   checkSettings(options)
   const simulation = simulationResources(options.simulation, options.containerRuntime)
+  const stages = await simulationStages(options.simulation)
   const kubelets: KubeletsHere = new Map()
   const progress = options.onProgress ?? (() => {})
   const host = options.host ?? DEFAULT_HOST
@@ -222,6 +223,8 @@ async function start(
       nodes: simulated,
       kubelets,
       simulation,
+      stages: components.includes('kubelet') ? stages : [],
+      beside: nodes > 0 ? besideNodes(options.simulation?.nodesBeside ?? 0) : [],
       clientFor,
       transport,
       shared: options.etcd !== undefined,

@@ -10,6 +10,7 @@ import type { ControllerSettings } from '../controllers/controller.ts'
 import type { PreparedNode, RealNode } from '../kubelet/machine/real-node.ts'
 import { type NodeSettings, nodeSettings } from '../kubelet/node-settings.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
+import type { Stage } from '../kubelet/stages/stage-file.ts'
 import { issueForRequest } from './certificate.ts'
 import type { ComponentServer } from './component-server.ts'
 import { type ClientFor, type Elected, type ElectedOptions, startElected } from './elected.ts'
@@ -43,6 +44,10 @@ export interface ComponentsOptions extends NodeSettings {
   readonly kubelets?: KubeletsHere
   /** What their containers may use of this machine. */
   readonly simulation?: SimulationResources
+  /** What becomes of pods, nodes and others in their place. Default: none. */
+  readonly stages?: readonly Stage[]
+  /** Simulated nodes beside real ones. Default: none. */
+  readonly beside?: readonly SimulatedNode[]
   /** So do others on this machine. */
   readonly further?: FurtherNodes
 }
@@ -117,16 +122,23 @@ export async function startComponents(runtime: Runtime, options: ComponentsOptio
         await started.further
       }),
     )
-  } else if (options.nodes.length > 0) {
-    const { length } = options.nodes
+  }
+  const { beside = [], stages = [] } = options
+  const simulated = options.real === undefined ? options.nodes : beside
+  // Stages may be for nodes that users make, and for objects of any kind.
+  if (simulated.length > 0 || stages.length > 0) {
+    const { length } = simulated
     progress(length === 1 ? 'starting a simulated node' : `starting ${length} simulated nodes`)
     const { nodesToRun, simulatedNodesUser, startNodes } = await import('./nodes.ts')
     startOnce('skiff-simulated-nodes', simulatedNodesUser, async (clients, ending) => {
-      const wanted = options.shared ? numberedNodes(await nodesToRun(length, clients)) : options.nodes
+      const isNumbered = options.shared && options.real === undefined && length > 0
+      const wanted = isNumbered ? numberedNodes(await nodesToRun(length, clients)) : simulated
       await startNodes(runtime, wanted, clients, ending, {
         ...(options.kubelets === undefined ? {} : { here: options.kubelets }),
         ...(options.simulation === undefined ? {} : { resources: options.simulation }),
         ...nodeSettings(options),
+        stages,
+        beside: options.real !== undefined,
       })
       return async () => {}
     })

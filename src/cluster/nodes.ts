@@ -5,6 +5,7 @@ import type { Runtime } from '../base/runtime.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import type { ContainerManner } from '../kubelet/runtimes/simulated/manner.ts'
 import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
+import type { Stage } from '../kubelet/stages/stage-file.ts'
 import type { ClientFor } from './elected.ts'
 
 export const nodeName = (index: number): string => `skiff-${index + 1}`
@@ -31,6 +32,12 @@ export interface SimulatedNode {
   readonly manner?: ContainerManner
 }
 
+/** Simulated ones beside real ones. */
+export const besideNodes = (count: number): readonly SimulatedNode[] =>
+  Array.from({ length: count }, (_, index) => ({ name: `simulated-${index + 1}` }))
+
+const SIMULATED = 'sim.skiff.dev/node'
+
 export const numberedNodes = (count: number): readonly SimulatedNode[] =>
   Array.from({ length: count }, (_, index) => ({ name: nodeName(index) }))
 
@@ -41,6 +48,10 @@ export type KubeletsHere = Map<string, Handler>
 export interface NodesOptions extends NodeSettings {
   readonly here?: KubeletsHere
   readonly resources?: SimulationResources
+  /** What becomes of pods and nodes, in the place of their kubelets, and of objects of other kinds. Default: none. */
+  readonly stages?: readonly Stage[]
+  /** They stand beside real ones: pods come to them that tolerate it, and their ranges are none that a real node has. */
+  readonly beside?: boolean
 }
 
 /** Resolves when all nodes are registered and Ready. */
@@ -52,16 +63,19 @@ export async function startNodes(
   options: NodesOptions = {},
 ): Promise<void> {
   const { startKubelet } = await import('../kubelet/kubelet.ts')
-  const { nodeIPOf, podCIDROf } = await import('../kubelet/pod-addresses.ts')
+  const { besideCIDROf, nodeIPOf, podCIDROf } = await import('../kubelet/pod-addresses.ts')
+  const rangeOf = options.beside === true ? besideCIDROf : podCIDROf
   const { createCorrelation } = await import('../client/event-correlation.ts')
   const { sharedSources } = await import('../kubelet/sources.ts')
   const { kubeletRoutes } = await import('../kubelet/server/routes.ts')
-  const { here, resources, podManifestPath, manifestUrl } = options
+  const { here, resources, podManifestPath, manifestUrl, stages = [] } = options
   const hasManifests = podManifestPath !== undefined || manifestUrl !== undefined
   const { manifestSources } = hasManifests ? await import('../kubelet/static-pods/manifest-sources.ts') : {}
   const own = { ...runtime, log: runtime.log.named('kubelet') }
+  const { playedBy, playStages } = stages.length === 0 ? {} : await import('../kubelet/stages/play-stages.ts')
+  const played = playedBy?.(stages)
   const sourcesOf =
-    simulated.length === 1 ? undefined : sharedSources(own, clientFor(simulatedNodesUser, 'kubelet'), signal)
+    simulated.length < 2 ? undefined : sharedSources(own, clientFor(simulatedNodesUser, 'kubelet'), signal)
   const correlation = createCorrelation(runtime.clock, TOLD_SUBJECTS)
   await Promise.all(
     simulated.map(async (node, index) => {
@@ -72,18 +86,20 @@ export async function startNodes(
         client,
         nodeName: name,
         nodeIP: nodeIPOf(index),
-        podCIDR: podCIDROf(index),
+        podCIDR: rangeOf(index),
+        ...(options.beside === true ? { registers: besideReal(rangeOf(index)) } : {}),
         signal,
         correlation,
         ...(resources === undefined ? {} : { resources }),
         ...(manifestSources === undefined ? {} : { staticPods: manifestSources(own, name, options) }),
         ...(sourcesOf === undefined ? {} : { sources: sourcesOf(name) }),
+        ...(played === undefined ? {} : { played }),
         ...(node.as === undefined
           ? {}
           : (await import('../kubelet/adopted-node.ts')).adoptedNode(own, {
               ...node,
               as: node.as,
-              podCIDR: podCIDROf(index),
+              podCIDR: rangeOf(index),
             })),
       })
       // Whoever adopts a node knows nothing of what its containers would answer.
@@ -92,7 +108,23 @@ export async function startNodes(
       signal.addEventListener('abort', () => here.delete(name), { once: true })
     }),
   )
+  const ranges = new Map(simulated.map(({ name }, index) => [name, rangeOf(index)]))
+  await playStages?.({
+    runtime: { ...runtime, log: runtime.log.named('stages') },
+    client: clientFor(simulatedNodesUser, 'skiff-stages'),
+    clientAs: (name) => clientFor({ name, groups: ['system:authenticated'] }, 'skiff-stages'),
+    stages,
+    isSimulated: (name) => ranges.has(name),
+    podCIDROf: (name) => ranges.get(name),
+    signal,
+  })
 }
+
+const besideReal = (podCIDR: string) => ({
+  podCIDR,
+  labels: { [SIMULATED]: 'simulated' },
+  taints: [{ key: SIMULATED, value: 'simulated', effect: 'NoSchedule' }],
+})
 
 /** So many that all simulated nodes are run that the cluster has: another process may have run more of them. */
 export async function nodesToRun(wanted: number, clientFor: ClientFor): Promise<number> {

@@ -52,6 +52,7 @@ rotate-certificates bool used
 rotate-server-certificates bool ignored
 runtime-cgroups string ignored
 serialize-image-pulls bool ignored true
+stages strings used
 tls-cert-file string ignored
 tls-cipher-suites strings ignored
 tls-min-version string ignored

@@ -10,7 +10,7 @@ import { createClient } from '../client/transport.ts'
 import { write } from '../cluster/pki.ts'
 import { startKubelet } from '../kubelet/kubelet.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
-import { nodeIPOf } from '../kubelet/pod-addresses.ts'
+import { besideCIDROf, nodeIPOf } from '../kubelet/pod-addresses.ts'
 import { FILE_CHECK_MS } from '../kubelet/static-pods/manifest-files.ts'
 import { manifestSources } from '../kubelet/static-pods/manifest-sources.ts'
 import { checkManifestUrl, URL_CHECK_MS } from '../kubelet/static-pods/manifest-url.ts'
@@ -57,17 +57,31 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   if (Object.keys(settings).length === 0) await untilAnswered(access, process, stopping.signal)
   const index = numberOf(nodeName)
   const maxPods = flags.number('max-pods')
+  const podCIDR = flags.text('pod-cidr') ?? besideCIDROf(index)
+  const client = createClient(runtime, limitedBy(runtime, access.transport, limits), { userAgent: 'kubelet' })
+  const { stages, played, playStages } = await stagesOf(flags)
   await startKubelet({
     runtime: { ...runtime, log: runtime.log.named('kubelet') },
-    client: createClient(runtime, limitedBy(runtime, access.transport, limits), { userAgent: 'kubelet' }),
+    client,
+    ...(played === undefined ? {} : { played }),
     nodeName,
     nodeIP: flags.text('node-ip') ?? nodeIPOf(index),
-    podCIDR: flags.text('pod-cidr') ?? rangeOf(index),
+    podCIDR,
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
     staticPods: manifestSources(runtime, nodeName, settings, {
       fileMs: flags.ms('file-check-frequency') || FILE_CHECK_MS,
       urlMs: flags.ms('http-check-frequency') || URL_CHECK_MS,
     }),
+    signal: stopping.signal,
+  })
+  await playStages?.({
+    runtime: { ...runtime, log: runtime.log.named('stages') },
+    client,
+    clientAs: undefined,
+    nodeName,
+    stages,
+    isSimulated: (name) => name === nodeName,
+    podCIDROf: (name) => (name === nodeName ? podCIDR : undefined),
     signal: stopping.signal,
   })
   if (flags.bool('rotate-certificates') && existsSync(certificateFile(certificates)))
@@ -80,6 +94,19 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
       complain: say,
     })
   say(`node ${nodeName} is ready`)
+}
+
+/** As node of a name it may see and change its own Node and pods alone. */
+async function stagesOf(flags: ReadFlags) {
+  const paths = flags.list('stages') ?? []
+  if (paths.length === 0) return { stages: [] }
+  const { simulationStages } = await import('../cluster/simulation.ts')
+  const stages = await simulationStages({ stages: paths })
+  const other = stages.find(({ kind, groupVersion }) => groupVersion !== 'v1' || (kind !== 'Pod' && kind !== 'Node'))
+  if (other !== undefined)
+    throw new FlagError(`--stages: ${other.name} is for ${other.kind}: a kubelet plays stages of pods and of its Node`)
+  const { playedBy, playStages } = await import('../kubelet/stages/play-stages.ts')
+  return { stages, played: playedBy(stages), playStages }
 }
 
 function manifestUrlOf(flags: ReadFlags): Pick<NodeSettings, 'manifestUrl'> {
@@ -148,6 +175,3 @@ function nodeKubeconfig(text: string, file: string, certificate: string): string
 
 /** Nodes that do not know of each other choose their addresses by their names. */
 const numberOf = (name: string): number => createHash('sha256').update(name).digest().readUInt32BE(0) % RANGES
-
-/** One of the ranges of 100.64.0.0/10, which no network of a site uses. */
-const rangeOf = (index: number): string => `100.${64 + (index >> 5)}.${(index & 31) * 8}.0/21`

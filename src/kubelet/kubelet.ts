@@ -61,6 +61,10 @@ export interface KubeletOptions {
   readonly correlation?: Correlation
   /** What of the node's description is its own; asked again for each report. */
   readonly describe?: () => Partial<NodeDescription>
+  /** What a new Node is registered with. */
+  readonly registers?: Pick<NodeDescription, 'labels' | 'taints' | 'podCIDR'>
+  /** Others say what becomes of its pods, or of the Node's status, which it then only registers (stages/play-stages.ts). */
+  readonly played?: { readonly pods: boolean; readonly node: boolean }
 }
 
 export interface Kubelet {
@@ -106,6 +110,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     runtimeVersion: `${runtimeName}://${runtimeVersion}`,
     machineId: createHash('sha256').update(nodeName).digest('hex').slice(0, 32),
     bootId: runtime.random.uuid(),
+    ...options.registers,
   }
   const described = (): NodeDescription => ({
     ...description,
@@ -117,6 +122,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     client,
     options.describe === undefined && options.eviction === undefined ? () => description : described,
     signal,
+    options.played?.node === true,
   )
   let node: Node | undefined
   const observe = (seen: Node) => {
@@ -173,7 +179,8 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     }, signal)
   await reporter.register()
   reporter.run()
-  watchPods(sources.pods, (operation, pod, observed) => nodePods().handle(operation, pod, observed))
+  if (options.played?.pods !== true)
+    watchPods(sources.pods, (operation, pod, observed) => nodePods().handle(operation, pod, observed))
   await sources.start()
   allSeen = true
   made?.allSeen()

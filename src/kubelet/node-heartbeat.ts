@@ -2,12 +2,13 @@
  * Keeps this node known: registers it, renews its Lease every 10 seconds, reports its status every 5 minutes or when what
  * the API server has is not what it should be.
  */
-import type { Lease, Node, NodeStatus } from '../api/generated/types.ts'
+import type { Node, NodeStatus } from '../api/generated/types.ts'
 import { sameJson } from '../api/same.ts'
-import { isAlreadyExists, isConflict, isNotFound } from '../api/status.ts'
-import { formatMicroTime, heartOf, sleep } from '../base/clock.ts'
+import { isAlreadyExists } from '../api/status.ts'
+import { heartOf, sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import type { Client } from '../client/client.ts'
+import { createNodeLease, RENEW_MS } from './node-lease.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-status.ts'
 
 export interface NodeReporter {
@@ -25,34 +26,30 @@ export interface NodeReporter {
 }
 
 const NODES = { group: '', version: 'v1', resource: 'nodes' }
-const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
-const LEASE_NAMESPACE = 'kube-node-lease'
-const LEASE_SECONDS = 40
-const RENEW_MS = 10_000
 /** Nodes of one process renew their Leases on the same tenths of a second, so that these are written together. */
 const TOGETHER_MS = 100
 const REPORT_MS = 300_000
 const RETRY_MS = 1000
-const CONFLICTS = 5
 
 export function createNodeReporter(
   runtime: Runtime,
   client: Client,
   describe: () => NodeDescription,
   signal: AbortSignal,
+  /** Its conditions are written by others, from the first on. */
+  isPlayed = false,
 ): NodeReporter {
   const { clock, log } = runtime
   const nodes = client.resource<Node>(NODES)
-  const leases = client.resource<Lease>(LEASES).namespace(LEASE_NAMESPACE)
   const { name } = describe()
   let node: Node | undefined
-  let lease: Lease | undefined
+  const lease = createNodeLease(clock, client, name, () => node?.metadata.uid)
   let reportedAt = Number.NEGATIVE_INFINITY
   let busy: Promise<void> | undefined
 
   async function registerOnce(): Promise<void> {
     try {
-      node = await nodes.create(nodeObject(describe(), clock.now()))
+      node = await nodes.create(newNode())
       reportedAt = clock.monotonic()
       return
     } catch (error) {
@@ -60,7 +57,12 @@ export function createNodeReporter(
     }
     node = await nodes.get(name)
     await adoptLabels(node)
-    await report()
+    if (!isPlayed) await report()
+  }
+
+  function newNode(): Node {
+    const made = nodeObject(describe(), clock.now())
+    return isPlayed ? { ...made, status: { ...made.status, conditions: [] } } : made
   }
 
   /** A Node that was there before gets the labels it lacks. */
@@ -76,27 +78,6 @@ export function createNodeReporter(
     const body = { status: changed(node?.status, status) } as never
     node = await nodes.patch(name, 'strategic', body, { subresource: 'status' })
     reportedAt = clock.monotonic()
-  }
-
-  async function renew(tries = 0): Promise<void> {
-    const renewTime = formatMicroTime(clock.now())
-    const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime }
-    try {
-      if (lease === undefined) lease = await leases.get(name)
-      lease = await leases.update({ ...lease, spec: { ...lease.spec, ...spec } })
-    } catch (error) {
-      lease = undefined
-      if (isConflict(error) && tries < CONFLICTS) return renew(tries + 1)
-      if (!isNotFound(error)) throw error
-      const uid = node?.metadata.uid
-      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' }
-      lease = await leases.create({
-        kind: 'Lease',
-        apiVersion: 'coordination.k8s.io/v1',
-        metadata: { name, namespace: LEASE_NAMESPACE, ...(uid === undefined ? {} : { ownerReferences: [owner] }) },
-        spec,
-      })
-    }
   }
 
   async function untilDone(what: string, task: () => Promise<void>): Promise<void> {
@@ -127,23 +108,24 @@ export function createNodeReporter(
     report,
     async register() {
       await untilDone('register node', registerOnce)
-      await untilDone('acquire lease', () => renew())
+      await untilDone('acquire lease', lease.renew)
     },
     observed(seen) {
       node = seen
-      if (busy === undefined && needsReport(seen, describe(), clock.now())) once('update node status', report)
+      if (!isPlayed && busy === undefined && needsReport(seen, describe(), clock.now()))
+        once('update node status', report)
     },
     changed: reportSoon,
     deleted() {
       node = undefined
-      lease = undefined
+      lease.forget()
       once('register node', registerOnce)
     },
     run() {
       const beat = () => {
         if (signal.aborted) return
-        renew().catch((error) => log.info(2, 'Failed to renew lease', { node: name, err: String(error) }))
-        if (clock.monotonic() - reportedAt >= REPORT_MS) once('update node status', report)
+        lease.renew().catch((error) => log.info(2, 'Failed to renew lease', { node: name, err: String(error) }))
+        if (!isPlayed && clock.monotonic() - reportedAt >= REPORT_MS) once('update node status', report)
         arm()
       }
       // Its clock is the kubelet's, which ends with it.

@@ -1,5 +1,5 @@
 /** The Node object this kubelet keeps: what it registers, and the status it reports (API concept: node status). */
-import type { Node, NodeCondition, NodeStatus } from '../api/generated/types.ts'
+import type { Node, NodeCondition, NodeStatus, Taint } from '../api/generated/types.ts'
 import { isExtendedResource } from '../api/validation/resource-names.ts'
 import { formatTime } from '../base/clock.ts'
 import type { Pressure } from './eviction/observations.ts'
@@ -23,6 +23,9 @@ export interface NodeDescription {
   readonly bootId: string
   /** What a new Node is registered with, where the node knows it before the API does. */
   readonly podCIDR?: string
+  /** What a new Node is registered with beside the usual labels (the kubelet's --node-labels and --register-with-taints). */
+  readonly labels?: Readonly<Record<string, string>>
+  readonly taints?: readonly Taint[]
   /** Of a real machine. */
   readonly real?: {
     readonly kernelVersion: string
@@ -71,10 +74,14 @@ export function nodeObject(node: NodeDescription, nowMs: number): Node {
         'kubernetes.io/arch': architecture,
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
+        ...node.labels,
       },
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
-    spec: node.podCIDR === undefined ? {} : { podCIDR: node.podCIDR, podCIDRs: [node.podCIDR] },
+    spec: {
+      ...(node.podCIDR === undefined ? {} : { podCIDR: node.podCIDR, podCIDRs: [node.podCIDR] }),
+      ...(node.taints === undefined ? {} : { taints: [...node.taints] }),
+    },
     status: nodeStatus(node, nowMs, undefined),
   }
 }

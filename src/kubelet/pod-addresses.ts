@@ -18,6 +18,9 @@ export function podCIDROf(nodeIndex: number): string {
   return `${formatIPv4(FIRST + nodeIndex * 2 ** (32 - PREFIX))}/${PREFIX}`
 }
 
+/** The same in a network that no site and no real node of the cluster uses (100.64.0.0/10); 2,048 of them. */
+export const besideCIDROf = (index: number): string => `100.${64 + ((index >> 5) % 64)}.${(index & 31) * 8}.0/${PREFIX}`
+
 /** The address of the node with this number. */
 export function nodeIPOf(nodeIndex: number): string {
   return formatIPv4(FIRST_NODE + nodeIndex)

@@ -29,10 +29,14 @@ describe('several nodes on one machine', { skip: lacks.containers() }, () => {
   })
 
   test('up makes Ready nodes with addresses and ranges of their own, and image load reaches each', () => {
-    const { status, stdout, stderr } = machine.skiff('up', ...'--runtime cri --nodes 2 --port 0 --detach'.split(' '))
+    const { status, stdout, stderr } = machine.skiff(
+      'up',
+      ...'--runtime cri --nodes 2 --simulated-nodes 2 --port 0 --detach'.split(' '),
+    )
     assert.equal(status, 0, stderr)
     assert.match(stdout, /2 nodes: this machine, and 1 in namespaces of their own/)
-    assert.match(machine.skiff('status').stdout, /^nodes: +2 of 2 ready, containerd /m)
+    assert.match(stdout, /beside 2 nodes, simulated, for pods that tolerate it/)
+    assert.match(machine.skiff('status').stdout, /^nodes: +4 of 4 ready, containerd /m)
     const ranges = ['skiff-1', 'skiff-2'].map((name) => field('node', name, '{.spec.podCIDR}'))
     assert.deepEqual(ranges, ['10.244.0.0/24', '10.244.1.0/24'])
     assert.equal(field('node', 'skiff-2', '{.status.addresses[?(@.type=="InternalIP")].address}'), '10.244.15.2')
@@ -58,6 +62,26 @@ describe('several nodes on one machine', { skip: lacks.containers() }, () => {
     assert.deepEqual(asked('two', '10.96.0.78'), { name: 'one', source: ipOf('two') })
     assert.equal(asked('two', 'one.default.svc.cluster.local')?.name, 'one')
     assert.ok(who(machine.run(...wget('10.96.0.77'))), 'from the machine')
+  })
+
+  test('simulated nodes beside them take the pods that tolerate it, and no others', async () => {
+    const key = 'sim.skiff.dev/node'
+    const simulated = {
+      nodeSelector: { [key]: 'simulated' },
+      tolerations: [{ key, operator: 'Exists' }],
+      containers: [{ name: 'c', image: 'not-on-this-machine', imagePullPolicy: 'Never' }],
+    }
+    machine.apply(
+      pod('real', 'real', `${WHO}; exec sleep 99999`),
+      pod('simulated', 'simulated', '', simulated),
+      pod('intolerant', 'simulated', '', { ...simulated, tolerations: [] }),
+    )
+    for (const name of ['real', 'simulated'])
+      await until(`${name} runs`, () => field('pod', name, '{.status.phase}') === 'Running')
+    assert.match(field('pod', 'real', '{.spec.nodeName}'), /^skiff-/)
+    assert.match(field('pod', 'simulated', '{.spec.nodeName} {.status.podIP}'), /^simulated-[12] 100\.6\d\./)
+    assert.equal(field('pod', 'intolerant', '{.spec.nodeName}'), '')
+    assert.equal(machine.kubectl('delete', 'pod', 'simulated', 'intolerant', 'real', '--wait').status, 0)
   })
 
   test('logs, exec and port-forward find the second node’s kubelet', async () => {
