@@ -34,6 +34,7 @@ import { sleep } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { createClient, inProcessTransport } from '../client/transport.ts'
 import type { StoreState } from '../storage/engine.ts'
+import type { ServedEtcd } from '../storage/etcd/served-etcd.ts'
 import type { EtcdOptions } from '../storage/etcd/servers.ts'
 import type { StoreImage } from '../storage/image.ts'
 import type { Memory } from '../storage/memory.ts'
@@ -91,6 +92,8 @@ export interface ControlPlane {
   /** What its store keeps of the ends of objects, newer than a revision. */
   journal(after: number): Promise<Journal>
   storeStatus(): Promise<StoreStatus>
+  /** Its store as the etcd of a version shows it, to clients of etcd. Whoever asked for it stops it. */
+  servedEtcd(version: string): Promise<ServedEtcd>
   readonly handler: Handler
   readonly answer: EagerHandler
   /** Makes what every cluster contains; /readyz is ok when it resolves. */
@@ -297,6 +300,7 @@ export async function startControlPlane(runtime: Runtime, options: ControlPlaneO
           ...(own === undefined ? {} : { own }),
         }
       },
+      servedEtcd: async (version) => (await import('../storage/etcd/served-etcd.ts')).serveEtcd(disk, version),
       handler: server.handler,
       answer: server.answer,
       bootstrap: async (at) => {

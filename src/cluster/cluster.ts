@@ -20,7 +20,7 @@ import { checkManifestUrl } from '../kubelet/static-pods/manifest-url.ts'
 import { memoryOf } from '../storage/image.ts'
 import { advertisedAddress, isWildcard, serverUrl } from './addresses.ts'
 import { type Ambient, ambientOf, whileTimePasses } from './ambient.ts'
-import { startControlPlane } from './apiserver.ts'
+import { type ControlPlane, startControlPlane } from './apiserver.ts'
 import { clusterClock, realClock } from './clock.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { startComponents } from './components.ts'
@@ -49,16 +49,21 @@ const ADMIN: UserInfo = { name: 'kubernetes-admin', groups: ['system:masters', '
 /** How long requests may take to finish when the cluster stops: it is gone within two seconds, whatever is going on. */
 const GRACE_MS = 1000
 
+export type WithStore = Pick<ControlPlane, 'servedEtcd'>
+
 /**
  * Resolves when /readyz is ok, nodes are Ready where they run, and pods can be made: the namespace `default` has its account where
  * controllers run. @throws StartError, StoreError with what to mend */
 export const startCluster = (options: ClusterOptions = {}): Promise<Cluster> => begin(options)
 
+/** A cluster whose store clients of etcd may be shown. @throws StartError, StoreError */
+export const startWithStore = (options: ClusterOptions): Promise<Cluster & WithStore> => begin(options)
+
 /** A cluster that begins with objects of another, as `start` says. Its controllers start once it answers. @throws StartError, StoreError */
 export const startFork = (options: ClusterOptions, start: ForkStart): Promise<Fork> => begin(options, start)
 
 /** `forked`: its objects are there, so it resolves when its API server answers, and the rest starts then. */
-async function begin(options: ClusterOptions, forked?: ForkStart): Promise<Fork> {
+async function begin(options: ClusterOptions, forked?: ForkStart): Promise<Fork & WithStore> {
   const temporary = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'skiff-')) : undefined
   const directory = clusterDirectory(options.dataDir ?? (temporary as string))
   const release = options.directoryHeld === true ? () => {} : hold(directory)
@@ -101,7 +106,7 @@ async function start(
   { runtime, scope, from, moved, forked }: Ambient,
   undo: (() => void | Promise<void>)[],
   stop: () => Promise<void>,
-): Promise<Fork> {
+): Promise<Fork & WithStore> {
   const components = chosenComponents(options.components, options.containerRuntime)
   const wantedNodes = forked?.nodes ?? numberedNodes(options.nodes ?? 1)
   const simulated = components.includes('kubelet') ? wantedNodes : []
@@ -273,6 +278,7 @@ async function start(
     fork: forks.fork,
     running: running ?? Promise.resolve(),
     transport,
+    servedEtcd: control.servedEtcd,
     clock,
     faults: faults ?? NO_FAULTS,
     lastRequests: () => kept?.list() ?? [],

@@ -1,19 +1,18 @@
 /**
  * etcd as the starters of tests know it: its flags, its health, its end. It holds nothing: kube-apiserver has the objects, attaches
- * itself here (store-link.ts), and is told by its connection when this process is gone.
+ * itself here (store-link.ts), answers clients of etcd through this port (etcd-port.ts), and is told by its connection when this
+ * process is gone.
  */
 import { mkdirSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { messageOf } from '../base/errors.ts'
 import { liveClock } from '../base/live-clock.ts'
 import { FlagError, parseFlags } from '../components/flags.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
+import { createEtcdPort } from './etcd-port.ts'
 import { watchParent } from './parent.ts'
-import { ATTACH_PATH, ATTACH_PROTOCOL } from './store-link.ts'
 
 /** The one that these executables stand for. */
-const ETCD_VERSION = '3.7.3'
+export const ETCD_VERSION = '3.7.3'
 const DEFAULT_CLIENT_URL = 'http://localhost:2379'
 
 /** Runs until it is ended by a signal or its parent is gone; exits 1 or 2 with one line when something is wrong. */
@@ -58,28 +57,12 @@ function clientUrl(text: string): URL {
 }
 
 function serve(urls: readonly URL[]): void {
-  let attached: Socket | undefined
+  const port = createEtcdPort(PAGES)
   for (const url of urls) {
-    const server = createServer(answer)
-    server.on('upgrade', (request, stream) => {
-      const socket = stream as Socket
-      socket.on('error', () => {})
-      if (request.url !== ATTACH_PATH || request.headers.upgrade !== ATTACH_PROTOCOL) return refuse(socket, 404)
-      if (attached !== undefined) return refuse(socket, 409)
-      attached = socket
-      socket.on('close', () => {
-        attached = undefined
-      })
-      socket.resume()
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${ATTACH_PROTOCOL}\r\n\r\n`)
-    })
+    const server = port.server()
     server.on('error', (error) => fail(`cannot listen on ${url.host}: ${error.message}`, 1))
     server.listen({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80), exclusive: true })
   }
-}
-
-function refuse(socket: Socket, status: 404 | 409): void {
-  socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
 }
 
 /** As etcd answers them. */
@@ -91,17 +74,4 @@ const PAGES: Readonly<Record<string, readonly [type: string, text: string]>> = {
     'application/json',
     JSON.stringify({ etcdserver: ETCD_VERSION, etcdcluster: '3.7.0', storage: '3.7.0' }),
   ],
-}
-
-function answer(request: IncomingMessage, response: ServerResponse): void {
-  request.resume()
-  const [path = ''] = (request.url ?? '').split('?')
-  const page = Object.hasOwn(PAGES, path) ? PAGES[path] : undefined
-  if (page === undefined || request.method !== 'GET') {
-    response.writeHead(page === undefined ? 404 : 405, { 'content-type': 'text/plain; charset=utf-8' })
-    response.end(page === undefined ? '404 page not found\n' : 'Method Not Allowed\n')
-    return
-  }
-  response.writeHead(200, { 'content-type': page[0] })
-  response.end(page[1])
 }

@@ -7,12 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { holdProcess, liveClock } from '../base/live-clock.ts'
+import type { WithStore } from '../cluster/cluster.ts'
+import type { Cluster } from '../cluster/cluster-options.ts'
 import { KUBERNETES_VERSION } from '../cluster/version.ts'
 import { FlagError, parseFlags } from '../components/flags.ts'
 import { KUBE_APISERVER_FLAGS } from '../components/kube-apiserver-flags.ts'
+import { ETCD_VERSION } from './etcd.ts'
 import { apiServerFlags } from './options.ts'
 import { watchParent } from './parent.ts'
-import { attach } from './store-link.ts'
+import { attach, type StoreLink } from './store-link.ts'
 
 /** How long requests may take to end when it is asked to go. */
 const STOP_MS = 5_000
@@ -38,7 +41,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   watchParent(clock, env, () => process.exit(1))
   const flags = apiServerFlags(parseFlags('kube-apiserver', KUBE_APISERVER_FLAGS, args), env['SKIFF_COMPONENTS'])
   for (const warning of flags.warnings) process.stderr.write(`Warning: ${warning}\n`)
-  const [{ startCluster }, link] = await Promise.all([
+  const [{ startWithStore }, link] = await Promise.all([
     import('../cluster/cluster.ts'),
     attach(clock, flags.etcdServers),
   ])
@@ -46,8 +49,9 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
   const forget = () => rmSync(dataDir, { recursive: true, force: true })
   process.on('exit', forget)
   let stopping = false
-  const cluster = await startCluster({ ...flags.cluster, dataDir, onUnhandled: 'process' })
+  const cluster = await startWithStore({ ...flags.cluster, dataDir, onUnhandled: 'process' })
   process.stderr.write(`serving on ${cluster.url}\n`)
+  serveClientsOfEtcd(link, cluster)
   const stop = () => {
     if (stopping) return
     stopping = true
@@ -66,6 +70,21 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<voi
     if (stopping) return
     process.stderr.write('Error: etcd is gone, and what was stored with it\n')
     process.exit(1)
+  })
+}
+
+/** gRPC is loaded when the first of them comes: hardly any suite has one. */
+function serveClientsOfEtcd(link: StoreLink, { servedEtcd, log }: WithStore & Pick<Cluster, 'log'>): void {
+  let served: ReturnType<WithStore['servedEtcd']> | undefined
+  link.serve((connection) => {
+    served ??= servedEtcd(ETCD_VERSION)
+    served.then(
+      ({ take }) => take(connection),
+      (error) => {
+        log.error('what is stored cannot be shown to clients of etcd', error)
+        connection.destroy()
+      },
+    )
   })
 }
 

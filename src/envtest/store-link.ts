@@ -1,6 +1,7 @@
 /**
  * Between the two executables: kube-apiserver holds the objects, and etcd's port stands for them. kube-apiserver attaches itself to
- * that port by a connection that stays, so that each knows of the other's end.
+ * that port by a connection that stays, so that each knows of the other's end. On it etcd names the connections of its clients, one a line;
+ * kube-apiserver dials back for each, and the two become one.
  */
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
@@ -10,6 +11,8 @@ import { messageOf } from '../base/errors.ts'
 /** The path that kube-apiserver attaches at, and the protocol that is spoken from then on. */
 export const ATTACH_PATH = '/skiff.dev/attach'
 export const ATTACH_PROTOCOL = 'skiff-store'
+/** With the name of a client's connection behind it: where kube-apiserver takes it over. */
+export const CLIENT_PATH = '/skiff.dev/client/'
 
 /** As long as kube-apiserver waits for an etcd that does not answer. */
 const PATIENCE_MS = 20_000
@@ -18,6 +21,8 @@ const AGAIN_MS = 50
 export interface StoreLink {
   /** Resolves when etcd is gone. */
   readonly gone: Promise<void>
+  /** Each connection of a client of etcd, from now on; those before it are waiting. */
+  serve(take: (connection: Socket) => void): void
   close(): void
 }
 
@@ -28,7 +33,7 @@ export async function attach(clock: Clock, servers: readonly string[]): Promise<
     let why = ''
     for (const server of servers) {
       try {
-        return linked(await upgraded(server))
+        return linked(server, await upgraded(server, ATTACH_PATH))
       } catch (error) {
         if (!isNotThereYet(error)) throw error
         why = messageOf(error)
@@ -42,15 +47,22 @@ export async function attach(clock: Clock, servers: readonly string[]): Promise<
 const isNotThereYet = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ECONNRESET', 'EADDRNOTAVAIL'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-function upgraded(server: string): Promise<Socket> {
+interface Upgraded {
+  readonly socket: Socket
+  /** What came with the answer. */
+  readonly head: Buffer
+}
+
+function upgraded(server: string, path: string): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
-    const url = new URL(ATTACH_PATH, server)
+    const url = new URL(path, server)
     const headers = { connection: 'upgrade', upgrade: ATTACH_PROTOCOL }
     const asking = request(url, { headers, timeout: PATIENCE_MS })
     asking.on('timeout', () => asking.destroy(new Error(`${server} takes connections and does not answer`)))
-    asking.on('upgrade', (_answer, socket) => {
+    asking.on('upgrade', (_answer, socket, head) => {
       ;(socket as Socket).setTimeout(0)
-      resolve(socket as Socket)
+      socket.on('error', () => {})
+      resolve({ socket: socket as Socket, head })
     })
     asking.on('response', (answer) => {
       answer.resume()
@@ -67,11 +79,38 @@ function upgraded(server: string): Promise<Socket> {
   })
 }
 
-function linked(socket: Socket): StoreLink {
-  socket.on('error', () => {})
-  socket.resume()
+function linked(server: string, { socket, head }: Upgraded): StoreLink {
+  let take: ((connection: Socket) => void) | undefined
+  let waiting: string[] = []
+  let text = ''
+  const dial = (name: string) => {
+    // A client that is gone by now has no connection to take over.
+    upgraded(server, `${CLIENT_PATH}${name}`).then(
+      (client) => {
+        if (client.head.length > 0) client.socket.unshift(client.head)
+        if (socket.destroyed) client.socket.destroy()
+        else take?.(client.socket)
+      },
+      () => {},
+    )
+  }
+  const read = (chunk: Buffer) => {
+    const lines = (text + chunk.toString('latin1')).split('\n')
+    text = lines.pop() ?? ''
+    for (const name of lines) {
+      if (take === undefined) waiting.push(name)
+      else dial(name)
+    }
+  }
+  read(head)
+  socket.on('data', read)
   return {
     gone: new Promise((resolve) => socket.on('close', () => resolve())),
+    serve(taker) {
+      take = taker
+      for (const name of waiting) dial(name)
+      waiting = []
+    },
     close: () => socket.destroy(),
   }
 }

@@ -14,7 +14,7 @@ import { sweepStep } from './compaction-steps.ts'
 import { createExpirySweeper } from './expiry.ts'
 import { imageOf, type StoreImage } from './image.ts'
 import { createJournalBounds, JOURNAL_BOUNDS, type JournalBounds } from './journal.ts'
-import { rangeAt, valueAt } from './reads.ts'
+import { rangeAt, valueAt, versionOf } from './reads.ts'
 import { createRecovery, type PendingCompaction } from './recovery.ts'
 import {
   CompactedError,
@@ -442,6 +442,7 @@ export function createEngine(runtime: Runtime, tables: Tables, options: EngineOp
       lastImage = new WeakRef(image)
       return image
     },
+    version: (item) => versionOf(tables, item),
     ...(tables.size === undefined ? {} : { size: async () => tables.size?.() ?? 0 }),
     async journal(afterRevision) {
       await turn(scheduler, 'storage read')

@@ -42,3 +42,14 @@ export function rangeAt(tables: Tables, start: string, end: string, revision: nu
   }
   return { items, revision, more: remaining > 0, remaining }
 }
+
+/** How often the key was written since it was made, up to this item, as far as history is kept. */
+export function versionOf(tables: Tables, item: KeyValue): number {
+  let version = 1
+  for (let at = item.modRevision; at > item.createRevision; version++) {
+    const change = tables.change(at)
+    if (change === undefined) break
+    at = change.previousRevision
+  }
+  return version
+}

@@ -145,6 +145,11 @@ export interface Storage {
    * @throws CompactedError
    */
   subscribe(prefix: string, afterRevision: number, subscriber: StorageSubscriber): () => void
+  /**
+   * How often an item's key had been written when it became so, since it was made. What the compaction has dropped does not
+   * count. An etcd counts itself.
+   */
+  version?(item: KeyValue): number
   /** Whether the key's value is stored in another form than it would be today (another encryption key). */
   isStale?(key: string): Promise<boolean>
   /**

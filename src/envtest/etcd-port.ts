@@ -1,0 +1,135 @@
+/**
+ * etcd's client port: HTTP/1.1 for health and for the kube-apiserver that attaches itself, and gRPC (HTTP/2 without TLS) for clients of
+ * etcd, whose connections are led to that kube-apiserver as they are.
+ */
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type Server, type Socket } from 'node:net'
+import { ATTACH_PATH, ATTACH_PROTOCOL, CLIENT_PATH } from './store-link.ts'
+
+/** How every connection of HTTP/2 begins. */
+const PREFACE = 'PRI * HTTP/2.0'
+/** As long as a connection may say nothing, or wait for a kube-apiserver to take it, in milliseconds. */
+const SILENCE_MS = 20_000
+
+export interface EtcdPort {
+  /** A server for one of the addresses; each knows the same kube-apiserver. */
+  server(): Server
+}
+
+/** `pages`: what is answered to GET, by path. */
+export function createEtcdPort(pages: Readonly<Record<string, readonly [type: string, text: string]>>): EtcdPort {
+  let attached: Socket | undefined
+  /** Connections of clients of etcd that kube-apiserver has been told of, by the name given to each. */
+  const waiting = new Map<string, Socket>()
+  let clients = 0
+
+  function takeClient(socket: Socket): void {
+    if (attached === undefined) {
+      socket.destroy()
+      return
+    }
+    const name = String(++clients)
+    waiting.set(name, socket)
+    socket.setTimeout(SILENCE_MS, () => socket.destroy())
+    socket.on('close', () => waiting.delete(name))
+    attached.write(`${name}\n`)
+  }
+
+  function attach(socket: Socket): void {
+    if (attached !== undefined) {
+      refuse(socket, 409)
+      return
+    }
+    attached = socket
+    socket.on('close', () => {
+      attached = undefined
+      for (const client of waiting.values()) client.destroy()
+    })
+    socket.resume()
+    accept(socket)
+  }
+
+  function join(name: string, socket: Socket): void {
+    const client = waiting.get(name)
+    if (client === undefined) {
+      refuse(socket, 404)
+      return
+    }
+    waiting.delete(name)
+    client.setTimeout(0)
+    accept(socket)
+    for (const [from, to] of [
+      [client, socket],
+      [socket, client],
+    ] as const) {
+      from.pipe(to)
+      from.on('close', () => to.destroy())
+    }
+  }
+
+  return {
+    server() {
+      const http = createHttpServer((request, response) => answer(pages, request, response))
+      http.on('upgrade', (request, stream) => {
+        const socket = stream as Socket
+        socket.on('error', () => {})
+        const { url = '', headers } = request
+        if (headers.upgrade !== ATTACH_PROTOCOL) refuse(socket, 404)
+        else if (url === ATTACH_PATH) attach(socket)
+        else if (url.startsWith(CLIENT_PATH)) join(url.slice(CLIENT_PATH.length), socket)
+        else refuse(socket, 404)
+      })
+      return createServer((socket) => {
+        socket.on('error', () => {})
+        socket.setTimeout(SILENCE_MS, () => socket.destroy())
+        firstBytes(socket, (bytes) => {
+          socket.setTimeout(0)
+          socket.removeAllListeners('timeout')
+          socket.unshift(bytes)
+          if (bytes.toString('latin1') === PREFACE) takeClient(socket)
+          else http.emit('connection', socket)
+        })
+      })
+    },
+  }
+}
+
+/** As many as tell what is spoken. */
+function firstBytes(socket: Socket, then: (bytes: Buffer) => void): void {
+  let bytes = Buffer.alloc(0)
+  const read = () => {
+    for (let chunk = socket.read(1); chunk !== null; chunk = socket.read(1)) {
+      bytes = Buffer.concat([bytes, chunk])
+      const text = bytes.toString('latin1')
+      if (text !== PREFACE && PREFACE.startsWith(text)) continue
+      socket.off('readable', read)
+      return then(bytes)
+    }
+  }
+  socket.on('readable', read)
+}
+
+function accept(socket: Socket): void {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${ATTACH_PROTOCOL}\r\n\r\n`)
+}
+
+function refuse(socket: Socket, status: 404 | 409): void {
+  socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
+}
+
+function answer(
+  pages: Readonly<Record<string, readonly [type: string, text: string]>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  request.resume()
+  const [path = ''] = (request.url ?? '').split('?')
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+  if (page === undefined || request.method !== 'GET') {
+    response.writeHead(page === undefined ? 404 : 405, { 'content-type': 'text/plain; charset=utf-8' })
+    response.end(page === undefined ? '404 page not found\n' : 'Method Not Allowed\n')
+    return
+  }
+  response.writeHead(200, { 'content-type': page[0] })
+  response.end(page[1])
+}
