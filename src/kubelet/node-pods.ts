@@ -17,6 +17,7 @@ import { createEvictedPods } from './eviction/evicted-pods.ts'
 import { createEvictionManager, type EvictionOptions } from './eviction/eviction-manager.ts'
 import type { Pressure } from './eviction/observations.ts'
 import { isCritical } from './eviction/ranking.ts'
+import { createHeldForPods } from './held-for-pods.ts'
 import { createImages } from './image-pull-policy.ts'
 import { createKiller } from './kill-pod.ts'
 import type { Machine } from './machine/machine.ts'
@@ -45,6 +46,7 @@ import { syncTerminatedPod } from './sync-terminated-pod.ts'
 import { syncTerminatingPod } from './sync-terminating-pod.ts'
 import { createVolumes } from './volumes.ts'
 import { createStartFailures } from './waiting-reasons.ts'
+import { createWorkerPhases } from './worker-phases.ts'
 
 export interface NodePodsOptions {
   /** Ends with the kubelet. */
@@ -114,18 +116,22 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   )
   const events = createPodEvents(recorder)
   const pods = createPodManager()
+  const held = createHeldForPods()
+  const phases = createWorkerPhases()
   const cache = createPodCache()
-  const failures = createStartFailures()
+  const failures = held.add(createStartFailures())
   const allocations = createAllocations()
-  const resizes = createPodResizes(allocations, allocatable)
+  const resizes = held.add(createPodResizes(allocations, allocatable))
   const references = createReferences(clock, client)
   const sync = (uid: string) => workers.sync(uid)
-  const pleg = createPleg(runtime, containerRuntime, cache, (changes) => {
-    for (const uid of new Set(changes.map((change) => change.uid))) {
-      if (isKnown(uid)) sync(uid)
-      else endOrphans()
-    }
-  })
+  const pleg = held.add(
+    createPleg(runtime, containerRuntime, cache, (changes) => {
+      for (const uid of new Set(changes.map((change) => change.uid))) {
+        if (isKnown(uid)) sync(uid)
+        else endOrphans()
+      }
+    }),
+  )
   /** Before the pods of this node are known, any of them may be. */
   let podsSeen = false
   const isKnown = (uid: string) => !podsSeen || pods.get(uid) !== undefined || workers.knows(uid)
@@ -142,20 +148,22 @@ export function createNodePods(options: NodePodsOptions): NodePods {
       if (!signal.aborted) endOrphans()
     })
   }
-  const probes = createProbeManager(runtime, containerRuntime, events, sync, hostIP)
+  const probes = held.add(createProbeManager(runtime, containerRuntime, events, sync, hostIP))
   const killer = createKiller(runtime, containerRuntime, events, (pod, container) =>
     reachOf(pod, container, cache.get(uidOf(pod)).ips, hostIP),
   )
-  const images = createImages(runtime, containerRuntime, events, async (pod, image) => {
-    if (machine === undefined) return []
-    const names = (specOf(pod).imagePullSecrets ?? []).map(({ name = '' }) => name)
-    const secrets = await Promise.all(names.map((name) => references.secret(namespaceOf(pod), name)))
-    return machine.credentials(
-      image,
-      secrets.filter((secret) => secret !== undefined),
-    )
-  })
-  const volumes =
+  const images = held.add(
+    createImages(runtime, containerRuntime, events, async (pod, image) => {
+      if (machine === undefined) return []
+      const names = (specOf(pod).imagePullSecrets ?? []).map(({ name = '' }) => name)
+      const secrets = await Promise.all(names.map((name) => references.secret(namespaceOf(pod), name)))
+      return machine.credentials(
+        image,
+        secrets.filter((secret) => secret !== undefined),
+      )
+    }),
+  )
+  const volumes = held.add(
     machine === undefined
       ? createVolumes(clock, client, references, events)
       : createVolumes(
@@ -165,26 +173,31 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           events,
           machine.volumes,
           createPodCertificates({ runtime, client, events, nodeName, node: options.node }),
-        )
-  const deadlines = createActiveDeadlines(clock, events, sync)
-  const evicted = createEvictedPods()
-  const starter = createContainerStarter({
-    runtime,
-    containerRuntime,
-    images,
-    references,
-    failures,
-    events,
-    killer,
-    hostIP,
-    ...(machine === undefined ? {} : { machine }),
-  })
-  const statuses = createStatusManager({
-    runtime,
-    client,
-    pod: (uid) => (staticPods.isStatic(uid) ? staticPods.mirrorOf(uid) : pods.get(uid)),
-    couldHaveRunningContainers: (uid) => workers.couldHaveRunningContainers(uid),
-  })
+        ),
+  )
+  const deadlines = held.add(createActiveDeadlines(clock, events, sync))
+  const evicted = held.add(createEvictedPods())
+  const starter = held.add(
+    createContainerStarter({
+      runtime,
+      containerRuntime,
+      images,
+      references,
+      failures,
+      events,
+      killer,
+      hostIP,
+      ...(machine === undefined ? {} : { machine }),
+    }),
+  )
+  const statuses = held.add(
+    createStatusManager({
+      runtime,
+      client,
+      pod: (uid) => (staticPods.isStatic(uid) ? staticPods.mirrorOf(uid) : pods.get(uid)),
+      couldHaveRunningContainers: phases.couldHaveRunningContainers,
+    }),
+  )
   const sources = {
     runtimeName,
     hostIP,
@@ -226,6 +239,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
   })
   const workers: PodWorkers = createPodWorkers({
     runtime,
+    phases,
     async syncPod(pod, abort) {
       await adopt(uidOf(pod))
       return syncPod(parts, pod, abort)
@@ -244,6 +258,7 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   /** By uid: pods that ran before this machine began, as they were then. */
   const before = new Map<string, Pod>()
+  held.add({ forget: (uid) => void before.delete(uid) })
 
   async function adopt(uid: string): Promise<void> {
     const pod = before.get(uid)
@@ -274,17 +289,17 @@ export function createNodePods(options: NodePodsOptions): NodePods {
           events: createNodeEvents(recorder, nodeName),
           changed: options.nodeChanged,
           async reclaimDisk() {
-            await removeDead((uid) => !workers.couldHaveRunningContainers(uid))
+            await removeDead((uid) => !phases.couldHaveRunningContainers(uid))
             await options.eviction?.deleteUnusedImages()
           },
           runtime,
           nodeName,
           pods: () =>
             [...pods.list()].filter(
-              (pod) => workers.couldHaveRunningContainers(uidOf(pod)) && evicted.failure(uidOf(pod)) === undefined,
+              (pod) => phases.couldHaveRunningContainers(uidOf(pod)) && evicted.failure(uidOf(pod)) === undefined,
             ),
           isStatic: (uid) => staticPods.isStatic(uid),
-          hasEnded: (uid) => !workers.couldHaveRunningContainers(uid),
+          hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
           evict(pod, { message, annotations, isDisruption }, gracePeriodSeconds) {
             evicted.add(uidOf(pod), { reason: 'Evicted', message, ...(isDisruption ? { disruption: message } : {}) })
             events.warning(pod, 'Evicted', message, undefined, annotations)
@@ -304,18 +319,6 @@ export function createNodePods(options: NodePodsOptions): NodePods {
 
   /** Object, worker and all that was held for the pod are gone. */
   function forget(uid: string): void {
-    before.delete(uid)
-    resizes.forget(uid)
-    release(uid)
-    statuses.forget(uid)
-    probes.remove(uid)
-    volumes.forget(uid)
-    images.forget(uid)
-    starter.forget(uid)
-    failures.forget(uid)
-    deadlines.forget(uid)
-    evicted.forget(uid)
-    preemption.forget(uid)
     const failed = (error: unknown) => {
       runtime.log.error('Removing a sandbox failed', error)
       endOrphansLater()
@@ -324,29 +327,32 @@ export function createNodePods(options: NodePodsOptions): NodePods {
     const removed = Promise.all(sandboxes.map(({ id }) => containerRuntime.removePodSandbox(id)))
       .then(() => machine?.remove(uid))
       .catch(failed)
-    pleg.forget(uid)
+    held.forget(uid)
+    release(uid)
     // One of the same uid or name may wait for it.
     if (staticPods.isStatic(uid)) void removed.then(() => staticPods.forget(uid))
   }
 
-  const preemption = createPreemption({
-    clock,
-    signal,
-    candidates: () => [...pods.list()].filter((pod) => allocations.has(uidOf(pod))),
-    isStatic: (uid) => staticPods.isStatic(uid),
-    // What the others have is the pod's from now on.
-    reserve: (pod) => allocations.add(resizes.accept(pod)),
-    end(pod, failure) {
-      evicted.add(uidOf(pod), failure)
-      events.warning(pod, failure.reason, failure.message)
-      workers.update({ pod: resizes.accept(pod), type: 'kill' })
-    },
-    hasEnded: (uid) => !workers.couldHaveRunningContainers(uid),
-    begin(uid) {
-      const pod = pods.get(uid)
-      if (pod !== undefined) workers.update({ pod: resizes.accept(pod), type: 'create' })
-    },
-  })
+  const preemption = held.add(
+    createPreemption({
+      clock,
+      signal,
+      candidates: () => [...pods.list()].filter((pod) => allocations.has(uidOf(pod))),
+      isStatic: (uid) => staticPods.isStatic(uid),
+      // What the others have is the pod's from now on.
+      reserve: (pod) => allocations.add(resizes.accept(pod)),
+      end(pod, failure) {
+        evicted.add(uidOf(pod), failure)
+        events.warning(pod, failure.reason, failure.message)
+        workers.update({ pod: resizes.accept(pod), type: 'kill' })
+      },
+      hasEnded: (uid) => !phases.couldHaveRunningContainers(uid),
+      begin(uid) {
+        const pod = pods.get(uid)
+        if (pod !== undefined) workers.update({ pod: resizes.accept(pod), type: 'create' })
+      },
+    }),
+  )
 
   function add(pod: Pod): void {
     const known = pod.metadata.deletionTimestamp !== undefined || pod.status?.startTime !== undefined

@@ -5,6 +5,7 @@ import { simulatedRuntime } from '../base/simulated-runtime.ts'
 import type { Pod } from './pod.ts'
 import { createPodWorkers, type PodWorkerOptions } from './pod-workers.ts'
 import { SyncError } from './sync-error.ts'
+import { createWorkerPhases } from './worker-phases.ts'
 
 function pod(metadata: object = {}, status: object = {}): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', uid: 'u', ...metadata }, status } as Pod
@@ -13,8 +14,10 @@ function pod(metadata: object = {}, status: object = {}): Pod {
 function setup(options: Partial<PodWorkerOptions> = {}) {
   const runtime = simulatedRuntime(1)
   const steps: string[] = []
+  const phases = createWorkerPhases()
   const workers = createPodWorkers({
     runtime,
+    phases,
     syncPod: async ({ metadata }) => {
       steps.push(`sync ${metadata.generation ?? ''}`)
       return false
@@ -25,7 +28,7 @@ function setup(options: Partial<PodWorkerOptions> = {}) {
     forget: () => void steps.push('forget'),
     ...options,
   })
-  return { runtime, workers, steps }
+  return { runtime, workers, phases, steps }
 }
 
 test('what arrives during a step waits as one update, the newest', async () => {
@@ -45,16 +48,17 @@ test('what arrives during a step waits as one update, the newest', async () => {
 })
 
 test('a deleted pod is terminated, then finished, and forgotten once its object is gone', async () => {
-  const { runtime, workers, steps } = setup()
+  const { runtime, workers, phases, steps } = setup()
   workers.update({ pod: pod(), type: 'create' })
   await runtime.settle()
   const deleted = pod({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 })
   workers.update({ pod: deleted, type: 'update' })
-  assert.equal(workers.couldHaveRunningContainers('u'), true)
+  assert.equal(phases.couldHaveRunningContainers('u'), true)
   await runtime.settle()
-  assert.equal(workers.couldHaveRunningContainers('u'), false)
+  assert.equal(phases.couldHaveRunningContainers('u'), false)
   workers.remove(deleted)
   assert.deepEqual(steps, ['sync ', 'terminating 30', 'terminated', 'forget'])
+  assert.equal(phases.get('u'), undefined)
 })
 
 test('a grace period only gets shorter', async () => {

@@ -8,6 +8,7 @@ import type { Timer } from '../base/clock.ts'
 import type { Runtime } from '../base/runtime.ts'
 import { isTerminalPhase, type Pod, specOf, uidOf } from './pod.ts'
 import { SyncError } from './sync-error.ts'
+import type { WorkerPhase, WorkerPhases } from './worker-phases.ts'
 
 export interface PodUpdate {
   readonly pod: Pod
@@ -24,11 +25,12 @@ export interface PodWorkers {
   /** The object is gone: the pod ends if it has not, then its worker is forgotten. */
   remove(pod: Pod): void
   knows(uid: string): boolean
-  couldHaveRunningContainers(uid: string): boolean
 }
 
 export interface PodWorkerOptions {
   readonly runtime: Runtime
+  /** Kept here. */
+  readonly phases: WorkerPhases
   /** True when the pod has ended by itself. */
   readonly syncPod: (pod: Pod, signal: AbortSignal) => Promise<boolean>
   readonly syncTerminatingPod: (pod: Pod, gracePeriodSeconds: number | undefined) => Promise<void>
@@ -40,11 +42,8 @@ export interface PodWorkerOptions {
   readonly forget: (uid: string) => void
 }
 
-type Phase = 'syncing' | 'terminating' | 'terminated'
-
 interface Worker {
   readonly uid: string
-  phase: Phase
   pod: Pod
   pending: PodUpdate | undefined
   working: AbortController | undefined
@@ -59,7 +58,7 @@ interface Worker {
 const BACK_OFF_MS = 10_000
 
 export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
-  const { runtime } = options
+  const { runtime, phases } = options
   const { clock, scheduler, random, log } = runtime
   const workers = new Map<string, Worker>()
 
@@ -69,7 +68,6 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
     if (worker === undefined) {
       worker = {
         uid,
-        phase: 'syncing',
         pod,
         pending: undefined,
         working: undefined,
@@ -80,6 +78,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
         removed: false,
       }
       workers.set(uid, worker)
+      phases.set(uid, 'syncing')
     }
     return worker
   }
@@ -95,13 +94,14 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
 
   function terminate(worker: Worker, update: PodUpdate): void {
     const grace = graceOf(update)
-    if (worker.phase === 'syncing') {
-      worker.phase = 'terminating'
+    const phase = phases.get(worker.uid)
+    if (phase === 'syncing') {
+      phases.set(worker.uid, 'terminating')
       worker.gracePeriodSeconds = grace
       worker.working?.abort()
       return
     }
-    if (worker.phase !== 'terminating' || grace === undefined) return
+    if (phase !== 'terminating' || grace === undefined) return
     if (worker.gracePeriodSeconds !== undefined && grace >= worker.gracePeriodSeconds) return
     worker.gracePeriodSeconds = grace
     options.shorten(worker.uid, grace)
@@ -115,7 +115,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
     worker.retry = undefined
     const abort = new AbortController()
     worker.working = abort
-    const phase = worker.phase
+    const phase = phases.get(worker.uid)
     try {
       await step(worker, phase, abort.signal)
     } catch (error) {
@@ -127,23 +127,29 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
       worker.working = undefined
     }
     if (worker.finished && worker.removed) {
-      workers.delete(worker.uid)
-      options.forget(worker.uid)
+      end(worker)
       return
     }
-    if (worker.phase !== phase && !worker.finished) worker.pending ??= { pod: worker.pod, type: 'sync' }
+    if (phases.get(worker.uid) !== phase && !worker.finished) worker.pending ??= { pod: worker.pod, type: 'sync' }
     if (worker.pending !== undefined) schedule(worker)
   }
 
-  async function step(worker: Worker, phase: Phase, signal: AbortSignal): Promise<void> {
+  function end({ uid }: Worker): void {
+    workers.delete(uid)
+    phases.forget(uid)
+    options.forget(uid)
+  }
+
+  async function step(worker: Worker, phase: WorkerPhase | undefined, signal: AbortSignal): Promise<void> {
     const { pod } = worker
     switch (phase) {
       case 'syncing':
-        if ((await options.syncPod(pod, signal)) && worker.phase === 'syncing') worker.phase = 'terminating'
+        if ((await options.syncPod(pod, signal)) && phases.get(worker.uid) === 'syncing')
+          phases.set(worker.uid, 'terminating')
         return
       case 'terminating':
         await options.syncTerminatingPod(pod, worker.gracePeriodSeconds)
-        worker.phase = 'terminated'
+        phases.set(worker.uid, 'terminated')
         return
       case 'terminated':
         await options.syncTerminatedPod(pod)
@@ -169,7 +175,7 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
     const ended = isTerminalPhase(pod.status?.phase)
     if (!known && ended && pod.metadata.deletionTimestamp === undefined) {
       // It ended in an earlier life of this kubelet: there is nothing to run and nothing to say.
-      worker.phase = 'terminated'
+      phases.set(worker.uid, 'terminated')
       worker.finished = true
       return
     }
@@ -194,15 +200,10 @@ export function createPodWorkers(options: PodWorkerOptions): PodWorkers {
       worker.removed = true
       if (!worker.finished) update({ pod, type: 'kill' })
       else {
-        workers.delete(worker.uid)
-        options.forget(worker.uid)
+        end(worker)
       }
     },
     knows: (uid) => workers.has(uid),
-    couldHaveRunningContainers(uid) {
-      const worker = workers.get(uid)
-      return worker !== undefined && worker.phase !== 'terminated'
-    },
   }
 }
 

@@ -11,7 +11,7 @@ export async function syncTerminatingPod(parts: SyncParts, pod: Pod, graceSecond
   statuses.set(pod, currentStatus(parts, pod, false))
   probes.stopLivenessAndStartup(uid)
   await killer.killPod(pod, await pleg.relistPod(uid), graceSeconds)
-  probes.remove(uid)
+  probes.forget(uid)
   const { containers } = await pleg.relistPod(uid)
   const running = containers.filter(({ state }) => state === 'running').map(({ metadata }) => metadata.name)
   if (running.length > 0) throw new SyncError(`containers still run: ${running.join(', ')}`)

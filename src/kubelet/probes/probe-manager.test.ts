@@ -59,7 +59,7 @@ test('a container is ready once its probe succeeds, and no more after so many fa
   assert.deepEqual(asked, ['readiness 5', 'readiness 15', 'readiness 25', 'readiness 35'])
   assert.deepEqual(told, Array(3).fill('Unhealthy Readiness probe failed: out'))
   assert.deepEqual(synced, [5, 35])
-  manager.remove('u')
+  manager.forget('u')
   await runtime.advance(60_000)
   assert.equal(asked.length, 4)
 })
@@ -77,7 +77,7 @@ test('other probes wait for the startup probe, and come at once when it succeeds
   await runtime.advance(5000)
   assert.deepEqual([manager.started('1', own), manager.ready('1', own)], [true, true])
   assert.deepEqual(asked, ['startup 0', 'startup 10', 'startup 20', 'readiness 20'])
-  manager.remove('u')
+  manager.forget('u')
 })
 
 test('a container that failed its liveness probe is not probed again; its successor is, anew', async () => {
@@ -93,7 +93,7 @@ test('a container that failed its liveness probe is not probed again; its succes
   assert.deepEqual([manager.livenessFailed('1'), manager.livenessFailed('2')], [false, false])
   await runtime.advance(1000)
   assert.equal(manager.livenessFailed('2'), true)
-  manager.remove('u')
+  manager.forget('u')
 })
 
 test('a probe that could not be done is told of, and counts neither for nor against a container', async () => {
@@ -108,5 +108,5 @@ test('a probe that could not be done is told of, and counts neither for nor agai
   works = false
   await runtime.advance(30_000)
   assert.equal(manager.ready('1', own), false)
-  manager.remove('u')
+  manager.forget('u')
 })

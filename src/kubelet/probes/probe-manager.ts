@@ -28,7 +28,7 @@ export interface ProbeManager extends ContainerChecks {
   add(pod: Pod, status: RuntimePodStatus): void
   /** A pod that ends is only asked whether it is ready. */
   stopLivenessAndStartup(uid: string): void
-  remove(uid: string): void
+  forget(uid: string): void
 }
 
 const KINDS: readonly ProbeKind[] = ['startup', 'liveness', 'readiness']
@@ -147,7 +147,7 @@ export function createProbeManager(
       if (own === undefined) return
       for (const [key, prober] of own) if (!key.startsWith('readiness/')) prober.stop()
     },
-    remove(uid) {
+    forget(uid) {
       for (const id of inherited.get(uid) ?? []) for (const kind of KINDS) results[kind].delete(id)
       inherited.delete(uid)
       const own = probers.get(uid)
