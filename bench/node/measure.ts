@@ -148,6 +148,7 @@ async function measureCtr(place: NodePlace): Promise<void> {
     new Promise<void>((resolve, reject) => {
       const child = place.start(ctr[0], ...ctr.slice(1), ...args)
       child.stdout?.resume()
+      child.stderr?.resume()
       child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`ctr ${args.join(' ')}: ${code}`))))
     })
   const names = Array.from({ length: count }, (_, i) => `bench-${process.pid}-${i}`)
@@ -182,6 +183,7 @@ async function measureServices(client: Client, place: NodePlace, host: string): 
   const services = client.resource<Service>(SERVICES).namespace(namespace)
   const slices = client.resource<EndpointSlice>(SLICES).namespace(namespace)
   const probe = place.start(process.execPath, new URL('probe.mjs', import.meta.url).pathname, host)
+  probe.stderr?.pipe(process.stderr)
   const lines = createInterface({ input: probe.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]()
   const said = async () => String((await lines.next()).value)
   const leads = async (address: string, server: number) => {

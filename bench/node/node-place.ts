@@ -28,7 +28,7 @@ export function nodePlace(pid: number, pattern: RegExp): NodePlace {
       return stdout
     },
     start: (command, ...args) =>
-      spawn('nsenter', [...inside, command, ...args], { env, stdio: ['pipe', 'pipe', 'inherit'] }),
+      spawn('nsenter', [...inside, command, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] }),
     usage() {
       let [cpuSeconds, residentMiB] = [0, 0]
       const own = processes()
