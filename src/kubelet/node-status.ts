@@ -36,6 +36,8 @@ export interface NodeDescription {
     readonly images: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[]
     /** Default: nothing beyond what all runtimes can do. */
     readonly features?: RuntimeFeatures
+    /** Volumes that are not to be detached. */
+    readonly volumesInUse?: readonly string[]
     /** Why pods cannot run; undefined: they can. */
     readonly problem: string | undefined
   }
@@ -122,6 +124,7 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
           daemonEndpoints: { kubeletEndpoint: { Port: node.real.port } },
           images: node.real.images.map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),
           ...featuresOf(node.real.features),
+          ...inUseOf(node.real.volumesInUse, old),
         }),
     nodeInfo: {
       machineID: node.machineId,
@@ -154,3 +157,7 @@ function featuresOf(features: RuntimeFeatures | undefined): Pick<NodeStatus, 'ru
     ...(supplementalGroupsPolicy ? { features: { supplementalGroupsPolicy } } : {}),
   }
 }
+
+/** An empty list is told only where there was one that was not. */
+const inUseOf = (volumes: readonly string[] = [], old: NodeStatus | undefined): Pick<NodeStatus, 'volumesInUse'> =>
+  volumes.length === 0 && old?.volumesInUse === undefined ? {} : { volumesInUse: [...volumes] }

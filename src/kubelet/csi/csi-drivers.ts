@@ -13,7 +13,12 @@ import type { Client } from '../../client/client.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
 import { type DriverInfo, nodePatch, withDriver, withoutDriver } from './csi-node.ts'
 
-export type Capability = 'STAGE_UNSTAGE_VOLUME' | 'EXPAND_VOLUME' | 'VOLUME_MOUNT_GROUP' | 'SINGLE_NODE_MULTI_WRITER'
+export type Capability =
+  | 'STAGE_UNSTAGE_VOLUME'
+  | 'GET_VOLUME_STATS'
+  | 'EXPAND_VOLUME'
+  | 'VOLUME_MOUNT_GROUP'
+  | 'SINGLE_NODE_MULTI_WRITER'
 
 export interface Driver {
   readonly info: DriverInfo

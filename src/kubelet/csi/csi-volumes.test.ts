@@ -13,7 +13,7 @@ import type { Client } from '../../client/client.ts'
 import { podDirectories } from '../machine/pod-directories.ts'
 import type { Pod } from '../pod.ts'
 import { createCsiDrivers } from './csi-drivers.ts'
-import { createCsiVolumes } from './csi-volumes.ts'
+import { type CsiVolumes, createCsiVolumes } from './csi-volumes.ts'
 import { type DriverOptions, startDriver } from './driver-stand-in.ts'
 
 const DRIVER = 'd.example.test'
@@ -107,14 +107,23 @@ async function stage(objects: Readonly<Record<string, KubeObject>> = {}, driver:
     rmSync(root, { recursive: true, force: true })
   })
   const directories = podDirectories(root)
-  const options = { client: api.client, nodeName: 'n1', directories, drivers }
+  const toldInUse: (readonly string[])[] = []
+  const options = {
+    client: api.client,
+    nodeName: 'n1',
+    directories,
+    drivers,
+    tellInUse: async () => void toldInUse.push(csi.inUse()),
+  }
+  const csi: CsiVolumes = createCsiVolumes(options)
   return {
     api,
     asked,
     directories,
     root,
     running,
-    csi: createCsiVolumes(options),
+    csi,
+    toldInUse,
     again: () => createCsiVolumes(options),
   }
 }
@@ -276,14 +285,72 @@ test('what is missing is told in the kubelet’s words, and what cannot be taken
 test('a volume that has to be attached waits for that, and has what the attachment tells', async () => {
   const id = `csi-${createHash('sha256').update(`handle-1${DRIVER}n1`).digest('hex')}`
   const required = { [`csidrivers/${DRIVER}`]: csiDriver({ attachRequired: true }) }
-  const { csi } = await stage(required)
+  const { csi, asked: calls, toldInUse } = await stage(required)
+  calls.length = 0
   await assert.rejects(csi.publish(podOf('u1'), claimed, persistent), { step: 'WaitForAttach', volume: 'pv1' })
+  // It is in use before it is there, so that it is not detached in between; the driver hears of none of it.
+  const name = `kubernetes.io/csi/${DRIVER}^handle-1`
+  assert.deepEqual(toldInUse, [[name]])
+  await csi.unpublish('u1')
+  assert.deepEqual([toldInUse, calls], [[[name], []], []])
   const attachment = { kind: 'VolumeAttachment', apiVersion: 'storage.k8s.io/v1', metadata: { name: id } }
   const status = { attached: true, attachmentMetadata: { device: '/dev/x' } }
-  const { csi: ready, asked } = await stage({ ...required, [`volumeattachments/${id}`]: { ...attachment, status } })
+  const {
+    csi: ready,
+    asked,
+    toldInUse: told,
+    again,
+  } = await stage({ ...required, [`volumeattachments/${id}`]: { ...attachment, status } })
   await ready.publish(podOf('u1'), claimed, persistent)
   const publish = asked.find(([method]) => method === 'NodePublishVolume')
   assert.deepEqual(publish?.[1]['publish_context'], { device: '/dev/x' })
+  assert.deepEqual(again().inUse(), [name], 'after a restart too')
+  await ready.publish(podOf('u2'), claimed, persistent)
+  await ready.unpublish('u1')
+  assert.deepEqual([ready.inUse(), told], [[name], [[name]]], 'another pod has it')
+  await ready.unpublish('u2')
+  assert.deepEqual(told, [[name], []])
+})
+
+test('a volume of mode Block is staged and published as a device, beside the pod’s own directory', async () => {
+  const { csi, asked, root } = await stage()
+  asked.length = 0
+  const block = { ...persistent, spec: { ...persistent.spec, volumeMode: 'Block' } } as PersistentVolume
+  const path = await csi.publish(podOf('u1'), claimed, block)
+  const devices = join(root, 'plugins/kubernetes.io/csi/volumeDevices')
+  assert.equal(path, join(devices, 'publish/pv1/u1'))
+  const [[, staged], [, published]] = asked as [[string, Record<string, unknown>], [string, Record<string, unknown>]]
+  assert.equal(staged['staging_target_path'], join(devices, 'staging/pv1'))
+  assert.deepEqual(published['volume_capability'], { access_mode: { mode: 'SINGLE_NODE_WRITER' }, block: {} })
+  assert.equal(published['target_path'], path)
+  asked.length = 0
+  await csi.unpublish('u1')
+  assert.deepEqual(
+    asked.map(([method]) => method),
+    ['NodeUnpublishVolume', 'NodeUnstageVolume'],
+  )
+  assert.deepEqual(readdirSync(join(devices, 'staging')), [])
+})
+
+test('a driver that tells how full its volumes are is asked, another is not', async () => {
+  const NodeGetCapabilities = () => ({ capabilities: [{ rpc: { type: 'GET_VOLUME_STATS' } }] })
+  const usage = [
+    { unit: 'BYTES', total: 100, available: 60, used: 40 },
+    { unit: 'INODES', total: 10, available: 9, used: 1 },
+  ]
+  const answers = { NodeGetCapabilities, NodeGetVolumeStats: () => ({ usage }) }
+  const { csi, asked, directories } = await stage({}, { answers })
+  await csi.publish(podOf('u1'), claimed, persistent)
+  const stats = await csi.stats(podOf('u1'), claimed, persistent)
+  assert.deepEqual(stats, {
+    ...{ capacityBytes: 100, availableBytes: 60, usedBytes: 40 },
+    ...{ inodes: 10, inodesFree: 9, inodesUsed: 1 },
+  })
+  const path = join(directories.pod('u1'), 'volumes/kubernetes.io~csi/pv1/mount')
+  const request = { volume_id: 'handle-1', volume_path: path, staging_target_path: '' }
+  assert.deepEqual(asked.at(-1), ['NodeGetVolumeStats', request])
+  const { csi: silent } = await stage()
+  assert.equal(await silent.stats(podOf('u1'), claimed, persistent), undefined)
 })
 
 test('a published volume is made larger as a kubelet asks for it', async () => {

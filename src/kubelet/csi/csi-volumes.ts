@@ -13,7 +13,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import { mountedBelow } from '../machine/mounts.ts'
 import { ownTree } from '../machine/own-tree.ts'
-import type { PodDirectories } from '../machine/pod-directories.ts'
+import { type PodDirectories, plain } from '../machine/pod-directories.ts'
 import { MountStepError } from '../mount-step-error.ts'
 import { nameOf, namespaceOf, type Pod, specOf, uidOf } from '../pod.ts'
 import type { CsiDrivers, Driver } from './csi-drivers.ts'
@@ -23,8 +23,22 @@ export interface CsiVolumes {
   publish(pod: Pod, volume: Volume, persistent: PersistentVolume | undefined): Promise<string>
   /** Lets the driver make what is published as large as the volume is now. False: it does not do that on nodes. @throws Error */
   expand(pod: Pod, volume: Volume, persistent: PersistentVolume): Promise<boolean>
+  /** What the driver tells of a volume that is published; undefined: it does not tell. @throws Error */
+  stats(pod: Pod, volume: Volume, persistent: PersistentVolume): Promise<VolumeStats | undefined>
+  /** Volumes of drivers that attach them which pods of this node have, or are about to have: the Node's status.volumesInUse. */
+  inUse(): readonly string[]
   /** Takes back all that the pod has. @throws Error when a driver does not, or is not there */
   unpublish(uid: string): Promise<void>
+}
+
+/** Of a file system, as far as it is known; of a device its size alone. */
+export interface VolumeStats {
+  readonly capacityBytes?: number
+  readonly availableBytes?: number
+  readonly usedBytes?: number
+  readonly inodes?: number
+  readonly inodesFree?: number
+  readonly inodesUsed?: number
 }
 
 export interface CsiVolumesOptions {
@@ -32,6 +46,8 @@ export interface CsiVolumesOptions {
   readonly nodeName: string
   readonly directories: PodDirectories
   readonly drivers: Pick<CsiDrivers, 'get'>
+  /** Resolves once the API server has been told what is in use now. Default: nothing is told. */
+  readonly tellInUse?: () => Promise<void>
 }
 
 /** What a pod has of a driver, as it is kept. */
@@ -40,6 +56,17 @@ interface Published {
   readonly volumeHandle: string
   /** Undefined: it is not staged. */
   readonly stagingPath?: string
+  /** Where it is published. Default: the folder `mount` beside the record. */
+  readonly target?: string
+  /** Its driver attaches it to nodes. */
+  readonly isAttached?: boolean
+  /** The driver has not been asked for it yet. */
+  readonly isWaiting?: boolean
+}
+
+interface Recorded extends Published {
+  /** That of the record. */
+  readonly folder: string
 }
 
 /** A volume as it is wanted of its driver. */
@@ -47,6 +74,7 @@ interface Source extends Published {
   /** Of the volume among the pod's. */
   readonly name: string
   readonly isInline: boolean
+  readonly isBlock: boolean
   readonly readOnly: boolean
   readonly fsType: string
   readonly attributes: Readonly<Record<string, string>>
@@ -74,16 +102,25 @@ const TOKEN_SECONDS = 3600
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
-  const { client, nodeName, directories, drivers } = options
+  const { client, nodeName, directories, drivers, tellInUse = async () => {} } = options
   /** By the folders at which they are. */
   const published = new Set<string>()
 
   const call = (driver: Driver, method: string, request: Readonly<Record<string, unknown>>) =>
     driver.connection.call(method, request, { timeoutMs: TIMEOUT_MS })
 
-  const pathOf = (uid: string, name: string) => join(directories.volume(uid, PLUGIN, name), 'mount')
-  const stagingOf = (driver: string, handle: string) =>
-    join(directories.root, 'plugins/kubernetes.io/csi', driver, sha256(handle), 'globalmount')
+  const ours = join(directories.root, 'plugins/kubernetes.io/csi')
+  const pathOf = (uid: string, { name, isBlock }: Source) =>
+    isBlock
+      ? join(ours, 'volumeDevices/publish', plain(name), plain(uid))
+      : join(directories.volume(uid, PLUGIN, name), 'mount')
+  const stagingOf = ({ driverName, volumeHandle, name, isBlock }: Source) =>
+    isBlock
+      ? join(ours, 'volumeDevices/staging', plain(name))
+      : join(ours, plain(driverName), sha256(volumeHandle), 'globalmount')
+
+  /** Told before a volume is asked for, so that it is not detached under the pod. */
+  const toldInUse = new Set<string>()
 
   function driverOf(name: string): Driver {
     const driver = drivers.get(name)
@@ -161,7 +198,7 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
 
   async function publish(pod: Pod, source: Source): Promise<string> {
     const uid = uidOf(pod)
-    const path = pathOf(uid, source.name)
+    const path = pathOf(uid, source)
     const find = (step: string) => {
       try {
         return driverOf(source.driverName)
@@ -186,12 +223,16 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
       )
     const group = specOf(pod).securityContext?.fsGroup
     const givesGroup = driver.capabilities.has('VOLUME_MOUNT_GROUP') && group !== undefined
+    const isAttached = !source.isInline && object?.spec.attachRequired !== false
+    if (isAttached) await markInUse(uid, source)
     const publishContext = await attached(source, object)
     const capability = capabilityOf(source, driver, givesGroup ? String(group) : '')
     const staging = !source.isInline && driver.capabilities.has('STAGE_UNSTAGE_VOLUME')
-    const stagingPath = staging ? stagingOf(source.driverName, source.volumeHandle) : undefined
+    const stagingPath = staging ? stagingOf(source) : undefined
     keep(directories.volume(uid, PLUGIN, source.name), {
       ...source,
+      isAttached,
+      ...(source.isBlock ? { target: path } : {}),
       ...(stagingPath === undefined ? {} : { stagingPath }),
     })
     if (stagingPath !== undefined && !published.has(path)) {
@@ -208,6 +249,8 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
         throw new MountStepError('MountDevice', source.name, rpcText(error))
       })
     }
+    // The driver makes the file that the device is put on.
+    if (source.isBlock) mkdirSync(dirname(path), { recursive: true, mode: 0o750 })
     const told = await tokens(pod, object)
     const inSecrets = object?.spec.serviceAccountTokenInSecrets === true
     await call(driver, 'NodePublishVolume', {
@@ -222,13 +265,23 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
     }).catch((error: unknown) => {
       throw new Error(`${CSI}mounter.SetUpAt failed to mount: ${rpcText(error)}`)
     })
-    if (!givesGroup && group !== undefined && !source.readOnly && ownsFiles(source, object)) ownTree(path, group)
+    if (!source.isBlock && !givesGroup && group !== undefined && !source.readOnly && ownsFiles(source, object))
+      ownTree(path, group)
     published.add(path)
     return path
   }
 
+  async function markInUse(uid: string, source: Source): Promise<void> {
+    const folder = directories.volume(uid, PLUGIN, source.name)
+    if (!existsSync(join(folder, RECORD))) keep(folder, { ...source, isAttached: true, isWaiting: true })
+    const name = uniqueName(source)
+    if (toldInUse.has(name)) return
+    await tellInUse()
+    toldInUse.add(name)
+  }
+
   /** Every volume of the pod that a driver has, or may have. */
-  function recorded(uid: string): readonly (Published & { readonly folder: string })[] {
+  function recorded(uid: string): readonly Recorded[] {
     const folder = dirname(directories.volume(uid, PLUGIN, 'any'))
     if (!existsSync(folder)) return []
     return readdirSync(folder).flatMap((name) => {
@@ -238,10 +291,31 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
     })
   }
 
-  const isStagedForOthers = ({ driverName, volumeHandle }: Published) =>
+  const isHadByOthers = ({ driverName, volumeHandle, folder }: Recorded): boolean =>
     directories
       .known()
-      .some((uid) => recorded(uid).some((one) => one.driverName === driverName && one.volumeHandle === volumeHandle))
+      .some((uid) =>
+        recorded(uid).some(
+          (one) =>
+            one.folder !== folder &&
+            one.isWaiting !== true &&
+            one.driverName === driverName &&
+            one.volumeHandle === volumeHandle,
+        ),
+      )
+
+  async function takeBack(one: Recorded): Promise<void> {
+    const { driverName, volumeHandle: volume_id, target = join(one.folder, 'mount'), stagingPath } = one
+    const driver = driverOf(driverName)
+    await call(driver, 'NodeUnpublishVolume', { volume_id, target_path: target })
+    published.delete(target)
+    if (mountedBelow(target).length > 0) throw new Error(`driver ${driverName} left ${target} mounted`)
+    if (one.target !== undefined) rmSync(target, { force: true })
+    if (stagingPath === undefined || isHadByOthers(one)) return
+    await call(driver, 'NodeUnstageVolume', { volume_id, staging_target_path: stagingPath })
+    if (mountedBelow(stagingPath).length > 0) return
+    rmSync(one.target === undefined ? dirname(stagingPath) : stagingPath, { recursive: true, force: true })
+  }
 
   return {
     publish: (pod, volume, persistent) => publish(pod, sourceOf(pod, volume, persistent)),
@@ -252,29 +326,42 @@ export function createCsiVolumes(options: CsiVolumesOptions): CsiVolumes {
       const size = persistent.spec?.capacity?.['storage']
       await call(driver, 'NodeExpandVolume', {
         volume_id: source.volumeHandle,
-        volume_path: pathOf(uidOf(pod), source.name),
+        volume_path: pathOf(uidOf(pod), source),
         capacity_range: { required_bytes: size === undefined ? 0 : Number(quantityValue(size)) },
-        ...(driver.capabilities.has('STAGE_UNSTAGE_VOLUME')
-          ? { staging_target_path: stagingOf(source.driverName, source.volumeHandle) }
-          : {}),
+        ...(driver.capabilities.has('STAGE_UNSTAGE_VOLUME') ? { staging_target_path: stagingOf(source) } : {}),
         volume_capability: capabilityOf(source, driver, ''),
         secrets: await secretOf(persistent.spec?.csi?.nodeExpandSecretRef, namespaceOf(pod)),
       })
       return true
     },
-    async unpublish(uid) {
-      for (const one of recorded(uid)) {
-        const target = join(one.folder, 'mount')
-        const driver = driverOf(one.driverName)
-        await call(driver, 'NodeUnpublishVolume', { volume_id: one.volumeHandle, target_path: target })
-        published.delete(target)
-        if (mountedBelow(target).length > 0) throw new Error(`driver ${one.driverName} left ${target} mounted`)
-        rmSync(one.folder, { recursive: true, force: true })
-        if (one.stagingPath === undefined || isStagedForOthers(one)) continue
-        await call(driver, 'NodeUnstageVolume', { volume_id: one.volumeHandle, staging_target_path: one.stagingPath })
-        if (mountedBelow(one.stagingPath).length === 0)
-          rmSync(dirname(one.stagingPath), { recursive: true, force: true })
+    async stats(pod, volume, persistent) {
+      const source = sourceOf(pod, volume, persistent)
+      const driver = drivers.get(source.driverName)
+      if (driver?.capabilities.has('GET_VOLUME_STATS') !== true) return undefined
+      const request = {
+        volume_id: source.volumeHandle,
+        volume_path: pathOf(uidOf(pod), source),
+        ...(driver.capabilities.has('STAGE_UNSTAGE_VOLUME') ? { staging_target_path: stagingOf(source) } : {}),
       }
+      const options = { timeoutMs: TIMEOUT_MS }
+      const { usage = [] } = await driver.connection.call<Told>('NodeGetVolumeStats', request, options)
+      return statsOf(usage)
+    },
+    inUse() {
+      const all = directories.known().flatMap((uid) => recorded(uid).filter(({ isAttached }) => isAttached === true))
+      return [...new Set(all.map(uniqueName))].sort()
+    },
+    async unpublish(uid) {
+      let isLess = false
+      for (const one of recorded(uid)) {
+        if (one.isWaiting !== true) await takeBack(one)
+        // In use until all of it has been taken back.
+        rmSync(one.folder, { recursive: true, force: true })
+        if (one.isAttached !== true || isHadByOthers(one)) continue
+        toldInUse.delete(uniqueName(one))
+        isLess = true
+      }
+      if (isLess) await tellInUse()
     },
   }
 }
@@ -286,6 +373,7 @@ function sourceOf(pod: Pod, volume: Volume, persistent: PersistentVolume | undef
     return {
       name: volume.name,
       isInline: true,
+      isBlock: false,
       driverName: driver,
       volumeHandle: `csi-${sha256(`${uidOf(pod)}${volume.name}`)}`,
       readOnly,
@@ -298,11 +386,11 @@ function sourceOf(pod: Pod, volume: Volume, persistent: PersistentVolume | undef
   }
   const { csi, mountOptions = [], accessModes = [], volumeMode } = persistent?.spec ?? {}
   if (csi === undefined) throw new Error('it is no volume of a CSI driver')
-  if (volumeMode === 'Block') throw new Error('volumes of mode Block are not supported by this node')
   const { driver, volumeHandle, readOnly = false, fsType = '', volumeAttributes = {} } = csi
   return {
     name: persistent?.metadata.name ?? volume.name,
     isInline: false,
+    isBlock: volumeMode === 'Block',
     driverName: driver,
     volumeHandle,
     readOnly: readOnly || volume.persistentVolumeClaim?.readOnly === true,
@@ -315,14 +403,24 @@ function sourceOf(pod: Pod, volume: Volume, persistent: PersistentVolume | undef
   }
 }
 
-function keep(folder: string, { driverName, volumeHandle, stagingPath }: Published): void {
+function keep(
+  folder: string,
+  { driverName, volumeHandle, stagingPath, target, isAttached, isWaiting }: Published,
+): void {
   mkdirSync(folder, { recursive: true, mode: 0o750 })
-  const record: Published = { driverName, volumeHandle, ...(stagingPath === undefined ? {} : { stagingPath }) }
+  const record: Published = {
+    driverName,
+    volumeHandle,
+    ...(stagingPath === undefined ? {} : { stagingPath }),
+    ...(target === undefined ? {} : { target }),
+    ...(isAttached === true ? { isAttached } : {}),
+    ...(isWaiting === true ? { isWaiting } : {}),
+  }
   writeFileSync(join(folder, RECORD), JSON.stringify(record), { mode: 0o600 })
 }
 
-const capabilityOf = ({ fsType, mountFlags, accessModes }: Source, driver: Driver, group: string) => ({
-  mount: { fs_type: fsType, mount_flags: mountFlags, volume_mount_group: group },
+const capabilityOf = ({ fsType, mountFlags, accessModes, isBlock }: Source, driver: Driver, group: string) => ({
+  ...(isBlock ? { block: {} } : { mount: { fs_type: fsType, mount_flags: mountFlags, volume_mount_group: group } }),
   access_mode: { mode: accessMode(accessModes, driver) },
 })
 
@@ -353,3 +451,29 @@ function ownsFiles({ fsType, accessModes, isInline }: Source, object: CSIDriver 
 }
 
 const rpcText = (error: unknown) => `rpc error: ${messageOf(error)}`
+
+/** By which the attach/detach controller and kubelets know a volume. */
+const uniqueName = ({ driverName, volumeHandle }: Published): string =>
+  `kubernetes.io/csi/${driverName}^${volumeHandle}`
+
+interface Told {
+  readonly usage?: readonly Usage[]
+}
+
+interface Usage {
+  readonly available: number
+  readonly total: number
+  readonly used: number
+  readonly unit: string
+}
+
+function statsOf(usage: readonly Usage[]): VolumeStats {
+  const bytes = usage.find(({ unit }) => unit === 'BYTES')
+  const inodes = usage.find(({ unit }) => unit === 'INODES')
+  return {
+    ...(bytes === undefined
+      ? {}
+      : { capacityBytes: bytes.total, availableBytes: bytes.available, usedBytes: bytes.used }),
+    ...(inodes === undefined ? {} : { inodes: inodes.total, inodesFree: inodes.available, inodesUsed: inodes.used }),
+  }
+}

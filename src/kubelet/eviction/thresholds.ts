@@ -43,7 +43,7 @@ export interface EvictionConfig {
   readonly maxPodGracePeriodSeconds: number
 }
 
-const DEFAULT_HARD =
+export const DEFAULT_HARD =
   'memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,imagefs.inodesFree<5%'
 const TRANSITION_MS = 300_000
 

@@ -3,7 +3,7 @@
  * steps (sync-pod, start-container) ask it to complete what they are about to ask of the runtime. A simulated node has none. It knows
  * nothing of when pods are synced, and never the API but through what it is handed.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Service } from '../../api/generated/types.ts'
@@ -18,6 +18,7 @@ import type {
   ContainerConfig,
   Mount,
   PodSandboxConfig,
+  RealContainerConfig,
   RealSandboxConfig,
   RegistryCredentials,
   RuntimeFeatures,
@@ -176,6 +177,17 @@ export function createMachine(options: MachineOptions): Machine {
     return mounts.map((mount) => ({ ...mount, users }))
   }
 
+  /** @throws Error when what was published is no device */
+  function devicesOf(pod: Pod, { name: containerName, volumeDevices = [] }: Container): RealContainerConfig['devices'] {
+    return volumeDevices.map(({ name, devicePath }) => {
+      const path = volumes.pathOf(pod, name)
+      if (path === undefined || statSync(path, { throwIfNoEntry: false })?.isBlockDevice() !== true)
+        throw new Error(`cannot find device "${name}" to map into container "${containerName}"`)
+      const permissions = volumes.isReadOnly(pod, name) ? 'r' : 'mrw'
+      return { container_path: devicePath, host_path: path, permissions }
+    })
+  }
+
   async function unmounted(uid: string): Promise<void> {
     volumes.forget(uid)
     await unmountBelow(directories.subPaths(uid))
@@ -239,7 +251,7 @@ export function createMachine(options: MachineOptions): Machine {
           tty: container.tty === true,
           stdin: container.stdin === true,
           stdinOnce: container.stdinOnce === true,
-          devices: [],
+          devices: devicesOf(pod, container),
           sandbox,
           ...(stopSignal === undefined ? {} : { stopSignal }),
           linux: {

@@ -66,7 +66,8 @@ function refuseMounts(directory: string): void {
 }
 
 /** Names of API objects are such; what is not leads nowhere. @throws Error */
-function plain(name: string): string {
+/** A name as that of a file or folder. @throws Error for one that would lead elsewhere */
+export function plain(name: string): string {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(name)) throw new Error(`${JSON.stringify(name)} cannot name a directory`)
   return name
 }

@@ -15,7 +15,7 @@ import { createEventRecorder } from '../../client/events.ts'
 import { createInformerFactory } from '../../client/informer.ts'
 import { createCsiDrivers } from '../csi/csi-drivers.ts'
 import { createCsiVolumes } from '../csi/csi-volumes.ts'
-import { evictionConfig } from '../eviction/thresholds.ts'
+import { DEFAULT_HARD, evictionConfig } from '../eviction/thresholds.ts'
 import { removeLabelledImages, storeImages } from '../images/containerd-store.ts'
 import { createImageGc, imageGcPolicy } from '../images/image-gc.ts'
 import { pauseImage } from '../images/pause-image.ts'
@@ -30,9 +30,11 @@ import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { cadvisorMetrics } from '../server/cadvisor.ts'
 import { startKubeletServer } from '../server/server.ts'
+import { claimStats } from '../server/volume-stats.ts'
 import { manifestSources } from '../static-pods/manifest-sources.ts'
 import { createCgroups } from './cgroups.ts'
 import { machineMeasurements } from './eviction-measurements.ts'
+import { kubeletConfiguration } from './kubelet-configuration.ts'
 import { createMachine, type MachineIds, machineIds } from './machine.ts'
 import type { FoundRuntime } from './machine-requirements.ts'
 import { measuredGroups } from './measured-groups.ts'
@@ -196,12 +198,23 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     nodeName,
     registry: join(directory, 'plugins_registry'),
   })
-  const csi = createCsiVolumes({ client, nodeName, directories, drivers })
+  let kubelet: Kubelet | undefined
+  const csi = createCsiVolumes({
+    client,
+    nodeName,
+    directories,
+    drivers,
+    async tellInUse() {
+      if (kubelet === undefined) throw new Error('the node has not been registered yet')
+      await kubelet.reportNode()
+    },
+  })
+  const volumes = createMachineVolumes(directories, () => allocatable, csi)
   const machine = createMachine({
     directories,
     cgroups,
     csi,
-    volumes: createMachineVolumes(directories, () => allocatable, csi),
+    volumes,
     dns: { servers: options.dnsServers, domain: 'cluster.local' },
     services: () => known.store.list(),
     allocatable: () => allocatable,
@@ -217,7 +230,6 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
       }
     },
   })
-  let kubelet: Kubelet | undefined
   const { nodeIP } = network
   const tls = options.certificate([nodeIP, nodeName])
   const server = await startKubeletServer({
@@ -227,6 +239,22 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
     host: nodeIP,
     tls,
     kubelet: () => kubelet,
+    volumes: () => claimStats(runtime.clock.now(), kubelet?.pods.list() ?? [], volumes.stats),
+    configuration: () =>
+      kubeletConfiguration(
+        {
+          address: nodeIP,
+          port: server.port,
+          endpoint: found.endpoint,
+          cgroupDriver: found.cgroupDriver,
+          dnsServers: options.dnsServers,
+          podCIDR: network.podCIDR,
+          eviction: options.eviction,
+          imageGc: options.imageGc,
+          maxPods: Number(capacity['pods'] ?? 0),
+        },
+        DEFAULT_HARD,
+      ),
     ...(containerRuntime.real === undefined ? {} : { real: containerRuntime.real }),
     cadvisor: async () => {
       const groups = await measuredGroups({
@@ -245,7 +273,14 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   const describe = (): Partial<NodeDescription> => ({
     ...ids,
     ...(network.podCIDR === undefined ? {} : { podCIDR: network.podCIDR }),
-    real: { ...realMachine(ids), port, images, problem, ...(features === undefined ? {} : { features }) },
+    real: {
+      ...realMachine(ids),
+      port,
+      images,
+      problem,
+      volumesInUse: csi.inUse(),
+      ...(features === undefined ? {} : { features }),
+    },
   })
   const recorder = createEventRecorder(runtime, client, { component: 'kubelet', host: nodeName })
   const events = createNodeEvents(recorder, nodeName)

@@ -1,9 +1,9 @@
 /** Volumes as directories of this machine (API concept: volumes). What a pod has made of them goes with the pod, hostPath aside. */
-import { chmodSync, existsSync, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PersistentVolume, Volume } from '../../api/generated/types.ts'
 import { quantityValue } from '../../api/objects/quantity.ts'
-import type { CsiVolumes } from '../csi/csi-volumes.ts'
+import type { CsiVolumes, VolumeStats } from '../csi/csi-volumes.ts'
 import { type Pod, specOf, uidOf } from '../pod.ts'
 import type { VolumeFiles } from '../volume-files.ts'
 import type { VolumeWriter } from '../volumes.ts'
@@ -18,16 +18,20 @@ export interface MachineVolumes extends VolumeWriter {
   pathOf(pod: Pod, name: string): string | undefined
   /** Whether it may be written to at all. */
   isReadOnly(pod: Pod, name: string): boolean
+  /** Of the pod's volumes that claims are bound to, what is known. Never throws: a driver that does not answer tells nothing. */
+  stats(pod: Pod): Promise<readonly { readonly name: string; readonly stats: VolumeStats }[]>
   forget(uid: string): void
 }
 
 export function createMachineVolumes(
   directories: PodDirectories,
   allocatable: () => Readonly<Record<string, string>>,
-  csi?: Pick<CsiVolumes, 'publish' | 'expand'>,
+  csi?: Pick<CsiVolumes, 'publish' | 'expand' | 'stats'>,
 ): MachineVolumes {
   /** By pod, by volume. */
   const paths = new Map<string, Map<string, string>>()
+  /** What claims of pods are bound to, the same way. */
+  const bounds = new Map<string, Map<string, PersistentVolume>>()
 
   async function place(pod: Pod, volume: Volume, files: VolumeFiles | undefined, bound: PersistentVolume | undefined) {
     const uid = uidOf(pod)
@@ -53,7 +57,12 @@ export function createMachineVolumes(
       checkHostPath(hostPath.path, hostPath.type ?? '')
       return hostPath.path
     }
+    checkMode(pod, volume, bound)
     const local = bound?.spec?.local
+    if (local !== undefined && bound?.spec?.volumeMode === 'Block') {
+      checkHostPath(local.path, 'BlockDevice')
+      return local.path
+    }
     if (local !== undefined) {
       if (!existsSync(local.path)) throw new Error(`path ${JSON.stringify(local.path)} does not exist`)
       if (group !== undefined && statSync(local.path).gid !== group) ownTree(local.path, group)
@@ -84,6 +93,25 @@ export function createMachineVolumes(
       const own = paths.get(uid) ?? new Map<string, string>()
       paths.set(uid, own)
       own.set(volume.name, await place(pod, volume, files, persistent))
+      if (persistent === undefined) return
+      const bound = bounds.get(uid) ?? new Map<string, PersistentVolume>()
+      bounds.set(uid, bound.set(volume.name, persistent))
+    },
+    async stats(pod) {
+      const found: { name: string; stats: VolumeStats }[] = []
+      for (const [name, persistent] of bounds.get(uidOf(pod)) ?? []) {
+        const volume = specOf(pod).volumes?.find((one) => one.name === name)
+        const { local, csi: ofDriver, volumeMode } = persistent.spec ?? {}
+        if (volume === undefined) continue
+        const isFiles = local !== undefined && volumeMode !== 'Block'
+        const stats = isFiles
+          ? fileSystemStats(local.path)
+          : ofDriver === undefined
+            ? undefined
+            : await csi?.stats(pod, volume, persistent).catch(() => undefined)
+        if (stats !== undefined) found.push({ name, stats })
+      }
+      return found
     },
     pathOf: (pod, name) => paths.get(uidOf(pod))?.get(name),
     isReadOnly(pod, name) {
@@ -93,8 +121,38 @@ export function createMachineVolumes(
       const isMadeOfFiles = [configMap, secret, projected, downwardAPI].some((source) => source !== undefined)
       return isMadeOfFiles || persistentVolumeClaim?.readOnly === true
     },
-    forget: (uid) => void paths.delete(uid),
+    forget(uid) {
+      paths.delete(uid)
+      bounds.delete(uid)
+    },
   }
+}
+
+function fileSystemStats(path: string): VolumeStats | undefined {
+  try {
+    const { bsize, blocks, bavail, bfree, files, ffree } = statfsSync(path)
+    return {
+      capacityBytes: bsize * blocks,
+      availableBytes: bsize * bavail,
+      usedBytes: bsize * (blocks - bfree),
+      inodes: files,
+      inodesFree: ffree,
+      inodesUsed: files - ffree,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** A device is no directory, nor the other way round. @throws Error in the kubelet's words */
+function checkMode(pod: Pod, { name }: Volume, bound: PersistentVolume | undefined): void {
+  const { containers, initContainers = [] } = specOf(pod)
+  const all = [...containers, ...initContainers]
+  const isBlock = bound?.spec?.volumeMode === 'Block'
+  if (isBlock && all.some(({ volumeMounts = [] }) => volumeMounts.some((mount) => mount.name === name)))
+    throw new Error(`volume ${name} has volumeMode Block, but is specified in volumeMounts`)
+  if (!isBlock && all.some(({ volumeDevices = [] }) => volumeDevices.some((device) => device.name === name)))
+    throw new Error(`volume ${name} has volumeMode Filesystem, but is specified in volumeDevices`)
 }
 
 /** Fields of a PersistentVolume that are objects and no source. */

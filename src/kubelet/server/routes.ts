@@ -13,6 +13,7 @@ import { containerLog } from './container-logs.ts'
 import { json, METRICS_TYPE, Refused, text } from './refused.ts'
 import { session } from './sessions.ts'
 import { nodeUsage, resourceMetrics, summary } from './usage.ts'
+import { type ClaimStats, volumeMetrics } from './volume-stats.ts'
 
 export interface RoutesOptions {
   readonly runtime: Runtime
@@ -21,6 +22,10 @@ export interface RoutesOptions {
   readonly kubelet: () => Kubelet | undefined
   /** Of a node of real containers. */
   readonly real?: RealRuntime
+  /** Of a node whose volumes are real: those that claims are bound to. */
+  readonly volumes?: () => Promise<readonly ClaimStats[]>
+  /** What the kubelet was set to, as /configz tells it. */
+  readonly configuration?: () => object
   /** Of a machine whose control groups can be measured: what /metrics/cadvisor tells. */
   readonly cadvisor?: () => Promise<string>
 }
@@ -51,7 +56,9 @@ function kubeletMetrics(nodeName: string, kubelet: RoutesOptions['kubelet']) {
 export function kubeletRoutes(options: RoutesOptions): Handler {
   const { runtime, nodeName, real } = options
   const ownMetrics = kubeletMetrics(nodeName, options.kubelet)
-  const metricsText = () => (real === undefined ? '' : (runtime.metrics?.text() ?? '')) + ownMetrics.text()
+  const volumes = options.volumes ?? (async () => [])
+  const metricsText = async () =>
+    (real === undefined ? '' : (runtime.metrics?.text() ?? '')) + ownMetrics.text() + volumeMetrics(await volumes())
 
   async function route(request: ApiRequest): Promise<ApiResponse> {
     const [first = '', ...rest] = request.path.split('/').slice(1).map(decoded)
@@ -74,7 +81,7 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
         return session(runtime, found, request, first, rest.at(-1) ?? '')
       }
       case 'metrics':
-        if (rest.length === 0) return text(200, metricsText(), METRICS_TYPE)
+        if (rest.length === 0) return text(200, await metricsText(), METRICS_TYPE)
         if (rest.length === 1 && rest[0] === 'resource' && real !== undefined)
           return text(200, resourceMetrics(await real.usage(), nodeUsage(), runtime.clock.now()), METRICS_TYPE)
         if (rest.length === 1 && rest[0] === 'cadvisor' && options.cadvisor !== undefined)
@@ -82,7 +89,11 @@ export function kubeletRoutes(options: RoutesOptions): Handler {
         break
       case 'stats':
         if (rest.length === 1 && rest[0] === 'summary' && real !== undefined)
-          return json(summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now()))
+          return json(summary(nodeName, await real.usage(), nodeUsage(), runtime.clock.now(), await volumes()))
+        break
+      case 'configz':
+        if (rest.length === 0 && options.configuration !== undefined)
+          return json({ kubeletconfig: options.configuration() })
         break
     }
     throw new Refused(404, '404 page not found\n')

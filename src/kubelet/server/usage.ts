@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { formatTime } from '../../base/clock.ts'
 import type { ContainerUsage } from '../runtimes/runtime.ts'
+import { type ClaimStats, volumeEntry } from './volume-stats.ts'
 
 export interface NodeUsage {
   /** Seconds of all processors since the machine's start. */
@@ -101,7 +102,14 @@ export function resourceMetrics(containers: readonly ContainerUsage[], node: Nod
     .join('')
 }
 
-export function summary(nodeName: string, containers: readonly ContainerUsage[], node: NodeUsage, now: number): object {
+export function summary(
+  nodeName: string,
+  containers: readonly ContainerUsage[],
+  node: NodeUsage,
+  now: number,
+  volumes: readonly ClaimStats[] = [],
+): object {
+  const volumesOf = Map.groupBy(volumes, ({ podUid }) => podUid)
   const of = (one: ContainerUsage) => ({
     time: formatTime(one.time),
     ...(one.cpuNanoCores === undefined ? {} : { usageNanoCores: one.cpuNanoCores }),
@@ -137,6 +145,7 @@ export function summary(nodeName: string, containers: readonly ContainerUsage[],
           usageCoreNanoSeconds: sum(own, (one) => one.cpuNanoSeconds),
         },
         memory: { time: formatTime(time), workingSetBytes: sum(own, (one) => one.workingSetBytes) },
+        ...(volumesOf.has(uid) ? { volume: volumesOf.get(uid)?.map(volumeEntry) } : {}),
       }
     }),
   }

@@ -1,0 +1,54 @@
+/** What a kubelet of a real node was set to, in the words of KubeletConfiguration (kubelet.config.k8s.io/v1beta1): what /configz tells. */
+import type { EvictionFlags } from '../eviction/thresholds.ts'
+import { type ImageGcPolicy, imageGcPolicy } from '../images/image-gc.ts'
+import { LARGEST_LOG, MOST_FILES } from '../logs/rotate-log.ts'
+
+export interface ConfiguredNode {
+  readonly address: string
+  readonly port: number
+  readonly endpoint: string
+  readonly cgroupDriver: string
+  readonly dnsServers: readonly string[]
+  readonly podCIDR: string | undefined
+  readonly eviction: EvictionFlags | undefined
+  readonly imageGc: Partial<ImageGcPolicy> | undefined
+  readonly maxPods: number
+}
+
+const seconds = (ms: number) => `${Math.round(ms / 1000)}s`
+
+/** `a<b,c<d` as an object. */
+const pairsOf = (text: string, sign: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    text
+      .split(',')
+      .filter((pair) => pair.includes(sign))
+      .map((pair) => pair.split(sign, 2).map((part) => part.trim())),
+  )
+
+export function kubeletConfiguration(node: ConfiguredNode, defaultEvictionHard: string): object {
+  const { eviction = {}, imageGc } = node
+  const gc = imageGcPolicy(imageGc)
+  return {
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    address: node.address,
+    port: node.port,
+    containerRuntimeEndpoint: node.endpoint,
+    cgroupDriver: node.cgroupDriver,
+    clusterDomain: 'cluster.local',
+    clusterDNS: [...node.dnsServers],
+    ...(node.podCIDR === undefined ? {} : { podCIDR: node.podCIDR }),
+    maxPods: node.maxPods,
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: true } },
+    authorization: { mode: 'Webhook' },
+    containerLogMaxSize: `${LARGEST_LOG / 1024 / 1024}Mi`,
+    containerLogMaxFiles: MOST_FILES,
+    evictionHard: pairsOf(eviction.evictionHard ?? defaultEvictionHard, '<'),
+    ...(eviction.evictionSoft === undefined ? {} : { evictionSoft: pairsOf(eviction.evictionSoft, '<') }),
+    imageGCHighThresholdPercent: gc.imageGCHighThresholdPercent,
+    imageGCLowThresholdPercent: gc.imageGCLowThresholdPercent,
+    imageMinimumGCAge: seconds(gc.imageMinimumGCAgeMs),
+    imageMaximumGCAge: seconds(gc.imageMaximumGCAgeMs),
+  }
+}
