@@ -63,6 +63,8 @@ export interface ClusterReader {
   /** What was asked and not answered, in the order in which it was asked. */
   readonly unseen: readonly Unseen[]
   readonly requests: number
+  /** Requests that it may still make. */
+  readonly left: number
   readonly dryRuns: number
 }
 
@@ -223,6 +225,9 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
     unseen,
     get requests() {
       return requests
+    },
+    get left() {
+      return options.budget - requests
     },
     get dryRuns() {
       return dryRuns

@@ -5,10 +5,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Journal, KeptRecord } from '../../src/api/journal.ts'
-import { simulatedRuntime } from '../../src/base/simulated-runtime.ts'
 import { deleteStage } from '../../src/inspect/plan/delete-deed.ts'
 import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
-import { type Graph, makeGraph } from './random-graphs.ts'
+import { type Graph, isOfGraph, makeGraph, prepareGraph } from './random-graphs.ts'
 import { DEFINITIONS, definition, type Stage, startStage } from './stage.ts'
 
 const BATCHES = 5
@@ -20,12 +19,13 @@ for (let batch = 0; batch < BATCHES; batch++)
   test(`graphs ${batch * GRAPHS} to ${(batch + 1) * GRAPHS - 1}`, async () => {
     const stage = await startStage(2)
     try {
-      const { random } = simulatedRuntime(7000 + batch)
+      const { client } = stage.cluster
+      const seeds = Array.from({ length: GRAPHS }, (_, at) => batch * GRAPHS + at)
       await stage.make(DEFINITIONS, definition())
+      for (const seed of seeds) await prepareGraph(client, seed, `g${seed}`)
       await stage.cluster.clock.advance('1s')
       const graphs: Graph[] = []
-      for (let at = 0; at < GRAPHS; at++)
-        graphs.push(await makeGraph(stage.cluster.client, random, `g${batch * GRAPHS + at}`))
+      for (const seed of seeds) graphs.push(await makeGraph(client, seed, `g${seed}`, 'skiff-1'))
       await stage.cluster.clock.advance('5m')
 
       const model = await readModel(stage.source)
@@ -66,8 +66,7 @@ function compare(
   known: ReadonlySet<string | undefined>,
   began: number,
 ) {
-  const isOf = ({ namespace, resource, name }: { namespace: string; resource: string; name: string }) =>
-    namespace === graph || (resource === 'namespaces' && name === graph)
+  const isOf = (object: Parameters<typeof isOfGraph>[0]) => isOfGraph(object, graph)
   const name = ({ resource, name }: { resource: string; name: string }) => `${resource}/${name}`
   const own = records.filter((record) => isOf(record) && known.has(record.uid))
   const removed = own.filter(({ after }) => after === undefined)

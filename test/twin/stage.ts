@@ -67,13 +67,13 @@ export const deployment = (name: string, replicas: number, spec: object = {}, na
   },
 })
 
-/** `shops.acme.test`, with v1 stored and v2 preferred, converted by a webhook that is not there. */
-export const definition = (conversion: object = { strategy: 'None' }) => ({
+/** Shops, with v1 stored and v2 preferred. */
+export const definition = (conversion: object = { strategy: 'None' }, group = 'acme.test') => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: 'shops.acme.test' },
+  metadata: { name: `shops.${group}` },
   spec: {
-    group: 'acme.test',
+    group,
     scope: 'Namespaced',
     names: { plural: 'shops', singular: 'shop', kind: 'Shop', listKind: 'ShopList' },
     conversion,

@@ -12,7 +12,7 @@ after(async () => stage?.stop())
 
 for (const [number, one] of Object.entries(CASES)) {
   test(`case ${number}: ${one.title}`, async () => {
-    const namespace = await stage.namespace(`case-${number.replace(' ', '-')}`)
+    const namespace = await stage.namespace(`case-${number.replaceAll(' ', '-')}`)
     const { kind, name, remove = [], undo, ...more } = await one.setUp(stage, namespace)
     try {
       const { said, exitCode } = await stage.why(kind, name, more.namespace ?? namespace, { later: more.later ?? 0 })

@@ -3,6 +3,7 @@
 import type { Case } from './cases/case.ts'
 import { namespaces } from './cases/namespaces.ts'
 import { operators } from './cases/operators.ts'
+import { otherSoftware } from './cases/other-software.ts'
 import { owners } from './cases/owners.ts'
 import { pods } from './cases/pods.ts'
 import { servers } from './cases/servers.ts'
@@ -17,4 +18,5 @@ export const CASES: Readonly<Record<string, Case>> = {
   ...services,
   ...namespaces,
   ...operators,
+  ...otherSoftware,
 }

@@ -11,7 +11,7 @@ import { type Controller, type Link, lastLink, type ObjectRef } from './finding.
 import { knownFinalizer } from './known-finalizers.ts'
 import { failureInLog } from './logs.ts'
 import { DEFINITIONS, deletedAt, foundOf, itemsOf, LEASES, type Look, nameOf, SERVICES, timeOf } from './look.ts'
-import { accountsOfGroup, isGranted } from './roles.ts'
+import { type Account, accountsOfGroup, isGranted, servesOtherGroups } from './roles.ts'
 import { controllerOf, notRunning, readWorkloads, type Workload } from './workloads.ts'
 
 /** The manager of the finalizer's field, and when it last wrote the object. */
@@ -86,6 +86,8 @@ function lookedFor(ref: ObjectRef, object: KubeObject, finalizer: string, patter
 interface Candidate {
   readonly workload: Workload
   readonly evidence: string
+  /** Nothing but its name speaks for it. */
+  readonly isNamed: boolean
   /** 3: it was seen to be. 2: it may well be. 1: it is named alike. */
   readonly strength: number
 }
@@ -108,10 +110,18 @@ async function workloadLinks(
       .filter((manager) => manager !== '' && !NO_CONTROLLER.test(manager)),
   )
   const words = wordsOf(finalizer, ref)
-  const candidates = all.flatMap((workload): Candidate[] => {
+  const likely = all.flatMap((workload): Candidate[] => {
     const evidence = evidenceFor(workload, { patterns, managers, accounts, webhooks, words })
     return evidence === undefined ? [] : [{ workload, ...evidence }]
   })
+  // Programs of one family are named alike, and each has roles for its own kinds.
+  const isOther = await Promise.all(
+    likely.map(
+      ({ workload, isNamed }) =>
+        isNamed && !isKubernetes(ref.group) && servesOtherGroups(look.reader, accountOf(workload), ref),
+    ),
+  )
+  const candidates = likely.filter((_, at) => isOther[at] !== true)
   const best = Math.max(0, ...candidates.map(({ strength }) => strength))
   const chosen = candidates.filter(({ strength }) => strength === best)
   const states = await Promise.all(chosen.slice(0, 4).map((candidate) => workloadState(look, ref, object, candidate)))
@@ -134,7 +144,7 @@ interface Traits {
 function evidenceFor(
   workload: Workload,
   { patterns, managers, accounts, webhooks, words }: Traits,
-): { readonly evidence: string; readonly strength: number } | undefined {
+): Omit<Candidate, 'workload'> | undefined {
   const { namespace, name, images, programs, labels } = workload
   const texts = [name, ...images.map((image) => image.replace(/[:@].*$/, '')), ...programs]
   const parts = ['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'app', 'k8s-app'].map(
@@ -142,18 +152,20 @@ function evidenceFor(
   )
   const names = [...texts, ...parts].map((text) => text.toLowerCase())
   const manager = [...managers].find((one) => names.some((text) => text === one))
-  if (manager !== undefined) return { evidence: `${manager} wrote the object, and it runs that`, strength: 3 }
+  if (manager !== undefined)
+    return { evidence: `${manager} wrote the object, and it runs that`, isNamed: false, strength: 3 }
   const pattern = patterns.find((one) => names.some((text) => text.includes(one)))
-  if (pattern !== undefined) return { evidence: `it is named like ${pattern}`, strength: 3 }
+  if (pattern !== undefined) return { evidence: `it is named like ${pattern}`, isNamed: true, strength: 3 }
   const granted = accounts.get(`${namespace}/${workload.account}`)
-  if (granted !== undefined) return { evidence: granted, strength: 2 }
-  if (webhooks.has(`${namespace}/${name}`)) return { evidence: "it serves webhooks of the object's group", strength: 2 }
+  if (granted !== undefined) return { evidence: granted, isNamed: false, strength: 2 }
+  if (webhooks.has(`${namespace}/${name}`))
+    return { evidence: "it serves webhooks of the object's group", isNamed: false, strength: 2 }
   const segments = new Set([...names, namespace.toLowerCase()].flatMap((text) => text.split(/[-._/]/)))
   // A short word says something only where it stands alone.
   const word = words.find((one) =>
     one.length < LONG_WORD ? segments.has(one) : [...names, namespace.toLowerCase()].some((text) => text.includes(one)),
   )
-  return word === undefined ? undefined : { evidence: `it is named like ${word}`, strength: 1 }
+  return word === undefined ? undefined : { evidence: `it is named like ${word}`, isNamed: true, strength: 1 }
 }
 
 /** Words in names of groups and finalizers that say nothing about whose they are. */
@@ -190,15 +202,24 @@ async function workloadState(
   return lastLink('slow', { kind: 'controller-at-work', controller, on: nameOf(ref) }, strength < 3)
 }
 
+function accountOf({ namespace, account }: Workload): Account {
+  return {
+    user: `system:serviceaccount:${namespace}:${account}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    account: { namespace, name: account },
+  }
+}
+
 /** To take a finalizer away is to write the object: by update or by patch. */
 async function notAllowed(
   { reader }: Look,
   ref: ObjectRef,
-  { namespace, account }: Workload,
+  workload: Workload,
   controller: Controller,
 ): Promise<Link | undefined> {
-  const user = `system:serviceaccount:${namespace}:${account}`
-  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
+  const { namespace, account } = workload
+  const asWhom = accountOf(workload)
+  const { user, groups } = asWhom
   const { group, resource, name } = ref
   const answers = await Promise.all(
     ['update', 'patch'].map((verb) =>
@@ -208,7 +229,7 @@ async function notAllowed(
   const isAsked = answers.every(({ state }) => state === 'found')
   const mayWrite = isAsked
     ? answers.some((answer) => answer.state === 'found' && answer.value)
-    : await isGranted(reader, { user, groups, account: { namespace, name: account } }, ref)
+    : await isGranted(reader, asWhom, ref)
   if (mayWrite !== false) return undefined
   const cause = {
     kind: 'controller-forbidden',

@@ -16,14 +16,18 @@ export interface Dependent {
 /** Kinds that are mostly owned, asked first in case that not all can be. */
 const FIRST = ['pods', 'replicasets', 'jobs', 'controllerrevisions', 'persistentvolumeclaims', 'configmaps', 'secrets']
 
-/** Everything that names this owner, and what could not be looked at. */
-export async function dependentsOf(look: Look, owner: ObjectRef) {
+/** Everything of the kinds wanted that names this owner, and what could not be looked at. */
+export async function dependentsOf(
+  look: Look,
+  owner: ObjectRef,
+  wanted: (resource: NamedResource) => boolean = () => true,
+) {
   const place = ({ resource, group }: NamedResource) => {
     const first = group === owner.group && group !== '' ? 0 : FIRST.indexOf(resource)
     return first < 0 ? FIRST.length : first
   }
   const resources = look.kinds.resources
-    .filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
+    .filter((one) => one.verbs.includes('list') && one.verbs.includes('delete') && wanted(one))
     // A namespaced owner has dependents in its own namespace alone.
     .filter(({ namespaced }) => owner.namespace === '' || namespaced)
     .toSorted((a, b) => place(a) - place(b))

@@ -10,10 +10,12 @@ import { instanceLinks } from './definitions.ts'
 import { foregroundLinks, orphanLinks } from './dependents.ts'
 import { liveDrainLinks, machineLinks } from './drains.ts'
 import { failureLinks, lostOwners, missingNeeds } from './failures.ts'
-import { type Link, lastLink, type ObjectRef, waitingLink } from './finding.ts'
+import { type Link, lastLink, type ObjectRef, verdictOf, waitingLink } from './finding.ts'
 import { knownFinalizer } from './known-finalizers.ts'
 import { deletedAt, type Look, MOST_DEEP, MOST_EXAMINED, nameOf, refOf } from './look.ts'
 import { namespaceLinks } from './namespaces.ts'
+import { partLinks } from './parts.ts'
+import { pausedLink } from './paused.ts'
 import { podLinks } from './pods.ts'
 import { attachmentLinks, attachmentsOfVolume, claimLinks, volumeLinks } from './storage.ts'
 
@@ -119,7 +121,14 @@ async function finalizerLink(look: Look, ref: ObjectRef, object: KubeObject, fin
     isCollector ? [] : failureLinks(look, ref, object),
     isCollector ? [] : missingNeeds(look, ref, object),
   ])
-  return waitingLink(cause, [...removal, ...failures, ...needs, ...controllers], () => lastLink('slow', cause, true))
+  const told = [...removal, ...failures, ...needs]
+  // A controller that is there and says nothing waits for something.
+  const isAtWork = told.length === 0 && controllers.every((link) => verdictOf(link) === 'slow')
+  const paused = isAtWork && !isCollector ? pausedLink(ref, object) : undefined
+  const parts = isAtWork && !isCollector ? await partLinks(look, ref, object, examine) : []
+  return waitingLink(cause, [...told, ...(paused === undefined ? [] : [paused]), ...parts, ...controllers], () =>
+    lastLink('slow', cause, true),
+  )
 }
 
 /** What a finalizer waits for by what is known of it. */

@@ -5,7 +5,7 @@ import { type Cause, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, EVENTS, itemsOf, type Look, refOf, timeOf } from './look.ts'
 
 export interface Warning {
-  readonly source: 'Event' | 'condition' | 'status'
+  readonly source: 'Event' | 'condition' | 'log' | 'status'
   readonly controller: string
   readonly reason: string
   readonly message: string
@@ -104,10 +104,11 @@ function isOfEnd({ group }: ObjectRef, { reason, message }: Warning): boolean {
 /** Whether a group is of Kubernetes itself. */
 export const isKubernetes = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
 
-function classify(
+/** What a complaint of a controller comes to. */
+export function classify(
   ref: ObjectRef,
   { source, controller, reason, message, at }: Warning,
-): [verdict: 'refused' | 'nobody' | 'cannot-end', cause: Cause] {
+): [verdict: 'refused' | 'cannot-end', cause: Cause] {
   const who = controller || `the controller of ${ref.kind}`
   if (/because it is being terminated|unable to create new content in namespace/.test(message)) {
     const namespace = /in namespace (\S+)/.exec(message)?.[1] ?? ref.namespace
@@ -161,8 +162,8 @@ const PLAIN_NAMES: ReadonlyMap<string, string> = new Map([
 
 /** `providerConfigRef: {name}`, `issuerRef: {name, kind, group}`, `secretRef: {name, namespace}`. */
 function referenceIn(look: Look, field: string, fields: Fields, namespace: string): Named | undefined {
-  const { name, kind, group, apiVersion, namespace: other } = fields
-  const word = /^(.*?)(Ref|Reference|KeyRef)$/.exec(field)?.[1]
+  const { name, kind, group = fields['apiGroup'], apiVersion, namespace: other } = fields
+  const word = /^(.*?)(KeyRef|Ref|Reference)s?$/.exec(field)?.[1]
   // What the controller writes to is made by it.
   if (word === undefined || /^(write|output|publish|target)/i.test(word) || typeof name !== 'string' || name === '')
     return undefined

@@ -87,6 +87,8 @@ export type Cause =
       readonly at?: string
     }
   | { readonly kind: 'needs-missing'; readonly controller: string; readonly what: string; readonly named: string }
+  /** `by`: the annotation or field that tells the controller to leave the object alone. */
+  | { readonly kind: 'paused'; readonly controller: string; readonly by: string }
   | { readonly kind: 'lost-owner'; readonly object: ObjectRef; readonly owner: string; readonly note: string }
   | {
       readonly kind: 'namespace-terminating'
@@ -95,6 +97,8 @@ export type Cause =
       readonly message: string
     }
   | { readonly kind: 'blocking-dependent'; readonly dependent: ObjectRef; readonly count: number }
+  /** A part of an object whose controller waits for it: what the object owns, or its spec names. */
+  | { readonly kind: 'part'; readonly part: ObjectRef; readonly how: 'owned' | 'named' }
   | { readonly kind: 'owner-cycle'; readonly objects: readonly ObjectRef[] }
   | { readonly kind: 'in-use'; readonly by: ObjectRef; readonly how: string; readonly isDeleted: boolean }
   | { readonly kind: 'attachment'; readonly attachment: ObjectRef; readonly node: string; readonly driver: string }

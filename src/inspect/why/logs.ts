@@ -1,6 +1,7 @@
 /** What a controller's own log says of an object, since it was deleted. */
 import type { Pod } from '../../api/generated/types.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { classify } from './failures.ts'
 import { type Controller, type Link, lastLink, type ObjectRef } from './finding.ts'
 import { deletedAt, itemsOf, type Look, PODS, timeOf } from './look.ts'
 import type { Workload } from './workloads.ts'
@@ -94,18 +95,14 @@ export async function failureInLog(
   const found = failureIn(logs.flatMap(linesOf), ref, since)
   if (found === undefined) return undefined
   const { time, text } = found
-  return lastLink(
-    'refused',
-    {
-      kind: 'controller-failing',
-      controller: controller.name,
-      source: 'log',
-      reason: 'its log says',
-      message: wordsOf(text),
-      at: time,
-    },
-    true,
-  )
+  const said = {
+    source: 'log',
+    controller: controller.name,
+    reason: 'its log says',
+    message: wordsOf(text),
+    at: time,
+  } as const
+  return lastLink(...classify(ref, said), true)
 }
 
 /** The end of it since then; '' where it cannot be read. */

@@ -72,22 +72,32 @@ export interface Account {
   readonly account: { readonly namespace: string; readonly name: string }
 }
 
+const isSubject = ({ subjects, metadata }: ClusterRoleBinding, { user, groups, account }: Account): boolean =>
+  (subjects ?? []).some(({ kind, name, namespace = '' }) =>
+    kind === 'ServiceAccount'
+      ? name === account.name && (namespace || metadata.namespace) === account.namespace
+      : kind === 'Group'
+        ? groups.includes(name)
+        : name === user,
+  )
+
+/**
+ * Whether that account has all the roles that it is bound to, and they are for operators' kinds of other groups: what runs as it is
+ * another program, not one whose role went.
+ */
+export async function servesOtherGroups(reader: ClusterReader, account: Account, { namespace, group }: ObjectRef) {
+  const grants = await readGrants(reader, namespace)
+  const roles = grants.bindings.filter((binding) => isSubject(binding, account)).map((one) => roleOf(grants, one))
+  if (!grants.isWhole || roles.includes(undefined)) return false
+  const groups = roles.flatMap((role) => (role?.rules ?? []).flatMap(({ apiGroups = [] }) => apiGroups))
+  return !groups.includes('*') && !groups.includes(group) && groups.some((one) => !isKubernetes(one))
+}
+
 /** Whether a role lets that account write the object's resource; undefined when roles and bindings may not be seen. */
-export async function isGranted(
-  reader: ClusterReader,
-  { user, groups, account }: Account,
-  ref: ObjectRef,
-): Promise<boolean | undefined> {
+export async function isGranted(reader: ClusterReader, account: Account, ref: ObjectRef): Promise<boolean | undefined> {
   const grants = await readGrants(reader, ref.namespace)
   const isGrant = grants.bindings.some((binding) => {
-    const isSubject = (binding.subjects ?? []).some(({ kind, name, namespace = '' }) =>
-      kind === 'ServiceAccount'
-        ? name === account.name && (namespace || binding.metadata.namespace) === account.namespace
-        : kind === 'Group'
-          ? groups.includes(name)
-          : name === user,
-    )
-    const role = isSubject ? roleOf(grants, binding) : undefined
+    const role = isSubject(binding, account) ? roleOf(grants, binding) : undefined
     return role !== undefined && writes(role, ref, false)
   })
   return isGrant ? true : grants.isWhole ? false : undefined

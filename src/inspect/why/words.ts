@@ -56,12 +56,16 @@ export function sentenceOf(cause: Cause): string {
       return `${cause.controller} fails${at(cause.at)}: ${cause.reason}: ${cause.message}`
     case 'needs-missing':
       return `${cause.what} does not exist: ${cause.named}`
+    case 'paused':
+      return `${cause.controller} was told to leave it alone, by ${cause.by}`
     case 'lost-owner':
       return `its owner ${cause.owner} is lost: ${cause.note}`
     case 'namespace-terminating':
       return `${cause.controller} must create something in namespace ${cause.namespace}, which is being deleted itself and waits for this object: ${cause.message}`
     case 'blocking-dependent':
       return `it waits for its dependent ${objectWords(cause.dependent)} (blockOwnerDeletion)${cause.count > 1 ? `, one of ${cause.count}` : ''}`
+    case 'part':
+      return `its controller waits for ${objectWords(cause.part)}, which it ${cause.how === 'owned' ? 'owns' : 'names'}, and which is being deleted too`
     case 'owner-cycle':
       return `each waits for the next, and the last for the first: ${cause.objects.map(objectWords).join(' → ')}`
     case 'in-use':
@@ -139,11 +143,14 @@ export function responsibleFor(cause: Cause): string {
     case 'controller-failing':
     case 'namespace-terminating':
     case 'needs-missing':
+    case 'paused':
       return cause.controller
     case 'lost-owner':
       return `owner ${cause.owner}`
     case 'blocking-dependent':
       return objectWords(cause.dependent)
+    case 'part':
+      return objectWords(cause.part)
     case 'owner-cycle':
       return cause.objects.map(objectWords).join(', ')
     case 'in-use':

@@ -1,0 +1,241 @@
+/** Plans what was recorded from what was read then, and compares with what came. */
+import { liveRuntime } from '../../src/base/live-runtime.ts'
+import { deleteStage } from '../../src/inspect/plan/delete-deed.ts'
+import { type Going, type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
+import { withCauses } from '../../src/inspect/timeline/causes.ts'
+import type { RecordedRecord } from '../../src/inspect/timeline/seen.ts'
+import { stepsOf } from '../../src/inspect/timeline/steps.ts'
+import type { Step } from '../../src/inspect/timeline/timeline.ts'
+import { isOfGraph } from '../../test/twin/random-graphs.ts'
+import { type RecordedBatch, type RecordedGraph, replayingTransport } from './recording.ts'
+
+export interface Judgement {
+  readonly seed: number
+  /** In words; none: the plan was right in each copy. */
+  readonly differences: readonly string[]
+  /** Objects of which the plan says `either`. */
+  readonly either: number
+  /** Pairs whose order was compared. */
+  readonly pairs: number
+  readonly pods: number
+  /** Whether all that was compared was the same in all copies of the recording. */
+  readonly isSteady: boolean
+}
+
+/** How much longer or shorter than planned a pod's end may be seen to take: the machine is not the plan's. */
+const LOOSE_MS = 3000
+/** Objects that went so far apart in every copy did so for a reason. */
+const APART_MS = 3000
+
+export async function planOfBatch(batch: RecordedBatch): Promise<Plan> {
+  const source = { runtime: liveRuntime(), transport: replayingTransport(batch), userAgent: 'skiff plan' }
+  const model = await readModel(source)
+  const stages = batch.graphs.map(({ namespace, request }) => deleteStage(model.read, namespace, request))
+  return planIn(source, model, {
+    what: 'all',
+    stages: [
+      {
+        what: 'all',
+        async run(doing) {
+          for (const one of stages) await one.run(doing)
+        },
+      },
+    ],
+  })
+}
+
+export async function judgeBatch(batch: RecordedBatch): Promise<readonly Judgement[]> {
+  const plan = await planOfBatch(batch)
+  const known = new Set(
+    Object.values(batch.answers).flatMap(({ text }) =>
+      [...text.matchAll(/"uid":"([0-9a-f-]{36})"/g)].map(([, uid]) => uid),
+    ),
+  )
+  const records = batch.records.filter(({ uid }) => known.has(uid))
+  const steps = withCauses(stepsOf(records))
+  return [...Map.groupBy(batch.graphs, ({ seed }) => seed)].map(([seed, copies]) => {
+    const judged = copies.map((graph) => judgeCopy(graph, plan, records, steps))
+    return {
+      seed,
+      differences: [...judged.flatMap(({ differences }) => differences), ...compareApart(judged)],
+      either: judged.reduce((sum, { either }) => sum + either, 0),
+      pairs: judged.reduce((sum, { pairs }) => sum + pairs, 0),
+      pods: judged.reduce((sum, { pods }) => sum + pods, 0),
+      isSteady: new Set(judged.map(({ outcome }) => outcome)).size === 1,
+    }
+  })
+}
+
+interface Copy {
+  readonly differences: readonly string[]
+  readonly either: number
+  readonly pairs: number
+  readonly pods: number
+  /** What went and what stayed, without names that are made by chance. */
+  readonly outcome: string
+  /** When an object that has a name of its own went, and its place in the plan. */
+  readonly ends: ReadonlyMap<string, { readonly time: number; readonly order: number; readonly isSure: boolean }>
+}
+
+const nameOf = ({ resource, name }: { readonly resource: string; readonly name: string }) => `${resource}/${name}`
+
+function judgeCopy(graph: RecordedGraph, plan: Plan, records: readonly RecordedRecord[], steps: readonly Step[]): Copy {
+  const { namespace } = graph
+  const isOwn = (object: Parameters<typeof isOfGraph>[0]) => isOfGraph(object, namespace)
+  const differences: string[] = []
+  const differ = (text: string) => void differences.push(`${namespace}: ${text}`)
+  const last = new Map(records.filter(isOwn).map((record) => [record.uid, record]))
+  const gone = new Map([...last].filter(([, { after }]) => after === undefined))
+  const held = new Map([...last].filter(([, { after }]) => after?.deletionTimestamp !== undefined))
+  const goes = plan.goes.filter(({ object }) => isOwn(object))
+  const planned = new Map(goes.map((going) => [going.object.uid, going]))
+  for (const { object, certainty } of goes)
+    if (certainty === 'goes' && !gone.has(object.uid)) differ(`${nameOf(object)} was to go, and did not`)
+  for (const [uid, record] of gone) {
+    const certainty = planned.get(uid)?.certainty
+    if (certainty === undefined || certainty === 'if others act') differ(`${nameOf(record)} went, and was not to`)
+  }
+  const stays = new Map(plan.stays.filter(({ object }) => isOwn(object)).map(({ object }) => [object.uid, object]))
+  const isEither = (uid: string) => planned.get(uid)?.certainty === 'either'
+  for (const [uid, object] of stays)
+    if (!held.has(uid) && !isEither(uid)) differ(`${nameOf(object)} was to stay marked, and did not`)
+  for (const [uid, record] of held)
+    if (!stays.has(uid) && !isEither(uid)) differ(`${nameOf(record)} stays marked, and was not to`)
+  const own = steps.filter(({ object }) => isOwn(object))
+  compareOrphans(
+    plan.orphaned.filter(({ object }) => isOwn(object)),
+    own,
+    gone,
+    differ,
+  )
+  const pods = comparePods(goes, own, gone, differ)
+  const pairs = compareOrder(goes, gone, own, differ)
+  const outcome = [...last.values()]
+    .map(
+      (record) => `${record.resource} ${record.after === undefined} ${record.after?.deletionTimestamp !== undefined}`,
+    )
+    .sort()
+  return {
+    differences,
+    either: goes.filter(({ certainty }) => certainty === 'either').length,
+    pairs,
+    pods,
+    outcome: outcome.join('\n'),
+    ends: new Map(
+      goes.flatMap(({ object, order, certainty }) => {
+        const record = gone.get(object.uid)
+        const name = nameOf(object).replace(namespace, '*')
+        return record === undefined ? [] : [[name, { time: record.time, order, isSure: certainty === 'goes' }] as const]
+      }),
+    ),
+  }
+}
+
+/** Objects that lost an owner that went, and live on. */
+function compareOrphans(
+  planned: Plan['orphaned'],
+  steps: readonly Step[],
+  gone: ReadonlyMap<string, RecordedRecord>,
+  differ: (text: string) => void,
+) {
+  const real = new Map(
+    steps.flatMap(({ object, changes }) => {
+      const isOrphan = changes.some((change) => change.type === 'owner-removed' && gone.has(change.owner.uid))
+      return isOrphan && !gone.has(object.uid) ? [[object.uid, object] as const] : []
+    }),
+  )
+  const wanted = new Map(planned.map(({ object }) => [object.uid, object]))
+  for (const [uid, object] of real) if (!wanted.has(uid)) differ(`${nameOf(object)} is orphaned, and was not to be`)
+  for (const [uid, object] of wanted)
+    if (!real.has(uid) && !gone.has(uid)) differ(`${nameOf(object)} was to be orphaned, and was not`)
+}
+
+/** How long each pod took from its mark to its end. */
+function comparePods(
+  goes: readonly Going[],
+  steps: readonly Step[],
+  gone: ReadonlyMap<string, RecordedRecord>,
+  differ: (text: string) => void,
+): number {
+  const pods = goes.filter(
+    ({ object, certainty }) => object.kind === 'Pod' && certainty === 'goes' && gone.has(object.uid),
+  )
+  for (const { object, marked, removed } of pods) {
+    const own = steps.filter(({ object: { uid } }) => uid === object.uid)
+    const began = own.find(({ changes }) => changes.some(({ type }) => type === 'marked' || type === 'removed'))
+    const took = Date.parse(own.at(-1)?.time ?? '') - Date.parse(began?.time ?? '')
+    const least = removed.least - (marked?.least ?? removed.least)
+    const most = removed.most - (marked?.most ?? removed.most)
+    if (took < Math.min(least, most) - LOOSE_MS || took > Math.max(least, most) + LOOSE_MS)
+      differ(`${nameOf(object)} took ${Math.round(took)} ms to end, planned were ${least} to ${most}`)
+  }
+  return pods.length
+}
+
+/** Every object and each whose step led to its end, however many steps before. */
+function compareOrder(
+  goes: readonly Going[],
+  gone: ReadonlyMap<string, RecordedRecord>,
+  steps: readonly Step[],
+  differ: (text: string) => void,
+): number {
+  const order = new Map(
+    goes.filter(({ certainty }) => certainty === 'goes').map(({ object, order }) => [object.uid, order]),
+  )
+  const byId = new Map(steps.map((step) => [step.id, step]))
+  const led = new Map<string, Set<string>>()
+  for (const { object, cause } of steps) {
+    const above = byId.get(cause.step ?? '')?.object.uid
+    if (above === undefined || above === object.uid) continue
+    const own = led.get(object.uid) ?? new Set()
+    own.add(above)
+    led.set(object.uid, own)
+  }
+  let pairs = 0
+  for (const [uid, record] of gone) {
+    const mine = order.get(uid)
+    if (mine === undefined) continue
+    for (const other of reachedFrom(uid, led)) {
+      const [theirs, there] = [order.get(other), gone.get(other)]
+      if (theirs === undefined || there === undefined) continue
+      pairs++
+      if (mine < theirs !== record.revision < there.revision)
+        differ(`${nameOf(record)} went ${record.revision < there.revision ? 'before' : 'after'} ${nameOf(there)}`)
+    }
+  }
+  return pairs
+}
+
+function reachedFrom(start: string, led: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  const seen = new Set<string>()
+  const next = [start]
+  for (let uid = next.pop(); uid !== undefined; uid = next.pop())
+    for (const above of led.get(uid) ?? [])
+      if (above !== start && !seen.has(above)) {
+        seen.add(above)
+        next.push(above)
+      }
+  return [...seen]
+}
+
+/** What went far apart in the same order in every copy goes in that order in the plan. */
+function compareApart(copies: readonly Copy[]): readonly string[] {
+  const [first, ...others] = copies
+  if (first === undefined) return []
+  const differences: string[] = []
+  const names = [...first.ends.keys()]
+  for (const name of names)
+    for (const other of names) {
+      const isBefore = copies.every(({ ends }) => {
+        const [one, two] = [ends.get(name), ends.get(other)]
+        return one !== undefined && two !== undefined && two.time - one.time >= APART_MS
+      })
+      if (!isBefore) continue
+      const isPlanned = [first, ...others].every(({ ends }) => {
+        const [one, two] = [ends.get(name), ends.get(other)]
+        return one?.isSure !== true || two?.isSure !== true || one.order < two.order
+      })
+      if (!isPlanned) differences.push(`${name} went long before ${other}`)
+    }
+  return differences
+}
