@@ -40,7 +40,7 @@ export interface DeleteFlags extends PlanFlags {
 
 /** What a gate says: nothing was refused, but more would go than may. */
 const GATE_CLOSED = 20
-/** A part of the deed is refused, or something would stay for ever. */
+/** A part of the deed is refused, may not be done by the caller, or something would stay for ever. */
 const INCOMPLETE = 21
 
 /** `ask`: what is wrong with the question is said before the cluster is asked. */
@@ -59,7 +59,12 @@ async function planned(flags: PlanFlags, ask: (namespace: string) => (read: Read
     process.stdout.write(planAs(flags.output, plan))
     const closed = gates(plan, kinds, flags)
     for (const line of closed) process.stderr.write(`skiff: ${plainLine(line)}\n`)
-    process.exitCode = closed.length > 0 ? GATE_CLOSED : plan.refused.length + plan.stays.length > 0 ? INCOMPLETE : 0
+    process.exitCode =
+      closed.length > 0
+        ? GATE_CLOSED
+        : plan.refused.length + plan.forbidden.length + plan.stays.length > 0
+          ? INCOMPLETE
+          : 0
   } finally {
     transport.close()
   }

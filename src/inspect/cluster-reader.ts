@@ -41,6 +41,9 @@ export interface AccessQuestion {
   readonly name?: string
 }
 
+/** What the caller itself may do; without a name: to all of them. */
+export type OwnAccess = Omit<AccessQuestion, 'user' | 'groups'>
+
 export interface ClusterReader {
   get<T extends KubeObject = KubeObject>(gvr: GroupVersionResource, namespace: string, name: string): Promise<Read<T>>
   list<T extends KubeObject = KubeObject>(
@@ -53,6 +56,8 @@ export interface ClusterReader {
   document(path: string, accept: string): Promise<Read<KubeObject>>
   /** Whether that user may do it, by the cluster's own authorizers. */
   mayDo(question: AccessQuestion): Promise<Read<boolean>>
+  /** Whether the caller may do it. */
+  mayI(question: OwnAccess): Promise<Read<boolean>>
   /** What a JSON patch would be answered with. Only for objects that are being deleted already. */
   tryPatch(
     gvr: GroupVersionResource,
@@ -159,6 +164,19 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
     return answer
   }
 
+  const review = (resource: string, kind: string, spec: JsonObject): Promise<Read<boolean>> => {
+    const object = { apiVersion: 'authorization.k8s.io/v1', kind, metadata: {}, spec }
+    return send(
+      {
+        method: 'POST',
+        path: `/apis/authorization.k8s.io/v1/${resource}`,
+        query: new URLSearchParams({ dryRun: 'All' }),
+        body: { kind: 'object', object, contentType: 'application/json' },
+      },
+      (response) => (responseObject(response)['status'] as { allowed?: boolean } | undefined)?.allowed === true,
+    )
+  }
+
   const named = (gvr: GroupVersionResource) => (gvr.group === '' ? gvr.resource : `${gvr.resource}.${gvr.group}`)
 
   return {
@@ -191,23 +209,17 @@ export function createClusterReader(clock: Clock, transport: Transport, options:
     document: (path, accept) =>
       once(`document ${path}`, path, () => send({ method: 'GET', path, accept }, responseObject)),
     mayDo({ user, groups, ...attributes }) {
-      const object = {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        metadata: {},
-        spec: { user, groups, resourceAttributes: attributes },
-      }
+      const spec = { user, groups, resourceAttributes: attributes }
       const what = `whether ${user} may ${attributes.verb} ${attributes.resource}`
-      return once(`may ${JSON.stringify(object.spec)}`, what, () =>
-        send(
-          {
-            method: 'POST',
-            path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-            query: new URLSearchParams({ dryRun: 'All' }),
-            body: { kind: 'object', object, contentType: 'application/json' },
-          },
-          (response) => (responseObject(response)['status'] as { allowed?: boolean } | undefined)?.allowed === true,
-        ),
+      return once(`may ${JSON.stringify(spec)}`, what, () =>
+        review('subjectaccessreviews', 'SubjectAccessReview', spec),
+      )
+    },
+    mayI(attributes) {
+      const kind = 'SelfSubjectAccessReview'
+      const what = `whether you may ${attributes.verb} ${attributes.resource}`
+      return once(`may I ${JSON.stringify(attributes)}`, what, () =>
+        review('selfsubjectaccessreviews', kind, { resourceAttributes: attributes }),
       )
     },
     tryPatch: (gvr, namespace, name, patch) =>

@@ -44,6 +44,7 @@ for (let batch = 0; batch < BATCHES; batch++)
         kinds: model.read.kinds,
         named() {},
         refused() {},
+        asks() {},
         progress: async () => false,
       })
       await stage.cluster.clock.advance('10m')

@@ -37,7 +37,8 @@ export async function startStage(nodes = 2): Promise<Stage> {
       transport: {
         inProcess: false,
         send(request) {
-          asked.push(`${request.method} ${request.path}`)
+          const query = request.method === 'GET' ? '' : `?${request.query}`
+          asked.push(`${request.method} ${request.path}${query}`)
           return transport.send(request)
         },
       },

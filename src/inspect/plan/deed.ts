@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.ts'
 import type { ClusterClock } from '../../cluster/clock.ts'
 import type { Kinds } from '../kinds.ts'
 import type { Refused } from './plan.ts'
+import type { Asks } from './rights.ts'
 
 export interface Doing {
   /** Asks the twin as its administrator. */
@@ -11,6 +12,8 @@ export interface Doing {
   readonly kinds: Kinds
   /** An object that the deed deletes itself: its stage has ended when all of these are gone. */
   named(uid: string): void
+  /** Told of each request that would write, before it is made: its caller must have the right to it. */
+  asks(request: Asks): void
   /** A request was answered with an error; the deed goes on with the next. */
   refused(refused: Refused): void
   /** Whether anything has been marked, removed or released since the last time it was asked. */

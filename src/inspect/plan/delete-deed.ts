@@ -105,7 +105,8 @@ async function objectsOf(
 const POLICIES = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const
 
 async function deleteOne(doing: Doing, { resource, namespace, name, uid }: Found, request: DeleteRequest) {
-  const { client, refused, named } = doing
+  const { client, refused, named, asks } = doing
+  asks({ verb: 'delete', group: resource.group, resource: resource.resource, namespace, name })
   const { cascade = 'background', gracePeriodSeconds } = request
   const options: ClientDeleteOptions = {
     propagationPolicy: POLICIES[cascade],

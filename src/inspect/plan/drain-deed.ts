@@ -30,6 +30,7 @@ export function drainDeed(request: DrainRequest): Deed {
 async function drain(doing: Doing, request: DrainRequest): Promise<void> {
   const { client, refused } = doing
   const nodes = client.resource<Node>(NODES)
+  doing.asks({ verb: 'patch', group: '', resource: 'nodes', namespace: '', name: request.node })
   try {
     await nodes.patch(request.node, 'strategic', { spec: { unschedulable: true } })
   } catch (error) {
@@ -87,7 +88,11 @@ async function takeAll(doing: Doing, pods: readonly Pod[], request: DrainRequest
 }
 
 /** undefined: it goes, or has gone. Otherwise why it does not yet. */
-async function take({ client, refused, named }: Doing, pod: Pod, request: DrainRequest): Promise<string | undefined> {
+async function take(
+  { client, refused, named, asks }: Doing,
+  pod: Pod,
+  request: DrainRequest,
+): Promise<string | undefined> {
   const { name = '', namespace = '', uid = '' } = pod.metadata
   const { gracePeriodSeconds, disableEviction } = request
   const deleteOptions = {
@@ -95,6 +100,11 @@ async function take({ client, refused, named }: Doing, pod: Pod, request: DrainR
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   }
   const pods = client.resource(PODS).namespace(namespace)
+  asks(
+    disableEviction === true
+      ? { verb: 'delete', group: '', resource: 'pods', namespace, name }
+      : { verb: 'create', group: '', resource: 'pods', subresource: 'eviction', namespace, name },
+  )
   try {
     if (disableEviction === true) await pods.delete(name, deleteOptions)
     else {

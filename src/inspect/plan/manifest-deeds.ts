@@ -59,15 +59,25 @@ export function applyDeed({ kinds }: ReadCluster, files: readonly ManifestFile[]
     objects.map((object) => ({ file: name, object, resource: resourceOf(object) })),
   )
   const what = `apply -f ${files.map(({ name }) => name).join(', ')}`
-  const run = async ({ client, clock, refused }: Doing) => {
+  const run = async ({ client, clock, refused, asks }: Doing) => {
     for (const { file, object, resource } of all) {
       const own = object.metadata.namespace ?? namespace
       const { name = '' } = object.metadata
       const metadata = resource.namespaced ? { ...object.metadata, namespace: own } : object.metadata
+      const access = { group: resource.group, resource: resource.resource, name }
+      const within = resource.namespaced ? own : ''
+      asks({ verb: 'patch', ...access, namespace: within })
+      // To apply what is not there is to create it.
+      const there = await client
+        .resource(resource)
+        .namespace(within)
+        .get(name)
+        .catch(() => undefined)
+      if (there === undefined) asks({ verb: 'create', ...access, namespace: within })
       const apply = () =>
         client
           .resource(resource)
-          .namespace(resource.namespaced ? own : '')
+          .namespace(within)
           .patch(name, 'apply', { ...object, metadata } as never, { fieldManager: MANAGER, force: true })
       for (let left = made.has(`${resource.group}/${object.kind}`) ? TRIES : 1; left > 0; left--) {
         try {

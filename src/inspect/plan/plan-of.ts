@@ -12,11 +12,13 @@ import { objectWords } from '../why/words.ts'
 import type { Deed } from './deed.ts'
 import type { Going, Orphaned, OutsideEffect, Plan, PlannedObject, Span, Stage, Staying } from './plan.ts'
 import { type Held, type Rehearsal, rehearse } from './rehearse.ts'
+import { rightsOf } from './rights.ts'
 
 export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): Promise<Plan> {
   const { read } = model
   const quick = await rehearse(source, model, deed, 'obeys')
   const slow = dependsOnPrograms(read) ? await rehearse(source, model, deed, 'ignores') : quick
+  const rights = await rightsOf(source, slow.asked)
   const names = namesOf(read)
   const known = new Set(read.resources.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid ?? '')))
   const goes = goingOf(quick, slow, known)
@@ -31,9 +33,10 @@ export async function planOf(source: TwinSource, model: TwinModel, deed: Deed): 
     orphaned: orphanedOf(quick, names, gone),
     appears: appearingOf(slow, names),
     refused: slow.refused,
+    forbidden: rights.forbidden,
     stages: quick.stages.map((stage, at) => stageOf(stage, slow.stages[at] ?? stage)),
     outside: outsideEffects(read, goes, slow.held),
-    unread: read.unread,
+    unread: [...read.unread, ...rights.unread],
     assumed: assumptions(read, [quick, slow]),
   }
 }

@@ -10,6 +10,7 @@ import { modelOf, type TwinModel } from '../twin/twin.ts'
 import type { Deed } from './deed.ts'
 import { type DeleteRequest, deleteDeed } from './delete-deed.ts'
 import { planOf } from './plan-of.ts'
+import type { Forbidden } from './rights.ts'
 
 /** An object of the source, or one that would be made. */
 export interface PlannedObject {
@@ -104,6 +105,8 @@ export interface Plan {
   /** Made in place of what goes (pods of controllers that live on). */
   readonly appears: readonly PlannedObject[]
   readonly refused: readonly Refused[]
+  /** What of the deed the caller may not do in the source; the rest of the plan is as if it were allowed. */
+  readonly forbidden: readonly Forbidden[]
   readonly stages: readonly Stage[]
   readonly outside: readonly OutsideEffect[]
   /** Of the source: what could not be read. */
@@ -118,7 +121,8 @@ export interface PlanOptions {
 }
 
 /**
- * What `kubectl delete` with this request would take with it. Reads the source whole, by GETs alone, then works in memory.
+ * What `kubectl delete` with this request would take with it. Reads the source whole, by GETs and reviews of the caller's own rights,
+ * then works in memory.
  * @throws QuestionError for kinds and names that cannot be; Error when the source cannot be asked what it serves
  */
 export async function planDelete(source: TwinSource, request: DeleteRequest, options: PlanOptions = {}): Promise<Plan> {

@@ -14,6 +14,7 @@ import { knownFinalizer } from '../why/known-finalizers.ts'
 import { type Explanation, explainObject, startLook } from '../why/why.ts'
 import type { Deed, DeedStage } from './deed.ts'
 import type { Refused } from './plan.ts'
+import type { Asks } from './rights.ts'
 
 /** An object that was marked in the rehearsal and is left. */
 export interface Held {
@@ -41,6 +42,8 @@ export interface Rehearsal {
   readonly restedAt: number
   readonly held: readonly Held[]
   readonly refused: readonly Refused[]
+  /** What the deed asked for. */
+  readonly asked: readonly Asks[]
   readonly before: readonly StoredEntry[]
   /** At rest, before others act. */
   readonly rest: readonly StoredEntry[]
@@ -72,6 +75,7 @@ export async function rehearse(
     const course = follow(twin)
     await course.read()
     const refused: Refused[] = []
+    const asked: Asks[] = []
     const beganMs = twin.clock.now.getTime()
     const pauses: Pause[] = []
     const pause = () =>
@@ -98,6 +102,7 @@ export async function rehearse(
         kinds: model.read.kinds,
         named: (uid) => void named.add(uid),
         refused: (one) => void refused.push(one),
+        asks: (one) => void asked.push(one),
         progress: course.read,
       })
       await untilRest(twin, course)
@@ -127,6 +132,7 @@ export async function rehearse(
       restedAt,
       held: left,
       refused,
+      asked,
       before,
       rest,
       after: left.length === 0 ? rest : storedEntries(twin),

@@ -3,6 +3,7 @@ import { plainJson, plainLine } from '../../base/plain-text.ts'
 import { objectWords, placeWords, waitWords } from '../timeline/words.ts'
 import { planDot, planSvg } from './picture.ts'
 import type { Going, Plan, PlannedObject, Span } from './plan.ts'
+import type { Forbidden } from './rights.ts'
 
 export const PLAN_FORMS = ['tree', 'table', 'json', 'svg', 'dot'] as const
 export type PlanForm = (typeof PLAN_FORMS)[number]
@@ -46,6 +47,11 @@ function certaintyWords({ certainty }: Going): string {
 const goingWords = (going: Going) =>
   `${nameWords(going.object)}: after ${spanWords(going.removed)}${certaintyWords(going)}`
 
+function forbiddenWords({ verb, group, resource, namespace, names }: Forbidden): string {
+  const some = names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+  return `  ${verb} ${resource}${group === '' ? '' : `.${group}`} ${some}${namespace === '' ? '' : ` in namespace ${namespace}`}`
+}
+
 /** Each object under the one by whose step it goes. */
 function treeOf({ goes, stays }: Plan): readonly string[] {
   const held = new Set(stays.map(({ object }) => object.uid))
@@ -80,7 +86,7 @@ function tableOf({ goes }: Plan): readonly string[] {
 }
 
 function text(plan: Plan, goes: readonly string[]): string {
-  const { deed, stays, orphaned, appears, refused, stages, outside, unread, assumed } = plan
+  const { deed, stays, orphaned, appears, refused, forbidden, stages, outside, unread, assumed } = plan
   const part = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ['', title, ...lines])
   const certain = plan.goes.filter(({ certainty }) => certainty === 'goes').length
   const lines = [
@@ -89,6 +95,7 @@ function text(plan: Plan, goes: readonly string[]): string {
       'refused:',
       refused.map(({ what, message }) => `  ${what}: ${message}`),
     ),
+    ...part('you may not do it (what follows is as if you might):', forbidden.map(forbiddenWords)),
     ...part(
       'in this order:',
       stages.length < 2

@@ -58,7 +58,8 @@ async function ownedParts(look: Look, owner: ObjectRef): Promise<readonly Part[]
 
 async function namedParts(look: Look, { group: own, namespace: within }: ObjectRef, object: KubeObject) {
   const parts: Part[] = []
-  for (const { kind, group, name, namespace } of namedObjects(look, object['spec'], within)) {
+  const { spec } = object as KubeObject & { readonly spec?: unknown }
+  for (const { kind, group, name, namespace } of namedObjects(look, spec, within)) {
     const resource = look.kinds.ofKind(group, kind) ?? (group === '' ? look.kinds.ofKind(own, kind) : undefined)
     if (resource === undefined || !resource.verbs.includes('get') || isKubernetes(resource.group)) continue
     if (resource.namespaced && namespace === '') continue

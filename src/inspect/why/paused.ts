@@ -1,5 +1,5 @@
 /** Objects that their controllers were told to leave alone: by an annotation, or by a field, as operators of many kinds have it. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { isKubernetes } from './failures.ts'
 import { type Link, lastLink, type ObjectRef } from './finding.ts'
 
@@ -12,8 +12,8 @@ export function pausedLink({ group, kind }: ObjectRef, object: KubeObject): Link
   const annotation = Object.entries(object.metadata.annotations ?? {}).find(
     ([key, value]) => PAUSES.test(key) && value !== 'false',
   )?.[0]
-  const spec: Fields = object['spec'] ?? {}
-  const by = annotation !== undefined ? `annotation ${annotation}` : spec['paused'] === true ? 'spec.paused' : undefined
+  const { spec } = object as KubeObject & { readonly spec?: { readonly paused?: unknown } }
+  const by = annotation !== undefined ? `annotation ${annotation}` : spec?.paused === true ? 'spec.paused' : undefined
   return by === undefined
     ? undefined
     : lastLink('nobody', { kind: 'paused', controller: `the controller of ${kind}`, by }, true)

@@ -1,0 +1,101 @@
+/** A plan tells who asks for it what of it he may not do, by the authorizers of the source. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import type { KubeObject } from '../../src/api/object.ts'
+import { httpsTransport } from '../../src/client/https-transport.ts'
+import { endpointFromKubeconfig } from '../../src/client/read-kubeconfig.ts'
+import type { Deed } from '../../src/inspect/plan/deed.ts'
+import { deleteDeed } from '../../src/inspect/plan/delete-deed.ts'
+import { drainDeed } from '../../src/inspect/plan/drain-deed.ts'
+import { applyDeed } from '../../src/inspect/plan/manifest-deeds.ts'
+import { type Plan, planIn, readModel } from '../../src/inspect/plan/plan.ts'
+import { planAs } from '../../src/inspect/plan/report.ts'
+import type { ReadCluster, TwinSource } from '../../src/inspect/twin/read-cluster.ts'
+import { CONFIG_MAPS, configMap, core, PODS, type Stage, startStage } from './stage.ts'
+
+const RBAC = 'rbac.authorization.k8s.io'
+let stage: Stage
+let reader: TwinSource
+let stop: () => void
+before(async () => {
+  stage = await startStage()
+  const role = (name: string, rules: readonly object[]) =>
+    stage.make(
+      { group: RBAC, version: 'v1', resource: 'clusterroles' },
+      { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name }, rules },
+    )
+  await role('reader', [
+    { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['configmaps'], resourceNames: ['mine'], verbs: ['delete'] },
+  ])
+  await stage.make(core('serviceaccounts'), {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'reader', namespace: 'default' },
+  })
+  await stage.make(
+    { group: RBAC, version: 'v1', resource: 'clusterrolebindings' },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'reader' },
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'reader' },
+      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
+    },
+  )
+  for (const name of ['mine', 'others']) await stage.make(CONFIG_MAPS, configMap(name))
+  await stage.make(PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', namespace: 'default' },
+    spec: { nodeName: 'skiff-1', containers: [{ name: 'c', image: 'i' }] },
+  })
+  await stage.cluster.clock.advance('5s')
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} }
+  const accounts = stage.cluster.client.resource(core('serviceaccounts')).namespace('default')
+  const { token } = (await accounts.create(review, { subresource: 'token', name: 'reader' }))['status']
+  const { server, ca = '' } = endpointFromKubeconfig(readFileSync(stage.cluster.kubeconfigFile, 'utf8'), (path) =>
+    readFileSync(path, 'utf8'),
+  )
+  const transport = httpsTransport({ server, ca, token })
+  stop = () => transport.close()
+  reader = { ...stage.source, transport }
+})
+after(async () => {
+  stop?.()
+  await stage?.stop()
+})
+
+async function plan(source: TwinSource, deedOf: (read: ReadCluster) => Deed): Promise<Plan> {
+  const model = await readModel(source)
+  return planIn(source, model, deedOf(model.read))
+}
+const objects = ['mine', 'others'].map((name) => configMap(name) as unknown as KubeObject)
+const deletion = (read: ReadCluster) =>
+  deleteDeed(read, { targets: objects.map((object) => ({ object, namespace: 'default' })) })
+const told = ({ forbidden }: Plan) =>
+  forbidden.map(({ verb, resource, namespace, names }) => `${verb} ${resource} ${namespace} ${names}`).sort()
+
+test('who may delete one by its name and not the other is told of the other; the plan is whole', async () => {
+  const made = await plan(reader, deletion)
+  assert.deepEqual(told(made), ['delete configmaps default others'])
+  assert.deepEqual(
+    made.goes.map(({ object }) => object.name),
+    ['mine', 'others'],
+  )
+  assert.match(planAs('tree', made), /^you may not do it .*\n {2}delete configmaps others in namespace default$/m)
+  assert.deepEqual(told(await plan(stage.source, deletion)), [])
+})
+
+test('a drain needs the node and evictions, an apply of what is not there the right to create it', async () => {
+  assert.deepEqual(told(await plan(reader, () => drainDeed({ node: 'skiff-1', force: true }))), [
+    'create pods/eviction default p',
+    'patch nodes  skiff-1',
+  ])
+  const files = [{ name: 'f', objects: [configMap('mine'), configMap('new')] as unknown as readonly KubeObject[] }]
+  assert.deepEqual(told(await plan(reader, (read) => applyDeed(read, files, 'default'))), [
+    'create configmaps default new',
+    'patch configmaps default mine,new',
+  ])
+})
