@@ -99,6 +99,7 @@ async function measurePods(client: Client, place: NodePlace, seen: ReturnType<ty
     const isMeasured = set === 'pod'
     const names = Array.from({ length: count }, (_, i) => i)
     let [cpu, own, from] = [machineSeconds(), place.usage().cpuSeconds, now()]
+    let asked = isMeasured ? await askedBy(client) : new Map<string, number>()
     await all(names, (i) => pods.create(podOf(i, set)))
     await seen.running(set)
     if (isMeasured) {
@@ -107,9 +108,11 @@ async function measurePods(client: Client, place: NodePlace, seen: ReturnType<ty
         `${(count / seconds(from)).toFixed(1)}/s (${count} in ${seconds(from).toFixed(1)} s)`,
       )
       tellCpu(cpu, own, place)
+      await tellAsked(client, asked)
       if (wanted.has('idle')) await measureIdle(place)
     }
     ;[cpu, own, from] = [machineSeconds(), place.usage().cpuSeconds, now()]
+    if (isMeasured) asked = await askedBy(client)
     await all(names, (i) => pods.delete(`${set}-${i}`))
     await seen.gone(set)
     if (isMeasured) {
@@ -118,8 +121,31 @@ async function measurePods(client: Client, place: NodePlace, seen: ReturnType<ty
         `${(count / seconds(from)).toFixed(1)}/s (${count} in ${seconds(from).toFixed(1)} s)`,
       )
       tellCpu(cpu, own, place)
+      await tellAsked(client, asked)
     }
   }
+}
+
+/** What the node's kubelet has asked so far, by its own metrics: of the container runtime, by operation, and of API servers. */
+async function askedBy(client: Client): Promise<ReadonlyMap<string, number>> {
+  const { body } = await client.raw('GET', `/api/v1/nodes/${nodeName}/proxy/metrics`)
+  const asked = new Map<string, number>()
+  for (const [, name, labels = '', value] of body.matchAll(
+    /^(kubelet_runtime_operations_total|rest_client_requests_total)\{([^}]*)\} (\S+)$/gm,
+  )) {
+    const isRuntime = name === 'kubelet_runtime_operations_total'
+    const operation = isRuntime ? (/operation_type="([^"]*)"/.exec(labels)?.[1] ?? '') : 'requests of the API server'
+    asked.set(operation, (asked.get(operation) ?? 0) + Number(value))
+  }
+  return asked
+}
+
+async function tellAsked(client: Client, before: ReadonlyMap<string, number>): Promise<void> {
+  const each = [...(await askedBy(client))]
+    .map(([operation, total]) => [operation, (total - (before.get(operation) ?? 0)) / count] as const)
+    .filter(([, times]) => times >= 0.05)
+    .sort(([, a], [, b]) => b - a)
+  show('  asked for each', each.map(([operation, times]) => `${times.toFixed(1)} ${operation}`).join(', '))
 }
 
 function tellCpu(cpu: number, own: number, place: NodePlace): void {

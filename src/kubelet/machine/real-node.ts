@@ -26,6 +26,7 @@ import { createNodeEvents } from '../node-events.ts'
 import type { NodeSettings } from '../node-settings.ts'
 import type { NodeDescription } from '../node-status.ts'
 import { type Connection, connect } from '../runtimes/cri/connection.ts'
+import { countedConnection } from '../runtimes/cri/counted-connection.ts'
 import { createCriRuntime } from '../runtimes/cri/cri-runtime.ts'
 import type { ContainerRuntime, RealRuntime } from '../runtimes/runtime.ts'
 import { cadvisorMetrics } from '../server/cadvisor.ts'
@@ -174,7 +175,9 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   mkdirSync(directories.pods, { recursive: true, mode: 0o755 })
   mkdirSync(directories.memory, { recursive: true, mode: 0o755 })
   if (!mountedBelow(directories.memory).includes(directories.memory)) await mountMemory(directories.memory)
-  const connection = connect(runtime.clock, found.endpoint, 'runtime')
+  const plain = connect(runtime.clock, found.endpoint, 'runtime')
+  const { metrics } = runtime
+  const connection = metrics === undefined ? plain : countedConnection(runtime.clock, metrics, plain)
   const pulled = pulledImages(join(directory, 'pulled-images.json'))
   const containerRuntime = notingPulls(
     createCriRuntime(runtime, { connection, cluster, nodeName, terminationMessage }),
