@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { agreementOf, excuses, fallenFigures, isExcused, type SetAgreement } from './agreement.ts'
 import { type Asker, askAll, createAsker } from './ask.ts'
+import { withDifferences } from './envtest-report.ts'
 import { type StartedCluster, startApiServer } from './server.ts'
 import { replayCases, sets } from './sets.ts'
 
@@ -54,4 +55,9 @@ test('no set has gone, and what is excused is there', () => {
         )
     }
   }
+})
+
+test('docs/envtest.md tells what differs, as it is now', () => {
+  const page = readFileSync(new URL('../docs/envtest.md', import.meta.url), 'utf8')
+  assert.equal(page, withDifferences(page, reached), 'npm run conformance makes it')
 })

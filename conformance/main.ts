@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import { agreementOf, type Difference, excuses, fallenFigures, isExcused, type SetAgreement } from './agreement.ts'
 import { type Asker, askAll, createAsker, INITIALIZING } from './ask.ts'
 import { askAllTimes, writeTimes } from './deletion-times.ts'
+import { withDifferences } from './envtest-report.ts'
 import { accessReviews } from './generators/access.ts'
 import { admissionCases } from './generators/admission.ts'
 import { claimCases } from './generators/claims.ts'
@@ -126,6 +127,8 @@ function keep(
   }
   writeFileSync(here('agreement.json'), `${JSON.stringify(result, null, 1)}\n`)
   writeFileSync(here('../docs/conformance.md'), writeReport(result))
+  const envtest = here('../docs/envtest.md')
+  writeFileSync(envtest, withDifferences(readFileSync(envtest, 'utf8'), result))
 }
 
 async function questions(asker: Asker, set: string, seed: number, count: number): Promise<readonly Case[]> {

@@ -14,6 +14,8 @@ export interface Piece {
 const SEEDS_EACH = 1000
 const SIMULATIONS = 10
 const FAULT_ROUNDS = 500
+/** Of the recorded scenarios CI plays some. */
+const OUTSIDE = 'test/scenarios/outside.test.ts'
 const CHAOS = 'test/containers/chaos.test.ts'
 const CHAOS_PODS = 200
 
@@ -57,6 +59,7 @@ export function pieces(firstSeed: number): readonly Piece[] {
     ...long
       .filter((file) => file !== CONFORMANCE && file !== CONTAINERD2)
       .map((file) => ({ name: file, files: [file], env: {} })),
+    { name: `${OUTSIDE}, all`, files: [OUTSIDE], env: { SKIFF_PLAYS: 'all' } },
     {
       name: `${CHAOS}, ${CHAOS_PODS} pods`,
       files: [CHAOS],
