@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { manualRuntime } from './manual-runtime.ts'
 import { simulatedRuntime } from './simulated-runtime.ts'
 import { stoppable } from './stoppable.ts'
 
@@ -18,4 +19,14 @@ test('timers and hand-overs end with the signal', async () => {
   own.scheduler.later('after', () => ran.push('after'))
   await runtime.advance(50)
   assert.deepEqual(ran, ['early'])
+})
+
+test('what is under way when it is stopped holds up no clock that is moved', async () => {
+  const { manual, ...runtime } = manualRuntime({ startMs: 0, log: { write() {} } })
+  const stop = new AbortController()
+  const { clock, scheduler } = stoppable(runtime, stop.signal)
+  void scheduler.during(new Promise<void>((resolve) => clock.setTimer(10, 'never', resolve)))
+  scheduler.handOver('stop', () => stop.abort())
+  await manual.advance(1000)
+  assert.equal(manual.now(), 1000)
 })

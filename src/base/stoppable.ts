@@ -5,6 +5,8 @@ import type { Runtime } from './runtime.ts'
 export function stoppable(runtime: Runtime, signal: AbortSignal): Runtime {
   const { scheduler } = runtime
   const timers = new Set<Timer>()
+  /** Ends what is counted as under way: it may wait for what comes no more. */
+  const underWay = new Set<() => void>()
   const unlessStopped = (task: () => void) => () => {
     if (!signal.aborted) task()
   }
@@ -13,6 +15,8 @@ export function stoppable(runtime: Runtime, signal: AbortSignal): Runtime {
     () => {
       for (const timer of timers) timer.cancel()
       timers.clear()
+      for (const end of underWay) end()
+      underWay.clear()
     },
     { once: true },
   )
@@ -31,6 +35,20 @@ export function stoppable(runtime: Runtime, signal: AbortSignal): Runtime {
     timers.add(timer)
     return timer
   }
+  function during<T>(work: Promise<T>): Promise<T> {
+    if (signal.aborted) return work
+    void scheduler.during(
+      new Promise<void>((resolve) => {
+        const end = () => {
+          underWay.delete(end)
+          resolve()
+        }
+        underWay.add(end)
+        work.then(end, end)
+      }),
+    )
+    return work
+  }
   const stoppableClock = (clock: Clock): Clock => ({
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
@@ -46,7 +64,7 @@ export function stoppable(runtime: Runtime, signal: AbortSignal): Runtime {
       handOver: (label, task, lane) => scheduler.handOver(label, unlessStopped(task), lane),
       later: (label, task, lane) => scheduler.later(label, unlessStopped(task), lane),
       soon: (ms, label, task) => stoppableTimer((own) => scheduler.soon(ms, label, own), task),
-      during: scheduler.during,
+      during,
     },
   }
 }

@@ -4,7 +4,7 @@ import { flagTable } from './flags.ts'
 
 export const KUBELET_FLAGS = flagTable(`
 ${LOG_FLAGS}
-address ip ignored 0.0.0.0
+address ip used 0.0.0.0
 anonymous-auth bool ignored true
 authentication-token-webhook bool ignored
 authorization-mode string ignored AlwaysAllow
@@ -12,14 +12,14 @@ bootstrap-kubeconfig string used
 cert-dir string used /var/lib/kubelet/pki
 cgroup-driver string ignored cgroupfs
 cgroups-per-qos bool ignored true
-client-ca-file string ignored
+client-ca-file string used
 cloud-provider string lacking
 cluster-dns strings ignored
 cluster-domain string ignored
 config string lacking
 config-dir string lacking
 container-runtime-endpoint string lacking
-enable-server bool ignored true
+enable-server bool used true
 event-burst int ignored 100
 event-qps int ignored 50
 fail-swap-on bool ignored true
@@ -41,7 +41,7 @@ node-labels strings lacking
 node-status-update-frequency duration ignored 10s
 pod-cidr string used
 pod-manifest-path string used
-port int ignored 10250
+port int used 10250
 provider-id string lacking
 read-only-port int ignored 0
 register-node bool lacking true
@@ -52,9 +52,11 @@ rotate-certificates bool used
 rotate-server-certificates bool ignored
 runtime-cgroups string ignored
 serialize-image-pulls bool ignored true
+sim-dir string used
+sim-forward strings used
 stages strings used
-tls-cert-file string ignored
+tls-cert-file string used
 tls-cipher-suites strings ignored
 tls-min-version string ignored
-tls-private-key-file string ignored
+tls-private-key-file string used
 `)

@@ -8,9 +8,11 @@ import { messageOf } from '../base/errors.ts'
 import { readKubeconfig } from '../client/read-kubeconfig.ts'
 import { createClient } from '../client/transport.ts'
 import { write } from '../cluster/pki.ts'
-import { startKubelet } from '../kubelet/kubelet.ts'
+import { simulationResources } from '../cluster/simulation.ts'
+import { type Kubelet, startKubelet } from '../kubelet/kubelet.ts'
 import type { NodeSettings } from '../kubelet/node-settings.ts'
 import { besideCIDROf, nodeIPOf } from '../kubelet/pod-addresses.ts'
+import type { SimulationResources } from '../kubelet/runtimes/simulated/simulated-answers.ts'
 import { FILE_CHECK_MS } from '../kubelet/static-pods/manifest-files.ts'
 import { manifestSources } from '../kubelet/static-pods/manifest-sources.ts'
 import { checkManifestUrl, URL_CHECK_MS } from '../kubelet/static-pods/manifest-url.ts'
@@ -18,12 +20,15 @@ import { accessOf, limitedBy, untilAnswered } from './access.ts'
 import { FlagError, type ReadFlags } from './flags.ts'
 import { certificateFile, keepCertificate, obtainCertificate, usableUntil } from './kubelet-certificate.ts'
 import { KUBELET_FLAGS } from './kubelet-flags.ts'
+import { serveKubelet } from './kubelet-server.ts'
 import type { ComponentCommand, ComponentProcess } from './process.ts'
 
 /** So many nodes have ranges of their own; of more, two may share one. */
 const RANGES = 2048
 /** kubelet's own default. */
 const CERTIFICATES = '/var/lib/kubelet/pki'
+/** For requests under way when it is asked to go. */
+const STOP_MS = 1000
 const QPS = 50
 const BURST = 100
 
@@ -60,12 +65,20 @@ async function start(flags: ReadFlags, process: ComponentProcess): Promise<void>
   const podCIDR = flags.text('pod-cidr') ?? besideCIDROf(index)
   const client = createClient(runtime, limitedBy(runtime, access.transport, limits), { userAgent: 'kubelet' })
   const { stages, played, playStages } = await stagesOf(flags)
-  await startKubelet({
+  let running: Kubelet | undefined
+  const { address, server } = await serveKubelet(flags, {
+    ...{ runtime, client, nodeName, say, server: access.server, otherwise: nodeIPOf(index) },
+    kubelet: () => running,
+  })
+  if (server !== undefined) onStop(() => server.stop(STOP_MS))
+  running = await startKubelet({
     runtime: { ...runtime, log: runtime.log.named('kubelet') },
     client,
+    ...(server === undefined ? {} : { describe: () => ({ port: server.port }) }),
+    resources: resourcesOf(flags),
     ...(played === undefined ? {} : { played }),
     nodeName,
-    nodeIP: flags.text('node-ip') ?? nodeIPOf(index),
+    nodeIP: address,
     podCIDR,
     capacity: { cpu: '32', 'ephemeral-storage': '1Ti', memory: '256Gi', pods: String(maxPods) },
     staticPods: manifestSources(runtime, nodeName, settings, {
@@ -107,6 +120,19 @@ async function stagesOf(flags: ReadFlags) {
     throw new FlagError(`--stages: ${other.name} is for ${other.kind}: a kubelet plays stages of pods and of its Node`)
   const { playedBy, playStages } = await import('../kubelet/stages/play-stages.ts')
   return { stages, played: playedBy(stages), playStages }
+}
+
+/** What simulated containers may use of this machine. */
+function resourcesOf(flags: ReadFlags): SimulationResources {
+  const directory = flags.text('sim-dir')
+  try {
+    return simulationResources({
+      ...(directory === undefined ? {} : { directory }),
+      forward: flags.list('sim-forward') ?? [],
+    })
+  } catch (cause) {
+    throw new FlagError(messageOf(cause), { cause })
+  }
 }
 
 function manifestUrlOf(flags: ReadFlags): Pick<NodeSettings, 'manifestUrl'> {

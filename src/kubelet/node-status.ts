@@ -26,6 +26,8 @@ export interface NodeDescription {
   /** What a new Node is registered with beside the usual labels (the kubelet's --node-labels and --register-with-taints). */
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly Taint[]
+  /** Where the server of a kubelet listens whose containers are simulated; without it it has none. */
+  readonly port?: number
   /** Of a real machine. */
   readonly real?: {
     readonly kernelVersion: string
@@ -119,7 +121,9 @@ export function nodeStatus(node: NodeDescription, nowMs: number, old: NodeStatus
       { type: 'Hostname', address: node.name },
     ],
     ...(node.real === undefined
-      ? {}
+      ? node.port === undefined
+        ? {}
+        : { daemonEndpoints: { kubeletEndpoint: { Port: node.port } } }
       : {
           daemonEndpoints: { kubeletEndpoint: { Port: node.real.port } },
           images: node.real.images.map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),

@@ -1,12 +1,13 @@
 /** Machines join a cluster by a token: `skiff token create`, `skiff join`, with the real kubectl. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { skiff } from '../e2e/cluster.ts'
-import { kubectlFor, withoutKubectl } from '../kubectl.ts'
+import { type Kubectl, kubectlFor, withoutKubectl } from '../kubectl.ts'
 import { startProcess } from './processes.ts'
 
 const SHAPE =
@@ -87,6 +88,7 @@ test('a token joins a machine, which asks for its certificate, goes on without t
     await kubectl('run', 'p', '--image=nginx')
     await kubectl('wait', '--for=condition=Ready', 'pod/p', '--timeout=60s')
     assert.equal(await kubectl('get', 'pod', 'p', '-o', 'jsonpath={.spec.nodeName}'), 'w-1')
+    await answers(kubectl)
     await end(again)
   } finally {
     for (const one of running) await end(one)
@@ -94,6 +96,28 @@ test('a token joins a machine, which asks for its certificate, goes on without t
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+/** The node's own server, which the API server asks: what pods said, what is run in them. */
+async function answers(kubectl: Kubectl): Promise<void> {
+  const exec = [
+    { command: ['date'], stdout: 'today\n' },
+    { command: ['false'], exitCode: 3 },
+  ]
+  await kubectl.send('create', {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: { name: 'says', annotations: { 'sim.skiff.dev/exec': JSON.stringify(exec) } },
+    spec: { containers: [{ name: 'main', image: 'busybox', command: ['sh', '-c', 'echo hello; sleep 1000'] }] },
+  })
+  await kubectl('wait', '--for=condition=Ready', 'pod/says', '--timeout=60s')
+  assert.equal(await kubectl('logs', 'says'), 'hello\n')
+  assert.equal(await kubectl('exec', 'says', '--', 'date'), 'today\n')
+  assert.equal((await kubectl.run(['exec', 'says', '--', 'false'])).code, 3)
+  // Whoever asks it without the API server must be known to that.
+  const { status } = await kubectl.json('get', 'node', 'w-1')
+  const port = status.daemonEndpoints.kubeletEndpoint.Port
+  const { stdout } = spawnSync('curl', ['-sk', '-w', '%{http_code}', `https://127.0.0.1:${port}/pods`])
+  assert.equal(String(stdout), 'Unauthorized401')
+}
 
 test('what other machines reach is told: in the Service kubernetes, in the certificate and by token create; nonsense is refused', {
   skip: withoutKubectl,

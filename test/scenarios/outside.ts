@@ -24,6 +24,7 @@ import { clusterWide, namespace, type Stage, watchedResources } from './stage.ts
 
 /** Time passes in such steps: what the nodes do is late by no more. */
 const STEP_MS = 1000
+const MINUTE_MS = 60_000
 /** Of silence outside, before a next timer of the cluster fires. */
 const SETTLE = '10ms'
 
@@ -50,6 +51,8 @@ export async function performOutside(play: Play, dataDir: string): Promise<reado
     }
     const observer = connect(live, 'observer')
     const time = await outsideTime(observer)
+    // As the recordings began: what is due by the minute is so as often.
+    await time.toFullMinute()
     const ofNodes = { ...live, clock: time.clock }
     const nodes = startNodeStandIn(ofNodes, connect(ofNodes, 'kwok', time.during), signal)
     const seen = await watchAll(live, observer, signal)
@@ -155,6 +158,8 @@ interface OutsideTime {
   /** The cluster's time, as it was told last; timers fire when it has passed them. */
   readonly clock: Clock
   advance(ms: number): Promise<void>
+  /** Before anybody outside is there. */
+  toFullMinute(): Promise<void>
   /** Counts the requests of whoever is outside: time stands still until they are answered. */
   during(transport: Transport): Transport
 }
@@ -194,6 +199,9 @@ async function outsideTime(client: Client): Promise<OutsideTime> {
       while (now < end) await step(Math.min(STEP_MS, end - now))
       // What it brought about, outside too.
       await step(1)
+    },
+    async toFullMinute() {
+      now = await ask('POST', { advance: `${MINUTE_MS - (now % MINUTE_MS)}ms` })
     },
     during: (transport) => ({
       ...transport,

@@ -12,13 +12,15 @@ import { kubeletRoutes, type RoutesOptions } from './routes.ts'
 export interface KubeletServerOptions extends RoutesOptions {
   readonly client: Client
   readonly host: string
+  /** Default: the usual one. Where it is taken a free one is. */
+  readonly port?: number
   /** PEM. */
   readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string }
 }
 
 export const KUBELET_PORT = 10250
 
-/** Listens on the usual port, or on a free one where that is taken. */
+/** Listens on its port, or on a free one where that is taken. */
 export async function startKubeletServer(options: KubeletServerOptions): Promise<HttpServer> {
   const { runtime, host, tls } = options
   const handler = handlerOf(options)
@@ -30,7 +32,7 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
       tls: { cert: tls.cert, key: tls.key, clientCas: [tls.clientCa] },
     })
   try {
-    return await listen(KUBELET_PORT)
+    return await listen(options.port ?? KUBELET_PORT)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     return listen(0)

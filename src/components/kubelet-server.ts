@@ -1,0 +1,132 @@
+/**
+ * The server of a simulated node in a process of its own: logs, exec and port-forward, as users ask the API server and that asks the
+ * kubelet. The Node names where it listens; clients are judged as every kubelet judges them (kubelet/server/access.ts).
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { messageOf } from '../base/errors.ts'
+import type { Runtime } from '../base/runtime.ts'
+import type { Client } from '../client/client.ts'
+import { readKubeconfig } from '../client/read-kubeconfig.ts'
+import { issue } from '../cluster/certificate.ts'
+import { write } from '../cluster/pki.ts'
+import type { HttpServer } from '../http/server.ts'
+import type { Kubelet } from '../kubelet/kubelet.ts'
+import { KUBELET_PORT, startKubeletServer } from '../kubelet/server/server.ts'
+import { FlagError, type ReadFlags } from './flags.ts'
+
+/** As long as the API server may take to accept the connection that tells which address of this machine leads there. */
+const PATIENCE_MS = 5000
+/** kubelet's own for the certificate that it makes for itself. */
+const VALID_DAYS = 365
+
+export interface ServedKubelet {
+  /** The node's own address, at which the server is reached. */
+  readonly address: string
+  /** Undefined: none listens, and the reason was said. */
+  readonly server: HttpServer | undefined
+}
+
+export interface ServeOptions {
+  readonly runtime: Runtime
+  readonly client: Client
+  readonly nodeName: string
+  /** Of the API server. */
+  readonly server: string
+  /** The node's address where none leads to the API server. */
+  readonly otherwise: string
+  readonly kubelet: () => Kubelet | undefined
+  readonly say: (line: string) => void
+}
+
+/** @throws FlagError for certificates that cannot be read */
+export async function serveKubelet(flags: ReadFlags, options: ServeOptions): Promise<ServedKubelet> {
+  const { runtime, client, nodeName, say } = options
+  const towards = flags.text('node-ip') ?? (await addressTowards(options.server, runtime))
+  const address = towards ?? options.otherwise
+  const clientCa = clientAuthority(flags)
+  const nobody = (why: string): ServedKubelet => {
+    say(`logs, exec and port-forward of node ${nodeName} are not answered: ${why}`)
+    return { address, server: undefined }
+  }
+  if (!flags.bool('enable-server')) return { address, server: undefined }
+  if (towards === undefined) return nobody(`the API server at ${options.server} is not reached`)
+  if (clientCa === undefined)
+    return nobody('--client-ca-file is not given, and the kubeconfig names no authority of the cluster')
+  const own = flags.text('address')
+  const host = own === undefined || own === '0.0.0.0' || own === '::' ? address : own
+  try {
+    const server = await startKubeletServer({
+      runtime: { ...runtime, log: runtime.log.named('kubelet') },
+      client,
+      nodeName,
+      host,
+      port: flags.number('port') ?? KUBELET_PORT,
+      tls: { ...servingCertificate(flags, options, address), clientCa },
+      kubelet: options.kubelet,
+    })
+    return { address, server }
+  } catch (error) {
+    if (error instanceof FlagError) throw error
+    return nobody(`${host} cannot be listened at: ${messageOf(error)}`)
+  }
+}
+
+/** The address of this machine by which it reaches the API server: by that it is reached itself. Undefined: it does not reach it. */
+function addressTowards(server: string, { clock }: Runtime): Promise<string | undefined> {
+  const { hostname, port } = new URL(server)
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) })
+    const patience = clock.setTimer(PATIENCE_MS, 'address', () => socket.destroy())
+    socket.on('error', () => {})
+    socket.on('connect', () => {
+      resolve(socket.localAddress)
+      socket.destroy()
+    })
+    socket.on('close', () => {
+      patience.cancel()
+      resolve(undefined)
+    })
+  })
+}
+
+/** Whose clients are known: by the flag, or the cluster's own as the kubeconfig has it. */
+function clientAuthority(flags: ReadFlags): string | undefined {
+  const file = flags.text('client-ca-file')
+  if (file !== undefined) return textOf('client-ca-file', file)
+  const kubeconfig = flags.text('kubeconfig')
+  if (kubeconfig === undefined) return undefined
+  const { ca } = readKubeconfig(textOf('kubeconfig', kubeconfig), kubeconfig)
+  if (ca === undefined) return undefined
+  return 'file' in ca ? textOf('kubeconfig', ca.file) : ca.text
+}
+
+/** Of --tls-cert-file, or as kubelet makes one for itself: below --cert-dir, kept. */
+function servingCertificate(flags: ReadFlags, { runtime, nodeName }: ServeOptions, address: string) {
+  const [certFile, keyFile] = [flags.text('tls-cert-file'), flags.text('tls-private-key-file')]
+  if ((certFile === undefined) !== (keyFile === undefined))
+    throw new FlagError('--tls-cert-file and --tls-private-key-file go together: give both or neither')
+  if (certFile !== undefined && keyFile !== undefined)
+    return { cert: textOf('tls-cert-file', certFile), key: textOf('tls-private-key-file', keyFile) }
+  const made = issue(runtime, {
+    commonName: `${nodeName}@${Math.floor(runtime.clock.now() / 1000)}`,
+    usage: 'server',
+    hosts: [nodeName, address],
+    validDays: VALID_DAYS,
+  })
+  const directory = flags.text('cert-dir')
+  if (directory !== undefined && existsSync(directory)) {
+    write(join(directory, 'kubelet.crt'), made.cert, 0o644)
+    write(join(directory, 'kubelet.key'), made.key, 0o600)
+  }
+  return made
+}
+
+function textOf(flag: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new FlagError(`--${flag}: ${messageOf(cause)}`, { cause })
+  }
+}
