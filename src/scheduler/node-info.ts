@@ -28,7 +28,8 @@ export interface Cluster {
   removeNode(name: string): void
   /** Adds the pod to its node, replacing what was known of the same key. */
   setPod(info: PodInfo, nodeName: string): void
-  removePod(key: string): void
+  /** Whether it was on a node. */
+  removePod(key: string): boolean
   /** Pods anywhere that carry required anti-affinity: every other pod must be checked against them. */
   readonly withAntiAffinity: ReadonlyMap<string, { readonly info: PodInfo; readonly node: NodeInfo }>
   /** Pods anywhere that wish others near or far, or must have them near: it speaks for or against nodes for those. */
@@ -62,12 +63,13 @@ export function createCluster(): Cluster {
   const removePod = (key: string) => {
     const node = whereabouts.get(key)
     const info = node?.pods.get(key)
-    if (node === undefined || info === undefined) return
+    if (node === undefined || info === undefined) return false
     whereabouts.delete(key)
     withAntiAffinity.delete(key)
     withAffinity.delete(key)
     takeOff(node, info)
     if (node.node === undefined && node.pods.size === 0) nodes.delete(node.name)
+    return true
   }
   return {
     nodes,

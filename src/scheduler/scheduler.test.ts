@@ -237,3 +237,24 @@ test('backoffs are as long as they are told to be', async () => {
   await it.runtime.advance(200)
   assert.equal(it.nodeOf('a'), 'large')
 })
+
+test('a pod that is gone before the watch has shown where it was bound leaves its room', async () => {
+  const it = await started(node('n'))
+  const pods = it.of('pods')
+  const { put } = pods
+  it.put('pods', ours('a', {}, full))
+  // The binding; all watches end before it, and what is listed next is without the pod.
+  Object.assign(pods, {
+    put(bound: KubeObject) {
+      pods.dropWatches(new Error('cut'))
+      put(bound)
+      pods.remove('default/a')
+      pods.compact()
+    },
+  })
+  await it.runtime.run({ until: () => it.wrote().includes('POST pods/a/binding') })
+  Object.assign(pods, { put })
+  await it.runtime.advance(60_000)
+  await it.add(ours('b', {}, full))
+  assert.equal(it.nodeOf('b'), 'n')
+})

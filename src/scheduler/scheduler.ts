@@ -156,9 +156,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<void> {
       queue.remove(objectKey(pod))
       nominations.remove(objectKey(pod))
       volumes.recheck()
-      if (!pod.spec?.nodeName) return
-      cluster.removePod(objectKey(pod))
-      queue.podGone()
+      // It may have been bound and never seen so: the watch broke off in between.
+      if (cluster.removePod(objectKey(pod)) || pod.spec?.nodeName) queue.podGone()
     },
   })
   nodes.addHandlers({
